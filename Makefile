@@ -4,14 +4,14 @@ FILTER ?=
 SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
-export N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED MARTLET LOAD \
+export SUITE KEEP N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED MARTLET LOAD \
 	POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS
 
 # `martlet --version` shows the commit; empty in a source tree without git.
 export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 
 .PHONY: help demo build test check docs format setup clean bench-sender bench-gateway bench-campaign conformance fuzz \
-	fuzz-api torture-gateway torture
+	fuzz-api alerts torture-gateway torture release package package-test image
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -25,7 +25,8 @@ build: setup  ## build the martlet command
 test: setup  ## run all tests (FILTER=Name for some)
 	@scripts/test $(FILTER)
 
-check: setup  ## format, warnings as errors, examples, documentation
+check:  ## format, warnings as errors, examples, documentation
+	@scripts/setup check
 	@scripts/check
 
 docs: setup  ## build the libraries' documentation with DocC, in .build/docs
@@ -46,7 +47,7 @@ bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=p
 	@scripts/setup bench
 	@scripts/bench-campaign
 
-conformance:  ## the sender against other people's servers and proxies
+conformance:  ## sender, provider and devices against other people's servers and proxies
 	@scripts/setup conformance
 	@scripts/conformance
 
@@ -58,6 +59,10 @@ fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAM
 	@scripts/setup fuzz-api
 	@scripts/fuzz-api
 
+alerts:  ## the alert rules and the board, with promtool and a Prometheus against a running provider
+	@scripts/setup alerts
+	@scripts/alerts
+
 torture-gateway:  ## a running gateway against half-open connections (CONNECTIONS=10000) and floods
 	@scripts/setup bench
 	@scripts/torture-gateway
@@ -66,6 +71,22 @@ torture-gateway:  ## a running gateway against half-open connections (CONNECTION
 torture:  ## the provider's promises under kills, power loss, wrong clocks, churn … (ONLY=power,churn KILLS=10 SEED=1)
 	@scripts/setup bench
 	@scripts/torture
+
+release:  ## the program for other machines, in .build/dist: optimized, stripped, with the Swift runtime inside
+	@scripts/setup release
+	@scripts/release
+
+package:  ## a Debian package of the release, in .build/dist, examined by lintian
+	@scripts/setup package
+	@scripts/package
+
+package-test:  ## install, use, upgrade, remove and purge the package in a Debian of its own (as root; SUITE=bookworm KEEP=1)
+	@scripts/setup package-test
+	@scripts/package-test
+
+image:  ## a container image of the same files, started with packaging/compose.yml (as root)
+	@scripts/setup image
+	@scripts/image
 
 setup:  ## install missing system packages, or say which ones are missing
 	@scripts/setup

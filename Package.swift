@@ -25,11 +25,11 @@ extension Target.Dependency {
     static let httpTypes = library("HTTPTypes", "swift-http-types", trait: "Server")
     static let hummingbird = library("Hummingbird", "hummingbird", trait: "Server")
     static let hummingbirdCore = library("HummingbirdCore", "hummingbird", trait: "Server")
+    static let hummingbirdHTTP2 = library("HummingbirdHTTP2", "hummingbird", trait: "Server")
     static let logging = library("Logging", "swift-log")
     static let metrics = library("Metrics", "swift-metrics")
     static let nioCore = library("NIOCore", "swift-nio")
     static let nioEmbedded = library("NIOEmbedded", "swift-nio")
-    static let nioExtras = library("NIOExtras", "swift-nio-extras")
     static let nioHPACK = library("NIOHPACK", "swift-nio-http2", trait: "Server")
     static let nioHTTP1 = library("NIOHTTP1", "swift-nio")
     static let nioHTTPTypes = library("NIOHTTPTypes", "swift-nio-extras")
@@ -55,7 +55,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "martlet", targets: ["martlet"]),
-        .library(name: "PushDevice", targets: ["PushDevice"]),
+        .library(name: "PushDevice", targets: ["PushDevice", "PushTypes"]),
         .library(name: "PushSender", targets: ["PushSender", "PushTypes"]),
         // For the packages in Benchmarks and Fuzz, which use `package` declarations; nothing here is promised.
         .library(name: "_MartletProvider", targets: ["ProviderAPI", "PushProvider", "PushStore"]),
@@ -86,15 +86,22 @@ let package = Package(
     targets: [
         // What both ends of a push share.
         module("PushTypes", [.nioCore]),
-        module("PushSupport", ["PushTypes", .nioCore, .swiftASN1, .x509]),
+        // Only this is compiled anew for another version or commit; the Makefile hands the commit over.
+        .target(
+            name: "BuildInformation",
+            cSettings: ["MARTLET_COMMIT", "MARTLET_VERSION"].compactMap { name in
+                Context.environment[name].map { .define(name, to: "\"\($0)\"") }
+            }
+        ),
+        module("PushSupport", ["BuildInformation", "PushTypes", .nioCore, .nioPosix, .swiftASN1, .x509]),
         module("PushWire", ["PushSupport", "PushTypes", .crypto, .nioCore]),
 
         // The libraries.
         module(
             "PushSender",
             [
-                "PushSupport", "PushTypes", "PushWire", .crypto, .logging, .metrics, .nioCore, .nioExtras, .nioHTTP1,
-                .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
+                "PushSupport", "PushTypes", "PushWire", .crypto, .logging, .metrics, .nioCore, .nioPosix, .nioSSL,
+                .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(
@@ -109,8 +116,8 @@ let package = Package(
         module(
             "PushHTTP",
             [
-                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
-                .nioHTTP1, .nioHTTPTypes,
+                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .logging,
+                .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
@@ -136,18 +143,12 @@ let package = Package(
                 .swiftASN1, .x509,
             ]
         ),
-        // Only this is compiled anew for a commit; the Makefile hands the commit over.
-        .target(
-            name: "BuildInformation",
-            cSettings: Context.environment["MARTLET_COMMIT"].map { [.define("MARTLET_COMMIT", to: "\"\($0)\"")] }
-        ),
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "BuildInformation", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider",
-                "PushSender",
-                "PushStore", "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration,
-                .crypto, .logging, .metrics, .nioCore, .nioHTTP1, .serviceLifecycle, .unixSignals,
+                "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender", "PushStore",
+                "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
             ],
             swiftSettings: strict
         ),
@@ -164,7 +165,7 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("PushTypesTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire"]),
-        tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes"]),
+        tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes", .nioCore]),
         tests("PushWireTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire", .nioCore, .nioHPACK]),
         tests(
             "PushSenderTests",
@@ -184,23 +185,26 @@ let package = Package(
         tests(
             "PushHTTPTests",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", .grdb, .httpTypes, .hummingbird,
-                .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioPosix,
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", "PushWire", .asyncHTTPClient,
+                .grdb,
+                .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioPosix,
+                .nioSSL,
             ]
         ),
         tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),
         tests(
             "PushProviderTests",
             [
-                "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb,
-                .logging, .nioCore, .nioHTTP1, .nioPosix,
+                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes",
+                .crypto, .grdb,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix,
             ]
         ),
         tests(
             "ProviderAPITests",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes", .grdb, .nioCore,
+                "PushTypes", .crypto, .grdb, .logging, .nioCore,
             ]
         ),
         tests(
@@ -215,7 +219,7 @@ let package = Package(
             "MartletTests",
             [
                 "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore", "PushSupport",
-                "PushTesting", "PushTypes", "martlet", .argumentParser, .configuration, .logging,
+                "PushTesting", "PushTypes", "martlet", .argumentParser, .asyncHTTPClient, .configuration, .logging,
             ]
         ),
         tests(

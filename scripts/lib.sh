@@ -57,6 +57,24 @@ start_listening() {
     exit 1
 }
 
+# start_again NAME PORT COMMAND…: starts `COMMAND… PORT` on a port that it had before; sets server_pid.
+start_again() {
+    local name=$1 port=$2
+    shift 2
+    # A server that stopped just now may leave connections on its port that are about to end.
+    for _ in $(seq 50); do
+        start "$name" "$@" "$port"
+        server_pid=${servers[-1]}
+        ! listens "$port" "$server_pid" || return 0
+        stop_server "$server_pid"
+        unset 'servers[-1]'
+        sleep 0.2
+    done
+    echo "$name does not listen again:" >&2
+    tail -n 15 "$work/$name.log" >&2
+    exit 1
+}
+
 # free_port: a port on which nothing listens now. It is below those that the system gives to outgoing connections, so that
 # none of these takes it before a server does.
 free_port() {

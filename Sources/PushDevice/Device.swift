@@ -26,6 +26,8 @@ public final class Device: Service {
     /// Indicates whether the device is in use, and a closure that writes to the connection; `nil` while there is none.
     private let activity: Mutex<(isActive: Bool, write: (@Sendable (DeviceLinkPacket) -> Void)?)>
     private let currentIdentity: Mutex<DeviceIdentity>
+    /// Is `nil` for a push service with a single port.
+    private let ports: Mutex<PortFallback?>
     private let time: any TimeSource
     private let sleep: @Sendable (Duration) async -> Void
     private let logger: Logger
@@ -50,6 +52,9 @@ public final class Device: Service {
         self.configuration = configuration
         self.currentIdentity = Mutex(identity)
         self.activity = Mutex((configuration.isActive, nil))
+        self.ports = Mutex(
+            configuration.fallbackPort.map { PortFallback(first: configuration.port, second: $0) }
+        )
         (self.time, self.sleep) = (time, sleep)
         var logger = logger
         logger[metadataKey: "device"] = "\(identity.deviceID)"
@@ -128,25 +133,58 @@ public final class Device: Service {
         if isActive != self.configuration.isActive { write?(Self.statePacket(isActive)) }
     }
 
+    /// The port of the next connection.
+    private var nextPort: Int {
+        self.ports.withLock { ports in
+            guard let ports else { return self.configuration.port }
+            return ports.isReturnDue(now: self.time.steady) ? ports.first : ports.port
+        }
+    }
+
+    private func failed(_ port: Int) {
+        self.ports.withLock { _ = $0?.failed(port, now: self.time.steady) }
+    }
+
+    private func opened(_ port: Int) {
+        switch self.ports.withLock({ $0?.opened(port, now: self.time.steady) }) {
+        case .fellBack?:
+            self.logger.warning("push service is reached on its fallback port", metadata: ["port": "\(port)"])
+        case .returned?:
+            self.logger.info("push service is reached on its first port again", metadata: ["port": "\(port)"])
+        case nil: break
+        }
+    }
+
     private func reconnect(_ connector: DeviceLinkConnector) async {
         var failures = 0
         var generator = SystemRandomNumberGenerator()
         while !Task.isCancelled {
+            let port = self.nextPort
             let session = DeviceLinkSession(
                 tokens: self.tokens,
                 channels: self.channels,
                 queue: self.queue,
                 logger: self.logger,
                 baseTokenChanged: { token in self.currentIdentity.withLock { $0.baseToken = token } },
-                connected: { write in self.connected(write) }
+                connected: { write in
+                    if write != nil { self.opened(port) }
+                    self.connected(write)
+                }
             )
             do {
                 let connect = try connector.connectPacket(identity: self.identity, now: self.time.now)
-                let wasConnected = try await connector.run(session, connect: connect, time: self.time)
+                let wasConnected = try await connector.run(session, connect: connect, port: port, time: self.time)
                 failures = wasConnected ? 1 : failures + 1
+                if !wasConnected { self.failed(port) }
             } catch {
                 failures += 1
-                self.logger.warning("no connection to the push service", metadata: ["error": "\(error)"])
+                self.failed(port)
+                self.logger.warning(
+                    "no connection to the push service",
+                    metadata: [
+                        "address": "\(self.configuration.host):\(port)", "error": "\(ErrorDescription.of(error))",
+                    ]
+                )
             }
             if Task.isCancelled { return }
             let delay = self.configuration.reconnect.delay(afterFailures: failures, using: &generator)

@@ -3,6 +3,8 @@ import Crypto
 import Foundation
 import NIOCore
 import NIOHTTP1
+import PushSupport
+public import PushTypes
 import SwiftASN1
 import X509
 
@@ -15,11 +17,13 @@ public struct DeviceActivation: Sendable {
     public var adminURL: String
     /// The time from the start of the request to its response. Default 15 s.
     public var timeout: Duration
+    /// The HTTP proxy that passes the request on; `nil` for none.
+    public var proxy: ProxyEndpoint?
 
     /// Makes an activation; nothing is sent before ``activate(name:)``.
-    public init(adminURL: String, timeout: Duration = .seconds(15)) {
+    public init(adminURL: String, timeout: Duration = .seconds(15), proxy: ProxyEndpoint? = nil) {
         self.adminURL = adminURL.hasSuffix("/") ? String(adminURL.dropLast()) : adminURL
-        self.timeout = timeout
+        (self.timeout, self.proxy) = (timeout, proxy)
     }
 
     private struct ActivationRequest: Encodable {
@@ -40,14 +44,24 @@ public struct DeviceActivation: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         // The timeout of the request ends with the head of the response; this one ends a body that stalls.
         configuration.timeout.read = TimeAmount(self.timeout)
+        configuration.timeout.connect = TimeAmount(self.timeout)
+        configuration.proxy = self.proxy.map { proxy in
+            let authorization = proxy.user.map {
+                HTTPClient.Authorization.basic(username: $0, password: proxy.password ?? "")
+            }
+            return .server(host: proxy.host, port: proxy.port, authorization: authorization)
+        }
         do {
             return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
                 try await self.activate(name: name, with: client)
             }
         } catch let error as DeviceError {
             throw error
+        } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
+            throw self.proxy.map(Self.unauthorized) ?? DeviceError.activationFailed("\(error)")
         } catch {
-            throw DeviceError.activationFailed("no usable response from \(self.adminURL): \(error)")
+            let cause = ErrorDescription.of(error)
+            throw DeviceError.activationFailed("no usable response from \(self.adminURL)\(self.route): \(cause)")
         }
     }
 
@@ -61,7 +75,9 @@ public struct DeviceActivation: Sendable {
         let response = try await client.execute(request, timeout: TimeAmount(self.timeout))
         let content = try await response.body.collect(upTo: Self.maximumResponseLength)
         guard response.status == .created else {
-            let text = "the admin API responded \(response.status.code): \(String(buffer: content))"
+            let hint = response.status == .notFound ? " (is this the URL of a gateway's admin API?)" : ""
+            let text =
+                "\(self.adminURL)\(self.route) responded \(response.status.code)\(hint): \(String(buffer: content))"
             throw DeviceError.activationFailed(text)
         }
         let issued = try JSONDecoder().decode(ActivationResponse.self, from: Data(content.readableBytesView))
@@ -71,6 +87,14 @@ public struct DeviceActivation: Sendable {
             privateKey: key.pemRepresentation,
             serviceAuthority: issued.authority
         )
+    }
+
+    /// The words that name the proxy in errors; empty without one.
+    private var route: String { self.proxy.map { " through the proxy \($0)" } ?? "" }
+
+    private static func unauthorized(by proxy: ProxyEndpoint) -> DeviceError {
+        let cause = proxy.user == nil ? "wants a user and a password" : "does not accept the user or the password"
+        return .activationFailed("the proxy \(proxy) \(cause) (407)")
     }
 
     private static func signingRequest(for key: P256.Signing.PrivateKey) throws -> String {

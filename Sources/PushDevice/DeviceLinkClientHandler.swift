@@ -36,9 +36,9 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         (self.connect, self.time, self.events) = (connect, time, events)
     }
 
-    func channelActive(context: ChannelHandlerContext) {
+    /// Starts on the open connection: TLS keeps the first packet until its handshake is done.
+    func handlerAdded(context: ChannelHandlerContext) {
         self.perform(self.stateMachine.start(self.connect, now: self.time.steady), context: context)
-        context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

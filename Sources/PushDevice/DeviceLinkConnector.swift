@@ -51,13 +51,17 @@ struct DeviceLinkConnector: Sendable {
 
     /// Connects, runs `session` to its end and closes the connection.
     /// - Returns: Whether the service had accepted the device.
-    func run(_ session: DeviceLinkSession, connect: DeviceLinkConnectRequest, time: any TimeSource) async throws -> Bool
-    {
+    func run(
+        _ session: DeviceLinkSession,
+        connect: DeviceLinkConnectRequest,
+        port: Int,
+        time: any TimeSource
+    ) async throws -> Bool {
         let (events, continuation) = AsyncStream.makeStream(
             of: DeviceLinkClientHandler.Event.self,
             bufferingPolicy: .bufferingOldest(Device.queueLength)
         )
-        let channel = try await self.channel(connect: connect, time: time, events: continuation)
+        let channel = try await self.channel(connect: connect, port: port, time: time, events: continuation)
         return await withTaskCancellationHandler {
             let wasConnected = await session.run(events) { packet in
                 channel.writeAndFlush(packet.encoded, promise: nil)
@@ -71,29 +75,52 @@ struct DeviceLinkConnector: Sendable {
 
     private func channel(
         connect: DeviceLinkConnectRequest,
+        port: Int,
         time: any TimeSource,
         events: AsyncStream<DeviceLinkClientHandler.Event>.Continuation
     ) async throws -> any Channel {
-        let (host, tls) = (self.configuration.host, self.tls)
+        let host = self.configuration.host
+        let timeout = TimeAmount(self.configuration.connectTimeout)
+        let deadline = NIODeadline.now() + timeout
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(timeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        let secure: @Sendable (any Channel) -> EventLoopFuture<any Channel> = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try self.addHandlers(to: channel, connect: connect, time: time, events: events)
+                return channel
+            }
+        }
+        guard let proxy = self.configuration.proxy else {
+            return try await bootstrap.connect(host: host, port: port).flatMap(secure).get()
+        }
+        guard !host.isIPAddress else { throw ProxyFailure(.needsName, proxy: proxy, host: host, port: port) }
+        return try await bootstrap.connect(host: proxy.host, port: proxy.port)
+            .flatMapErrorThrowing { error in
+                let reason = ErrorDescription.of(error)
+                throw ProxyFailure(.unreachable(reason), proxy: proxy, host: host, port: port)
+            }
+            .flatMap { channel in
+                ProxyTunnelHandler.open(proxy, on: channel, to: host, port: port, deadline: deadline)
+                    .flatMap { secure(channel) }
+            }
+            .get()
+    }
+
+    /// Adds TLS and the device link to an open connection.
+    private func addHandlers(
+        to channel: any Channel,
+        connect: DeviceLinkConnectRequest,
+        time: any TimeSource,
+        events: AsyncStream<DeviceLinkClientHandler.Event>.Continuation
+    ) throws {
         var limits = DeviceLinkClientStateMachine.Limits()
         limits.keepAlive = self.configuration.keepAlive
         limits.connect = self.configuration.connectTimeout
-        return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connectTimeout(TimeAmount(self.configuration.connectTimeout))
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelInitializer { [limits] channel in
-                channel.eventLoop.makeCompletedFuture {
-                    // An IP address is not a server name (RFC 6066 section 3); the certificate must name it all the
-                    // same.
-                    let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))
-                    try pipeline.addHandler(
-                        DeviceLinkClientHandler(limits: limits, connect: connect, time: time, events: events)
-                    )
-                }
-            }
-            .connect(host: host, port: self.configuration.port)
-            .get()
+        // An IP address is not a server name (RFC 6066 section 3); the certificate must name it all the same.
+        let name = self.configuration.host.isIPAddress ? nil : self.configuration.host
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(NIOSSLClientHandler(context: self.tls, serverHostname: name))
+        try pipeline.addHandler(DeviceLinkClientHandler(limits: limits, connect: connect, time: time, events: events))
     }
 }

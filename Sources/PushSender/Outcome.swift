@@ -30,10 +30,12 @@ public enum Outcome: Hashable, Sendable {
         public var description: String
         /// The push service's reason for closing the connection, if it gave one that `Reason` has.
         public var reason: Reason?
+        /// The reason for which there was no connection; `nil` for any other failure.
+        public var fault: ConnectionFault?
 
         /// Creates a failure.
-        public init(_ description: String, reason: Reason? = nil) {
-            (self.description, self.reason) = (description, reason)
+        public init(_ description: String, reason: Reason? = nil, fault: ConnectionFault? = nil) {
+            (self.description, self.reason, self.fault) = (description, reason, fault)
         }
     }
 }

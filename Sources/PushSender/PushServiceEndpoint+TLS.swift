@@ -8,6 +8,11 @@ extension PushServiceEndpoint {
         return self.port == 443 ? host : "\(host):\(self.port)"
     }
 
+    /// Indicates whether a text has certificates in PEM, as ``additionalTrustRoots`` needs them.
+    package static func hasCertificates(_ pem: String) -> Bool {
+        (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))?.isEmpty == false
+    }
+
     /// Returns a configuration with TLS 1.2 or newer and ALPN `h2` (reference 1.2).
     ///
     /// - Throws: An error of swift-nio-ssl when the additional trust roots are not PEM certificates.
@@ -19,12 +24,5 @@ extension PushServiceEndpoint {
             tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMBytes(Array(roots.utf8)))]
         }
         return tls
-    }
-}
-
-extension String {
-    /// Indicates whether this is the text of an IPv4 or IPv6 address.
-    var isIPAddress: Bool {
-        (try? SocketAddress(ipAddress: self, port: 0)) != nil
     }
 }

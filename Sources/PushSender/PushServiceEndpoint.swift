@@ -6,11 +6,17 @@ public struct PushServiceEndpoint: Hashable, Sendable {
     public var host: String
     /// The port. 443 by default; Apple also listens on 2197 (reference 1.1).
     public var port: Int
+    /// The port that is tried when there is no connection on ``port``; `nil` for none. For Apple's services it is 2197.
+    ///
+    /// Refused credentials do not lead to it. While it is in use the first port is tried again, after a minute and then less
+    /// often, and used as soon as it works.
+    public var fallbackPort: Int?
     /// The PEM certificates that are trusted besides the system's, such as a gateway's own authority.
     public var additionalTrustRoots: String?
     /// The environment, which a certificate is checked against before it is used; `nil` leaves the check to the service.
     public var environment: PushEnvironment?
     /// The time limit of the TCP connection, the proxy's tunnel and the TLS handshake together. Default 10 s.
+    /// With a fallback port, half of it is for each port.
     public var connectTimeout: Duration = .seconds(10)
 
     /// Creates the address of a push service.

@@ -1,6 +1,7 @@
 public import Logging
 import NIOPosix
 package import PushSupport
+package import PushTypes
 
 extension Sender {
     /// Creates a sender. It connects when there is something to send.
@@ -27,12 +28,19 @@ extension Sender {
         )
     }
 
-    /// Creates a sender with the clocks of a test.
+    /// Creates a sender with clocks of its own.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment that metrics name; `nil` for the endpoint's.
+    ///   - ports: The ports that it shares with other senders; `nil` for ports of its own.
     package convenience init(
         to endpoint: PushServiceEndpoint,
         credential: PushCredential,
         configuration: SenderConfiguration,
+        environment: PushEnvironment? = nil,
         time: any TimeSource,
+        ports: PortSelector? = nil,
+        observer: ConnectionObserver? = nil,
         logger: Logger
     ) throws {
         self.init(
@@ -40,8 +48,11 @@ extension Sender {
                 endpoint: endpoint,
                 credential: credential,
                 configuration: configuration,
+                environment: environment,
                 group: MultiThreadedEventLoopGroup.singleton,
                 time: time,
+                ports: ports,
+                observer: observer,
                 logger: logger
             )
         )

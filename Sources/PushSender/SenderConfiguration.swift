@@ -1,4 +1,5 @@
 import NIOCore
+public import PushTypes
 import PushWire
 
 /// The limits and time limits of a ``Sender``. The defaults follow Apple's advice (reference 1.11).
@@ -28,9 +29,26 @@ public struct SenderConfiguration: Sendable {
     public var reconnectMaximum: Duration = .seconds(60)
     /// The HTTP proxy that tunnels the connections (CONNECT, RFC 9110 section 9.3.6). Default none.
     public var proxy: ProxyEndpoint?
+    /// Indicates whether waiting pushes fail with the first connection that cannot be opened. Default `false`.
+    package var failsFast = false
 
     /// Creates a configuration with the defaults.
     public init() {}
+
+    /// The time within which a push of a test has its outcome.
+    package static let testTimeout: Duration = .seconds(10)
+
+    /// The same configuration for a test of a credential: one connection, and short time limits.
+    var forTests: SenderConfiguration {
+        var configuration = self
+        configuration.maximumConnections = 1
+        configuration.failsFast = true
+        configuration.waitTimeout = min(self.waitTimeout, Self.testTimeout / 2)
+        configuration.handshakeTimeout = min(self.handshakeTimeout, Self.testTimeout / 2)
+        configuration.responseTimeout = min(self.responseTimeout, Self.testTimeout / 2)
+        configuration.drainTimeout = min(self.drainTimeout, .seconds(1))
+        return configuration
+    }
 
     var limits: HTTP2ClientLimits {
         var limits = HTTP2ClientLimits()
@@ -45,21 +63,4 @@ public struct SenderConfiguration: Sendable {
 }
 
 /// The address of an HTTP/1.1 proxy, with basic authentication if it has a user.
-public struct ProxyEndpoint: Hashable, Sendable, CustomStringConvertible {
-    /// The host name or IP address.
-    public var host: String
-    /// The port.
-    public var port: Int
-    /// The user for basic authentication (RFC 7617); `nil` sends none.
-    public var user: String?
-    /// The password for basic authentication.
-    public var password: String?
-
-    /// Creates the address of a proxy.
-    public init(host: String, port: Int, user: String? = nil, password: String? = nil) {
-        (self.host, self.port, self.user, self.password) = (host, port, user, password)
-    }
-
-    /// The host and the port, without the password.
-    public var description: String { "\(self.host):\(self.port)" }
-}
+public typealias ProxyEndpoint = PushTypes.ProxyEndpoint

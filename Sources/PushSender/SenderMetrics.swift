@@ -1,27 +1,35 @@
 import Metrics
+import NIOCore
 import PushTypes
 
 /// The metrics of a sender, for the program's swift-metrics backend.
 ///
 /// `martlet_sender_outcomes` counts pushes by `outcome`. `martlet_sender_credential_expires` is a UNIX time in seconds for
-/// each `certificate`, by its common name. Both have the dimension `service`, the push service's host.
+/// each `certificate`, by its common name. `martlet_sender_response` is the time from a request to its response. All have the
+/// dimension `service`, the push service's host, and the environment if it is known.
 struct SenderMetrics: Sendable {
     private let accepted: Counter
     private let rejected: Counter
     private let notSent: Counter
     private let unknown: Counter
-    private let service: String
+    private let responses: Metrics.Timer
+    private let dimensions: [(String, String)]
 
-    init(service: String) {
+    init(service: String, environment: PushEnvironment? = nil) {
+        let dimensions = [("service", service)] + (environment.map { [("environment", $0.rawValue)] } ?? [])
         func counter(_ outcome: String) -> Counter {
-            Counter(label: "martlet_sender_outcomes", dimensions: [("service", service), ("outcome", outcome)])
+            Counter(label: "martlet_sender_outcomes", dimensions: dimensions + [("outcome", outcome)])
         }
         self.accepted = counter("accepted")
         self.rejected = counter("rejected")
         self.notSent = counter("not_sent")
         self.unknown = counter("unknown")
-        self.service = service
+        self.responses = Metrics.Timer(label: "martlet_sender_response", dimensions: dimensions)
+        self.dimensions = dimensions
     }
+
+    /// Records the time from a request to its response.
+    func responded(after time: TimeAmount) { self.responses.recordNanoseconds(time.nanoseconds) }
 
     /// Counts the outcomes of one turn of an event loop.
     func count(_ results: some Collection<SendResult>) {
@@ -43,7 +51,7 @@ struct SenderMetrics: Sendable {
     /// Records the expiration of a certificate.
     func credentialChanged(_ credential: PushCredential) {
         guard case .certificate(let certificate) = credential else { return }
-        let dimensions = [("service", self.service), ("certificate", certificate.commonName)]
+        let dimensions = self.dimensions + [("certificate", certificate.commonName)]
         Gauge(label: "martlet_sender_credential_expires", dimensions: dimensions).record(certificate.expires.seconds)
     }
 }

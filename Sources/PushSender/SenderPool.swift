@@ -1,4 +1,5 @@
 package import Logging
+import NIOPosix
 package import PushSupport
 package import PushTypes
 import ServiceLifecycle
@@ -18,9 +19,12 @@ package final class SenderPool: SenderSource, Service {
 
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
     private let configuration: SenderConfiguration
+    /// The ports of the push services that have two. All apps share what is known of them.
+    private let ports: [PushEnvironment: PortSelector]
     private let time: any TimeSource
     private let logger: Logger
     private let senders = Mutex<[Key: Sender]>([:])
+    private let observer = Mutex<AppConnectionObserver?>(nil)
 
     /// Creates a pool without connections.
     ///
@@ -34,6 +38,10 @@ package final class SenderPool: SenderSource, Service {
     ) throws {
         // Invalid trust roots fail at the start, not at the first push.
         for endpoint in endpoints.values { _ = try endpoint.tlsConfiguration() }
+        self.ports = try endpoints.compactMapValues { endpoint in
+            let group = MultiThreadedEventLoopGroup.singleton
+            return try PortSelector(endpoint, proxy: configuration.proxy, group: group, time: time, logger: logger)
+        }
         (self.endpoints, self.configuration, self.time, self.logger) = (endpoints, configuration, time, logger)
     }
 
@@ -48,15 +56,45 @@ package final class SenderPool: SenderSource, Service {
         return try self.senders.withLock { senders in
             if let sender = senders[key] { return sender }
             let sender = try Sender(
-                to: self.endpoints[environment] ?? .apple(environment),
+                to: self.endpoint(of: environment),
                 credential: credential,
                 configuration: self.configuration,
+                environment: environment,
                 time: self.time,
+                ports: self.ports[environment],
+                observer: { failure in
+                    let observer = self.observer.withLock { $0 }
+                    observer?(app, environment, failure)
+                },
                 logger: self.logger
             )
             senders[key] = sender
             return sender
         }
+    }
+
+    package func testSender(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) throws -> any NotificationSender {
+        var endpoint = self.endpoint(of: environment)
+        endpoint.connectTimeout = min(endpoint.connectTimeout, SenderConfiguration.testTimeout / 2)
+        return try Sender(
+            to: endpoint,
+            credential: credential,
+            configuration: self.configuration.forTests,
+            time: self.time,
+            logger: self.logger
+        )
+    }
+
+    package func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint {
+        self.endpoints[environment] ?? .apple(environment)
+    }
+
+    package func observe(_ observer: @escaping AppConnectionObserver) {
+        self.observer.withLock { $0 = observer }
     }
 
     /// Removes the app's senders with the credential. Each one drains when the last page that uses it has released it.

@@ -11,10 +11,36 @@ package protocol SenderSource: Sendable {
     ) throws -> any NotificationSender
     /// Removes an app's senders with a credential that it does not use any more. They drain once nothing uses them.
     func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment)
+    /// Returns a sender for one test, with a connection of its own. Its pushes fail with the first connection that cannot
+    /// be opened, and have their outcome within ``SenderConfiguration/testTimeout``.
+    func testSender(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) throws -> any NotificationSender
+    /// Returns the address of an environment's push service.
+    func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint
+    /// Sets the receiver of the failures of connections, and of their successes.
+    func observe(_ observer: @escaping AppConnectionObserver)
 }
+
+/// Receives the failure of an app's connection that could not be opened, and `nil` when one is open.
+package typealias AppConnectionObserver = @Sendable (Int64, PushEnvironment, Outcome.Failure?) -> Void
 
 extension SenderSource {
     package func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment) {}
+
+    package func testSender(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) throws -> any NotificationSender {
+        try self.sender(for: credential, app: app, environment: environment, lane: .urgent)
+    }
+
+    package func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint { .apple(environment) }
+
+    package func observe(_ observer: @escaping AppConnectionObserver) {}
 }
 
 /// A priority class of pushes. Lanes share no connections, so that neither waits for the other.

@@ -1,3 +1,5 @@
+package import PushTypes
+
 /// An error of a store that cannot be used, or that does not carry out an operation.
 package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen(path: String, why: String)
@@ -13,6 +15,8 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Nothing can be written now: the disk is full or read-only.
     case cannotWrite(why: String)
     case cannotBackUp(path: String, why: String)
+    /// An app with this bundle id is being erased, and another one cannot be added yet.
+    case beingErased(Topic)
     /// The query was interrupted after this time.
     case queryTooExpensive(budget: Duration)
     /// Too many long queries wait already.
@@ -35,6 +39,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "the master key \(path) is missing, and \(database) holds secrets that only it opens: bring it back"
         case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
         case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
+        case .beingErased(let app): "the app \(app.name) is being erased: add it again later"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
         case .queryTooExpensive(let budget): "the query took longer than \(budget)"
         case .tooManyQueries: "too many long queries are waiting"

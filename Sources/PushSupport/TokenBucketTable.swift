@@ -20,8 +20,11 @@ package final class TokenBucketTable<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Calls `body` with the key's bucket, under the lock.
+    ///
+    /// - Parameter rate: The tokens per second of a new bucket, twice as many at once; `nil` for those of the table.
     package func with<Value: Sendable>(
         _ key: Key,
+        rate: Double? = nil,
         now: ContinuousClock.Instant,
         _ body: (inout Bucket) -> Value
     ) -> Value {
@@ -29,7 +32,8 @@ package final class TokenBucketTable<Key: Hashable & Sendable>: Sendable {
             if buckets.count >= self.kept, buckets[key] == nil {
                 for other in buckets.keys where buckets[other]?.isFull(now: now) ?? true { buckets[other] = nil }
             }
-            return body(&buckets[key, default: Bucket(rate: self.rate, burst: self.burst, now: now)])
+            let new = Bucket(rate: rate ?? self.rate, burst: rate.map { 2 * $0 } ?? self.burst, now: now)
+            return body(&buckets[key, default: new])
         }
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import BuildInformation
+import Foundation
 import PushSupport
 
 /// The command `martlet`.
@@ -35,13 +35,40 @@ struct Martlet: AsyncParsableCommand {
             ),
         ]
     )
+
+    /// Runs the command that the command line names, and exits with the status of its error.
+    static func main() async {
+        let (words, warnings) = FormerSpelling.translated(Array(CommandLine.arguments.dropFirst()))
+        for warning in warnings { StandardError.line("warning: \(warning)") }
+        do {
+            try await Self.run(words)
+        } catch let error as any StatusError {
+            StandardError.line("Error: \(error)")
+            Self.exit(withError: ExitCode(error.status.rawValue))
+        } catch let error as CocoaError {
+            StandardError.line("Error: \(ErrorDescription.of(error))")
+            Self.exit(withError: ExitCode.failure)
+        } catch {
+            Self.exit(withError: error)
+        }
+    }
+
+    /// Runs the command that some words name.
+    static func run(_ words: [String]) async throws {
+        var command = try await Self.asyncParseAsRoot(words)
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
+    }
 }
 
 /// The version of the program.
 enum Version {
-    /// The version, and the commit if the build knew it, such as `0.1.0 (1a2b3c4d5)`.
+    /// The version, and the commit if the build knew it, such as `0.2.0 (1a2b3c4d5)`.
     static let text: String = {
-        let commit = String(cString: martlet_build_commit())
-        return commit.isEmpty ? MartletVersion.number : "\(MartletVersion.number) (\(commit))"
+        let (number, commit) = (MartletVersion.number, MartletVersion.commit)
+        return commit.isEmpty ? number : "\(number) (\(commit))"
     }()
 }

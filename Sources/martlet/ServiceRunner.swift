@@ -14,8 +14,17 @@ enum ServiceRunner {
     /// - Parameters:
     ///   - services: The services, each of which may use those before it. They are shut down in reverse order.
     ///   - last: A service whose end shuts down all others; `nil` for none.
-    static func run(_ services: [any Service], until last: (any Service)? = nil, logger: Logger) async throws {
+    ///   - ready: Returns once the services serve requests, for the service manager; `nil` for a command that is none.
+    static func run(
+        _ services: [any Service],
+        until last: (any Service)? = nil,
+        ready: (@Sendable () async throws -> Void)? = nil,
+        logger: Logger
+    ) async throws {
         var all = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
+        if let ready, let manager = ServiceManager() {
+            all.append(.init(service: ServiceManagerReport(manager: manager, ready: ready, logger: logger)))
+        }
         if let last { all.append(.init(service: last, successTerminationBehavior: .gracefullyShutdownGroup)) }
         // The last service is the first to be shut down.
         all.append(.init(service: ShutdownDeadline(logger: logger)))

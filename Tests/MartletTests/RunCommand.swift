@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import PushTesting
 import Synchronization
@@ -11,12 +10,7 @@ import Synchronization
 func martlet(_ words: [String]) async throws -> String {
     let output = Output()
     try await StandardOutput.$write.withValue({ output.add($0) }) {
-        var command = try Martlet.parseAsRoot(words)
-        if var command = command as? any AsyncParsableCommand {
-            try await command.run()
-        } else {
-            try command.run()
-        }
+        try await Martlet.run(FormerSpelling.translated(words).words)
     }
     return output.text
 }
@@ -38,7 +32,11 @@ private final class Output: Sendable {
 extension RunningProvider {
     /// Runs a command against this provider, as its administrator.
     @discardableResult
-    func martlet(_ words: String...) async throws -> String {
+    func martlet(_ words: String...) async throws -> String { try await self.martlet(words) }
+
+    /// Runs a command against this provider, as its administrator.
+    @discardableResult
+    func martlet(_ words: [String]) async throws -> String {
         let access = ["--server", self.api.baseURL, "--api-key", self.api.apiKey ?? ""]
         return try await MartletTests.martlet(words + access)
     }

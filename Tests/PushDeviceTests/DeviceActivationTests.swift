@@ -27,7 +27,7 @@ import Testing
                     try await DeviceActivation(adminURL: url).activate()
                 } throws: { error in
                     guard case DeviceError.activationFailed(let why) = error else { return false }
-                    return why.hasPrefix("the admin API responded 404")
+                    return why.hasPrefix("\(url) responded 404")
                 }
             }
         }

@@ -17,11 +17,15 @@ struct ScriptedPushService: Sendable {
     private let connections: AsyncStream<ScriptedConnection>
 
     /// Runs `body` with a service.
-    static func with(_ body: @escaping @Sendable (ScriptedPushService) async throws -> Void) async throws {
+    static func with(
+        port: Int = 0,
+        _ body: @escaping @Sendable (ScriptedPushService) async throws -> Void
+    ) async throws {
         let certificate = try SelfSignedCertificate.shared.get()
         let tls = try NIOSSLContext(configuration: certificate.server)
         let (connections, continuation) = AsyncStream.makeStream(of: ScriptedConnection.self)
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let (packets, handler) = AsyncStream.makeStream(of: DeviceLinkPacket.self)
@@ -30,7 +34,7 @@ struct ScriptedPushService: Sendable {
                     continuation.yield(ScriptedConnection(channel: channel, packets: packets))
                 }
             }
-            .bind(host: "127.0.0.1", port: 0)
+            .bind(host: "127.0.0.1", port: port)
             .get()
         let service = ScriptedPushService(
             port: try #require(server.localAddress?.port),

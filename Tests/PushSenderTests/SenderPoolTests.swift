@@ -9,8 +9,9 @@ import Testing
     @Test func aPortWithoutAListenerGivesNotSent() async throws {
         let port = try RefusingPort()
         let outcome = try await Self.outcome(port: port.number)
+        guard case .notSent(let failure) = outcome else { return #expect(Bool(false), "got \(outcome)") }
+        #expect(failure.fault == .init(.refused, host: "127.0.0.1", port: port.number))
         withExtendedLifetime(port) {}
-        guard case .notSent = outcome else { return #expect(Bool(false), "got \(outcome)") }
     }
 
     @Test func aServerWithoutTLSGivesNotSent() async throws {
@@ -24,7 +25,8 @@ import Testing
             .get()
         let outcome = try await Self.outcome(port: try #require(server.localAddress?.port))
         try await server.close()
-        guard case .notSent = outcome else { return #expect(Bool(false), "got \(outcome)") }
+        guard case .notSent(let failure) = outcome else { return #expect(Bool(false), "got \(outcome)") }
+        #expect(failure.fault != nil)
     }
 
     @Test func invalidTrustRootsAreRejected() {
@@ -71,7 +73,7 @@ import Testing
         var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port)
         endpoint.connectTimeout = .seconds(2)
         var configuration = SenderConfiguration()
-        configuration.waitTimeout = .milliseconds(200)
+        configuration.failsFast = true
         let pool = try SenderPool(
             endpoints: [.sandbox: endpoint],
             configuration: configuration,

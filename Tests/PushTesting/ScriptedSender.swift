@@ -22,6 +22,8 @@ package final class ScriptedSender: SenderSource {
         var answers: [Place: [Outcome]] = [:]
         var standing: [PushEnvironment: Outcome] = [:]
         var observer: (@Sendable (Sent) async -> Void)?
+        var tests = 0
+        var connections: AppConnectionObserver?
     }
 
     private let state = Mutex(State())
@@ -38,6 +40,26 @@ package final class ScriptedSender: SenderSource {
     /// What every send in this environment comes to from now on, unless it has a script; `nil`: accepted.
     package func always(_ outcome: Outcome?, in environment: PushEnvironment) {
         self.state.withLock { $0.standing[environment] = outcome }
+    }
+
+    /// The number of pushes of tests of a credential, which ``sent`` leaves out.
+    package var tests: Int { self.state.withLock { $0.tests } }
+
+    /// Reports a connection that could not be opened, or `nil` for one that is open.
+    package func connection(_ failure: Outcome.Failure?, app: Int64, in environment: PushEnvironment) {
+        self.state.withLock { $0.connections }?(app, environment, failure)
+    }
+
+    package func observe(_ observer: @escaping AppConnectionObserver) {
+        self.state.withLock { $0.connections = observer }
+    }
+
+    package func testSender(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) -> any NotificationSender {
+        Test(service: self, environment: environment)
     }
 
     /// Runs while a push is on its way, before its outcome is there.
@@ -68,6 +90,20 @@ package final class ScriptedSender: SenderSource {
                 return next
             }
             return state.standing[push.environment] ?? .accepted(.init(id: push.notification.id))
+        }
+    }
+
+    /// The sender of a test: the outcome is that of every push, or that the token is unknown.
+    private struct Test: NotificationSender {
+        let service: ScriptedSender
+        let environment: PushEnvironment
+
+        func send(_ pushes: [Push]) async -> [Outcome] {
+            self.service.state.withLock { state in
+                state.tests += pushes.count
+                let unknown = Outcome.rejected(Rejection(status: 400, reasonText: Reason.badDeviceToken.rawValue))
+                return pushes.map { _ in state.standing[self.environment] ?? unknown }
+            }
         }
     }
 

@@ -60,7 +60,7 @@ extension DeviceToken {
     /// Returns a different token for each number.
     package static func numbered(_ number: Int) -> DeviceToken {
         let bytes = withUnsafeBytes(of: UInt64(bitPattern: Int64(number)).bigEndian, Array.init)
-        return DeviceToken(bytes: [0xaa] + bytes) ?? .numbered(0)
+        return DeviceToken(bytes: [0xaa] + Array(repeating: 0x55, count: 23) + bytes) ?? .numbered(0)
     }
 }
 

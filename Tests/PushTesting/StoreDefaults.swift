@@ -4,7 +4,27 @@ package import PushTypes
 
 // The operations of stores with default arguments.
 
+extension DeviceStore {
+    /// Returns the number of active devices in the audience, with tokens of any kind.
+    package func count(app: Int64, audience: AudienceExpression, environment: PushEnvironment?) async throws -> Int {
+        try await self.count(app: app, audience: audience, environment: environment, kind: nil)
+    }
+
+    /// Returns the number of active devices in each time zone, with tokens of any kind.
+    package func timeZones(app: Int64) async throws -> [String?: Int] { try await self.timeZones(app: app, kind: nil) }
+}
+
 extension NotificationStore {
+    /// Returns the notifications of one app, or of all for `nil`.
+    package func notifications(
+        app: Int64?,
+        state: NotificationRecord.State?,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
+        try await self.notifications(apps: app.map { [$0] }, state: state, name: nil, before: before, limit: limit)
+    }
+
     /// Stores a notification that is not a run of a schedule.
     package func accept(
         _ notification: NotificationRecord,

@@ -1,4 +1,5 @@
 import Foundation
+package import Logging
 package import ProviderAPI
 import PushProvider
 package import PushSender
@@ -62,6 +63,7 @@ package func withProvider<Value: Sendable>(
     senders: any SenderSource,
     time: any TimeSource = SystemTime(),
     compatibility: CompatibilityConfiguration = CompatibilityConfiguration(),
+    logger: Logger = silentLogger,
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Value
 ) async throws -> Value {
@@ -74,7 +76,7 @@ package func withProvider<Value: Sendable>(
             configuration: configuration,
             senders: senders,
             time: time,
-            logger: silentLogger
+            logger: logger
         )
         let key = server.firstAdminKey
         return try await withServices([server]) {

@@ -73,7 +73,7 @@ struct PushService: Sendable {
             try Self.output(of: command, ["gateway"] + arguments + ["--admin-url", adminURL, "--json"])
         }
         _ = try martlet("app", "add", Self.bundleID, "--team", Self.teamID)
-        _ = try martlet("key", "create", "--team", Self.teamID, "--key-id", "ABC123DEFG", "--output", folder)
+        _ = try martlet("key", "add", "--team", Self.teamID, "--key-id", "ABC123DEFG", "--output", folder)
         let status = try JSONDecoder().decode(Status.self, from: try martlet("status"))
         guard let doors = status.environments.first?.doors, let http2 = Self.port(doors.http2),
             let courier = Self.port(doors.courier)

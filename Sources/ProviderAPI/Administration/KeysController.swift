@@ -3,76 +3,129 @@ package import PushHTTP
 import PushProvider
 package import PushStore
 import PushSupport
+import PushTypes
 
-/// `/v1/keys` and `/v1/audit`: the API keys, and the changes that were made with them.
+/// `/v1/keys`, `/v1/key` and `/v1/audit`: the API keys, and the changes that were made with them.
 struct KeysController: Controller {
     let store: any ProviderStore
     let keys: APIKeys
     let trail: AuditTrail
-
-    /// An API key in a response.
-    private struct Key: ResponseObject {
-        let record: APIKeyRecord
-        /// The text of the key, if this response shows it.
-        var text: String?
-
-        private var scopes: [APIScope] { self.record.scopes.sorted { $0.rawValue < $1.rawValue } }
-
-        static let schemaName: String? = "Key"
-        static let members: [ResponseMember<Self>] = [
-            .required("id", \.record.id),
-            .required("name", \.record.name),
-            .required("scopes", \.scopes),
-            .required("createdAtMs", \.record.createdAt),
-            .optional("key", \.text, "Only in the response to its creation."),
-        ]
-    }
+    let time: any TimeSource
 
     var operations: [ProviderOperation] {
-        let scopes = Schema.array(of: .choice(of: APIScope.self), count: 1...APIScope.allCases.count)
-        let key = Schema.object(required: ["name": .string(length: 1...200), "scopes": scopes])
+        let settings = KeySettings.schema
+        let add = Schema.object(required: settings.required, optional: settings.optional)
+        let change = Schema.object(required: [], optional: KeySettings.changes)
+        let (key, maximum) = (KeyResponse.schema, 16 * 1024)
         let operations: [ProviderOperation] = [
             .init(.get, "/v1/keys", id: "listKeys", "All API keys, without their texts.", self.list)
-                .responses(.ok(.list("keys", of: Key.schema))),
+                .responses(.ok(.list("keys", of: key))),
             .init(.post, "/v1/keys", .audited, id: "addKey", self.add)
                 .summary("Issues an API key; its text is in this response only.")
-                .body(key, maximum: 16 * 1024).responses(.created(Key.schema)),
+                .body(add, maximum: maximum).responses(.created(key)),
+            .init(.patch, "/v1/keys/{key}", .audited, id: "changeKey", "Changes an API key at once.", self.change)
+                .body(change, maximum: maximum).responses(.ok(key)).errors(.conflict),
             .init(.delete, "/v1/keys/{key}", .audited, id: "deleteKey", "Removes an API key.", self.delete)
                 .responses(.noContent).errors(.conflict),
             .init(.get, "/v1/audit", id: "listAudit", "The changes by API key, newest first.", self.audit)
                 .parameters(.cursor, .limit()).responses(.ok(.page("entries", of: AuditRecord.schema))),
         ]
-        return operations.map { $0.tag(.administration).scope(.admin) }
+        return operations.map { $0.tag(.administration).scope(.admin) } + [
+            .init(.get, "/v1/key", id: "ownKey", "The API key of the request itself.", self.own)
+                .tag(.administration).authenticated().filteredByApp().responses(.ok(key))
+        ]
     }
 
     /// Issues a key. The store keeps only a hash of its text.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let fields = try await request.fields(["name", "scopes"])
-        let name = try fields.requiredString("name", maximum: 200)
-        let texts = try fields.strings("scopes", count: APIScope.allCases.count, maximum: 32) ?? []
-        let scopes = Set(texts.compactMap(APIScope.init(rawValue:)))
-        guard !scopes.isEmpty, scopes.count == Set(texts).count else {
-            let known = APIScope.allCases.map(\.rawValue).joined(separator: ", ")
-            throw fields.error("scopes", "invalid_scopes", "name at least one of \(known)")
+        let settings = try KeySettings(try await request.fields(KeySettings.members), now: self.time.now)
+        guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the key") }
+        guard let scopes = settings.scopes else { throw settings.invalidScopes }
+        if scopes.contains(.registerSelf), settings.apps == nil {
+            throw settings.fields.error(
+                "apps",
+                "missing_field",
+                "a public key is for named apps: name the one it is in"
+            )
         }
-        let (key, text) = try await self.keys.issue(name: name, scopes: scopes)
-        return try .json(Key(record: key, text: text), status: .created)
+        try await self.checkApps(settings)
+        let (key, text) = try await self.keys.issue(name: name, scopes: scopes) { settings.apply(to: &$0) }
+        request.made(key.id)
+        return try .json(KeyResponse(record: key, text: text), status: .created)
     }
 
     private func list(_ request: OperationRequest) async throws -> Response {
-        try .page("keys", try await self.store.keys().map { Key(record: $0) })
+        try .page("keys", try await self.store.keys().map(self.response))
     }
 
-    /// Removes a key. The last key with the scope `admin` stays.
+    /// Returns the key of the request, with which a caller learns its scopes before it begins something.
+    private func own(_ request: OperationRequest) async throws -> Response {
+        let id = QueryCaller.current?.key
+        guard let record = try await self.store.keys().first(where: { $0.id == id }) else {
+            let message = "this API key has just been removed"
+            throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")
+        }
+        return try .json(self.response(record))
+    }
+
+    /// Changes the members that the body names, from the next request on. `null` removes a limit.
+    private func change(_ request: OperationRequest) async throws -> Response {
+        let settings = try KeySettings(try await request.fields(KeySettings.members), now: self.time.now)
+        try await self.checkApps(settings)
+        return try await request.object("key") { id in
+            let before = try await self.store.keys().first { $0.id == id }
+            if let before { try Self.check(settings, of: before) }
+            switch try await self.store.changeKey(id, { settings.apply(to: &$0) }) {
+            case .changed(let key): return try .json(self.response(key))
+            case .missing: return nil
+            case .lastAdmin: throw Self.lastAdmin
+            }
+        }
+    }
+
+    /// Removes a key. The last key that can administer everything and never expires stays.
     private func delete(_ request: OperationRequest) async throws -> Response {
         guard let id = request.uuid("key") else { throw RequestError.noSuch("key") }
         switch try await self.store.deleteKey(id) {
         case .deleted: return .noContent
         case .missing: throw RequestError.noSuch("key")
-        case .lastAdmin:
-            let message = "the provider could not be administered without this key: issue another admin key first"
-            throw RequestError.conflict("last_admin_key", message, at: "key")
+        case .lastAdmin: throw Self.lastAdmin
         }
+    }
+
+    private static let lastAdmin = RequestError.conflict(
+        "last_admin_key",
+        """
+        the provider could not be administered without this key: issue another key with the scope admin first, for \
+        all apps and without expiry
+        """,
+        at: "key"
+    )
+
+    /// Rejects changes that would make a public key a secret one, whose text is in every copy of an app, or the reverse.
+    private static func check(_ settings: KeySettings, of key: APIKeyRecord) throws {
+        if let scopes = settings.scopes, scopes.contains(.registerSelf) != key.isPublic {
+            let message = "a public key stays public, and another one secret: issue a new key"
+            throw settings.fields.error("scopes", "invalid_scopes", message)
+        }
+        if key.isPublic, settings.apps == .clear {
+            throw settings.fields.error("apps", "invalid_value", "a public key is for named apps")
+        }
+    }
+
+    /// Rejects apps that do not exist: a key for one would come alive with the next app of that name.
+    private func checkApps(_ settings: KeySettings) async throws {
+        guard case .set(let apps)? = settings.apps else { return }
+        for app in apps.sorted(by: { $0.name < $1.name }) where try await self.store.app(bundleID: app) == nil {
+            throw settings.fields.error("apps", "no_such_app", "there is no app \(app.name): add it first")
+        }
+    }
+
+    /// Returns a key with the time of its last request, which may not be written yet.
+    private func response(_ key: APIKeyRecord) -> KeyResponse {
+        var key = key
+        key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()
+        return KeyResponse(record: key)
     }
 
     /// Lists audit entries, after pending counts have been written.
@@ -84,8 +137,6 @@ struct KeysController: Controller {
     }
 }
 
-extension APIScope: JSONRepresentable {}
-
 /// An audit entry in a response.
 extension AuditRecord: ResponseObject {
     package static let schemaName: String? = "AuditEntry"
@@ -95,6 +146,7 @@ extension AuditRecord: ResponseObject {
         .optional("key", \.key),
         .required("keyName", \.keyName),
         .required("action", \.action, "Method and path."),
+        .optional("resource", \.resource, "The id of what the request made."),
         .required("status", \.status),
         .required("count", \.count, "The number of requests: equal ones of a minute that failed share one entry."),
     ]

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Aggregates failed requests for the audit.
+/// Aggregates failed requests, or frequent changes, for the audit.
 ///
 /// There is one entry a minute with a count for each key, action and status, and a limited number of entries of a key.
 /// A value without I/O; time is passed in.
 struct AuditAggregator {
-    /// The failures that share an entry.
+    /// The requests that share an entry.
     struct Kind: Hashable {
         var action: String
         var status: Int
     }
 
-    /// The action for a failed request.
+    /// The action for a request.
     enum Step: Equatable {
         /// Write an entry, and call ``written(_:as:of:)`` with its id.
         case write(Kind)
@@ -23,14 +23,16 @@ struct AuditAggregator {
 
     /// The most entries of one key in a minute, without the one for all others.
     static let maximumKinds = 10
-    /// The time for which failures share an entry.
+    /// The time for which requests share an entry.
     static let window: Duration = .seconds(60)
-    /// The action of the entry for all others.
+    /// The action of the entry for all other failed requests.
     static let others = "further refused requests"
+    /// The action of the entry for all other changes.
+    static let otherChanges = "further changes"
     /// The most keys that are tracked.
     private static let maximumKeys = 1000
 
-    /// An audit entry, with the failures since it was written.
+    /// An audit entry, with the requests since it was written.
     private struct Entry {
         var id: Int64?
         var count = 1
@@ -47,13 +49,16 @@ struct AuditAggregator {
     /// The counts of entries whose minute is over.
     private var pending: [Int64: Int] = [:]
 
-    /// Counts a failed request, and returns what to write.
+    /// Counts a request, and returns what to write.
     mutating func add(_ kind: Kind, of key: UUID, now: ContinuousClock.Instant) -> Step {
         self.forget(now)
         var minute = self.minutes[key] ?? Minute(began: now)
         var kind = kind
         if minute.entries[kind] == nil, minute.entries.count >= Self.maximumKinds {
-            kind = Kind(action: Self.others, status: kind.status / 100 * 100)
+            kind = Kind(
+                action: kind.status >= 400 ? Self.others : Self.otherChanges,
+                status: kind.status / 100 * 100
+            )
         }
         defer { self.minutes[key] = minute }
         guard var entry = minute.entries[kind] else {

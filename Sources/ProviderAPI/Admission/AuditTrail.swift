@@ -4,13 +4,20 @@ import PushStore
 import PushSupport
 import Synchronization
 
-/// Writes the changes by API key. Every change that was made has an entry of its own. Failed requests are aggregated,
-/// so that no caller can fill the store with them.
+/// Writes the changes by API key. Every change that was made has an entry of its own, unless it is a frequent one. Those
+/// and failed requests are aggregated, so that no caller can fill the store with them.
 final class AuditTrail: Sendable {
     private let store: any AuditStore
     private let time: any TimeSource
     private let logger: Logger
-    private let failed = Mutex(AuditAggregator())
+    private let counted = Mutex(Counted())
+
+    /// The requests that share entries.
+    private struct Counted {
+        var failed = AuditAggregator()
+        /// Frequent changes that were made, such as registrations and sends.
+        var made = AuditAggregator()
+    }
 
     init(store: any AuditStore, time: any TimeSource, logger: Logger) {
         (self.store, self.time, self.logger) = (store, time, logger)
@@ -18,11 +25,20 @@ final class AuditTrail: Sendable {
 
     /// Writes an entry for a request. A failure to do so is logged, because the change was made.
     ///
-    /// - Parameter action: The method and path.
-    func record(_ action: String, status: Int, key: APIKeyRecord) async {
+    /// - Parameters:
+    ///   - action: The method and path.
+    ///   - resource: The id of what the request made.
+    ///   - isFrequent: Whether equal changes of a minute share an entry.
+    func record(
+        _ action: String,
+        resource: String? = nil,
+        status: Int,
+        key: APIKeyRecord,
+        isFrequent: Bool = false
+    ) async {
         do {
-            guard status >= 400 else { return _ = try await self.write(action, status, key) }
-            try await self.recordFailed(AuditAggregator.Kind(action: action, status: status), key)
+            guard isFrequent || status >= 400 else { return _ = try await self.write(action, resource, status, key) }
+            try await self.count(AuditAggregator.Kind(action: action, status: status), key)
         } catch {
             self.logger.error(
                 "audit entry could not be written",
@@ -39,31 +55,46 @@ final class AuditTrail: Sendable {
 
     /// Writes the counts that entries lack. Call it before entries are read.
     func flush() async throws {
-        let counts = self.failed.withLock { $0.takePending(now: .now) }
+        let counts = self.counted.withLock { counted in
+            counted.failed.takePending(now: .now).merging(counted.made.takePending(now: .now)) { $1 }
+        }
         for (id, count) in counts { try await self.store.setAuditCount(count, of: id) }
     }
 
-    /// Counts a failed request, and writes what the aggregator asks for. An entry that could not be written is tried
-    /// again with the next failure.
-    private func recordFailed(_ kind: AuditAggregator.Kind, _ key: APIKeyRecord) async throws {
-        switch self.failed.withLock({ $0.add(kind, of: key.id, now: .now) }) {
+    /// Counts a request, and writes what the aggregator asks for. An entry that could not be written is tried again with
+    /// the next request.
+    private func count(_ kind: AuditAggregator.Kind, _ key: APIKeyRecord) async throws {
+        let isFailure = kind.status >= 400
+        switch self.aggregator(isFailure, { $0.add(kind, of: key.id, now: .now) }) {
         case .none: break
         case .count(let count, let entry): try await self.store.setAuditCount(count, of: entry)
         case .write(let kind):
             do {
-                let id = try await self.write(kind.action, kind.status, key)
-                self.failed.withLock { $0.written(kind, as: id, of: key.id) }
+                let id = try await self.write(kind.action, nil, kind.status, key)
+                self.aggregator(isFailure) { $0.written(kind, as: id, of: key.id) }
             } catch {
-                self.failed.withLock { $0.writeFailed(kind, of: key.id) }
+                self.aggregator(isFailure) { $0.writeFailed(kind, of: key.id) }
                 throw error
             }
         }
     }
 
+    /// Calls `body` with the aggregator of failed requests, or of frequent changes, under the lock.
+    private func aggregator<Value: Sendable>(_ isFailure: Bool, _ body: (inout AuditAggregator) -> Value) -> Value {
+        self.counted.withLock { isFailure ? body(&$0.failed) : body(&$0.made) }
+    }
+
     /// Writes an entry, and returns its id.
-    private func write(_ action: String, _ status: Int, _ key: APIKeyRecord) async throws -> Int64 {
-        let at = self.time.recorded
-        let record = AuditRecord(at: at, key: key.id, keyName: key.name, action: action, status: status)
+    private func write(_ action: String, _ resource: String?, _ status: Int, _ key: APIKeyRecord) async throws -> Int64
+    {
+        let record = AuditRecord(
+            at: self.time.recorded,
+            key: key.id,
+            keyName: key.name,
+            action: action,
+            resource: resource,
+            status: status
+        )
         return try await self.store.addAudit(record)
     }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import NIOCore
+import PushStore
 import PushSupport
 import PushTypes
 
@@ -12,25 +14,56 @@ final class KeyRateLimiter: Sendable {
     private static let maximumDelay: Duration = .seconds(10)
 
     private let rate: Int
+    private let publicRate: Int
     private let clock: @Sendable () -> ContinuousClock.Instant
-    private let requests: TokenBucketTable<UUID>
+    private let requests: TokenBucketTable<KeyWithRate>
     /// The rates of the registration forms of apps, which bring no API key.
     private let forms: TokenBucketTable<Topic>
+    /// The rates of addresses from which requests with public keys come.
+    private let addresses = TokenBucketTable<[UInt8]>(rate: 1, burst: 1)
     private let bodies = TokenBucketTable<UUID>(rate: KeyRateLimiter.bodyBytes, burst: KeyRateLimiter.bodyBytes)
 
-    /// - Parameter rate: Requests per second, twice as many at once; 0 sets no limit.
-    init(rate: Int, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
-        (self.rate, self.clock) = (rate, clock)
+    /// A key, whose bucket is another one once its rate is changed.
+    private struct KeyWithRate: Hashable {
+        var id: UUID
+        var rate: Int?
+    }
+
+    /// - Parameters:
+    ///   - rate: Requests per second of keys that have no rate of their own, twice as many at once; 0 sets no limit.
+    ///   - publicRate: The same for the requests with public keys from one address.
+    init(rate: Int, publicRate: Int = 0, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        (self.rate, self.publicRate, self.clock) = (rate, publicRate, clock)
         self.requests = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
         self.forms = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
     }
 
     /// Counts a request of an API key.
     ///
-    /// - Throws: ``RetryLaterError`` if the key exceeds its rate.
-    func take(_ key: UUID) throws {
-        let message = "this API key has \(self.rate) requests per second: send fewer, or in batches"
-        try self.take(from: self.requests, key, orElse: message)
+    /// - Throws: ``RetryLaterError`` if the key exceeds its own rate, or that of the server.
+    func take(_ key: APIKeyRecord) throws {
+        let rate = key.rate ?? self.rate
+        let message = "this API key has \(rate) requests per second: send fewer, or in batches"
+        try self.take(from: self.requests, KeyWithRate(id: key.id, rate: key.rate), rate: rate, orElse: message)
+    }
+
+    /// Counts a request with a public key of a client's address.
+    ///
+    /// - Throws: ``RetryLaterError`` if the address exceeds its rate.
+    func take(publicFrom channel: any Channel) throws {
+        // A stream of HTTP/2 has the address of its connection.
+        guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress else { return }
+        let message = "this address has \(self.publicRate) requests with a public key per second: try again later"
+        try self.take(from: self.addresses, Self.network(of: address), rate: self.publicRate, orElse: message)
+    }
+
+    /// Returns the bytes of an IPv4 address, or of the 64 bits that one customer has of IPv6.
+    private static func network(of address: SocketAddress) -> [UInt8] {
+        switch address {
+        case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+        case .v6(let address): withUnsafeBytes(of: address.address.sin6_addr) { Array($0.prefix(8)) }
+        case .unixDomainSocket: []
+        }
     }
 
     /// Counts a form that registers a device of an app.
@@ -38,14 +71,21 @@ final class KeyRateLimiter: Sendable {
     /// - Throws: ``RetryLaterError`` if the app exceeds its rate.
     func take(formOf app: Topic) throws {
         let message = "this app has \(self.rate) forms per second: try again later"
-        try self.take(from: self.forms, app, orElse: message)
+        try self.take(from: self.forms, app, rate: self.rate, orElse: message)
     }
 
-    /// - Parameter message: The explanation for a caller who exceeds the rate.
-    private func take<Key>(from limiter: TokenBucketTable<Key>, _ key: Key, orElse message: String) throws {
-        guard self.rate > 0 else { return }
+    /// - Parameters:
+    ///   - rate: Requests per second; 0 sets no limit.
+    ///   - message: The explanation for a caller who exceeds the rate.
+    private func take<Key>(
+        from limiter: TokenBucketTable<Key>,
+        _ key: Key,
+        rate: Int,
+        orElse message: String
+    ) throws {
+        guard rate > 0 else { return }
         let now = self.clock()
-        guard let delay = limiter.with(key, now: now, { $0.take(now: now) }) else { return }
+        guard let delay = limiter.with(key, rate: Double(rate), now: now, { $0.take(now: now) }) else { return }
         throw RetryLaterError(RequestError(.rateLimited, code: "too_many_requests", message: message), after: delay)
     }
 

@@ -5,16 +5,19 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
+import Synchronization
 
-/// Performs the steps that are common to all operations: authentication, scope, rate, budget, errors, audit and
+/// Performs the steps that are common to all operations: authentication, scope, app, rate, budget, errors, audit and
 /// metrics.
 struct OperationRunner: Sendable {
     let keys: APIKeys
+    let apps: AppAuthorization
     let rates: KeyRateLimiter
     /// The time that one query may take.
     let queryBudget: Duration
     let audit: AuditTrail
     let metrics: RequestMetrics
+    let refusals: RefusedKeyLog
     let failures: FailureReporter
 
     /// Responds to a request. It never throws: errors become responses, and are counted and audited like others.
@@ -22,36 +25,78 @@ struct OperationRunner: Sendable {
         let start = ContinuousClock.now
         var knownKey: APIKeyRecord?
         var response: Response
+        let resource = NotedResource()
         do {
             let key = try await self.key(for: operation, request)
             knownKey = key
             if let key {
-                UnauthenticatedConnections.markAuthenticated(context.channel)
-                try self.rates.take(key.id)
+                try self.rates.take(key)
+                // A public key is in every copy of an app: it earns its connection nothing.
+                if key.isPublic {
+                    try self.rates.take(publicFrom: context.channel)
+                } else {
+                    UnauthenticatedConnections.markAuthenticated(context.channel)
+                }
             }
             try Self.authorize(key, operation)
+            if let key { try await self.apps.check(key, operation, context) }
             // The key's budget is charged with the queries of the operation.
             response = try await QueryCaller.$current.withValue(QueryCaller(budget: self.queryBudget, key: key?.id)) {
-                try await operation.respond(to: request, context, query: .strict) { bytes in
-                    try key.map { try self.rates.delay(of: $0.id, bytes: bytes) } ?? .zero
-                }
+                try await operation.respond(
+                    to: request,
+                    context,
+                    query: .strict,
+                    caller: key.map { key in
+                        let scopes = key.scopes.map(\.rawValue).sorted()
+                        return APICaller(id: key.id, name: key.name, scopes: scopes, apps: key.apps)
+                    },
+                    bodyDelay: { bytes in try key.map { try self.rates.delay(of: $0.id, bytes: bytes) } ?? .zero },
+                    noteResource: { resource.set($0) }
+                )
             }
         } catch {
             response = await self.failures.response(to: error, request)
         }
-        if case .audited = operation.effect, let key = knownKey {
-            let action = "\(request.method.rawValue) \(request.uri.path.prefix(300))"
-            await self.audit.record(action, status: response.status.code, key: key)
+        if let key = knownKey, let isFrequent = Self.isFrequent(operation.effect) {
+            let status = response.status.code
+            // Failed requests that would have changed nothing of note leave no trace.
+            if !isFrequent || status < 400 {
+                let path = Self.audited(request.uri.path, of: operation).prefix(300)
+                let action = "\(request.method.rawValue) \(path)"
+                let made = resource.value
+                await self.audit.record(action, resource: made, status: status, key: key, isFrequent: isFrequent)
+            }
         }
+        self.refusals.note(status: response.status.code, key: knownKey?.name)
         self.metrics.count(operation.id, status: response.status.code, duration: ContinuousClock.now - start)
         return response
+    }
+
+    /// Returns `true` for an operation whose changes share audit entries, `nil` for one that changes nothing.
+    private static func isFrequent(_ effect: OperationEffect) -> Bool? {
+        switch effect {
+        case .readOnly: nil
+        case .audited: false
+        case .unaudited: true
+        }
+    }
+
+    /// Returns the path for the audit, which names no user and no token: they must be gone once they are erased.
+    private static func audited(_ path: String, of operation: ProviderOperation) -> String {
+        let hidden: Set<Substring> = ["{user}", "{token}", "{installation}"]
+        let names = operation.path.split(separator: "/", omittingEmptySubsequences: false)
+        guard names.contains(where: hidden.contains) else { return path }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.enumerated().map { index, part in
+            index < names.count && hidden.contains(names[index]) ? names[index] : part
+        }.joined(separator: "/")
     }
 
     /// Returns the API key of a request; `nil` for an operation that needs none.
     ///
     /// - Throws: ``RequestError`` for a request without a valid key.
     private func key(for operation: ProviderOperation, _ request: Request) async throws -> APIKeyRecord? {
-        guard operation.scope != nil else { return nil }
+        guard operation.isAuthenticated else { return nil }
         let parts = request.headers[.authorization]?.split(separator: " ", maxSplits: 1) ?? []
         guard parts.count == 2, parts[0].lowercased() == "bearer",
             let key = try await self.keys.check(String(parts[1]))
@@ -64,15 +109,21 @@ struct OperationRunner: Sendable {
 
     /// - Throws: ``RequestError`` if the key lacks the scope of the operation.
     private static func authorize(_ key: APIKeyRecord?, _ operation: ProviderOperation) throws {
+        if key?.isPublic == true, operation.scope != .registerSelf {
+            let message = "a public key registers devices, and nothing else"
+            throw RequestError(.forbidden, code: "missing_scope", message: message, path: "authorization")
+        }
         guard let scope = operation.scope, key?.allows(scope) != true else { return }
         let message = "this API key lacks the scope \(scope.rawValue)"
         throw RequestError(.forbidden, code: "missing_scope", message: message, path: "authorization")
     }
 }
 
-extension APIKeyRecord {
-    /// Returns `true` if this key may call operations of a scope. The scope `admin` includes all others.
-    func allows(_ scope: APIScope) -> Bool {
-        self.scopes.contains(scope) || self.scopes.contains(.admin)
-    }
+/// The id of what a request made, as its handler notes it.
+private final class NotedResource: Sendable {
+    private let id = Mutex<String?>(nil)
+
+    var value: String? { self.id.withLock { $0 } }
+
+    func set(_ id: String) { self.id.withLock { $0 = id } }
 }

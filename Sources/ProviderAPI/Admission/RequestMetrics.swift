@@ -11,7 +11,13 @@ struct RequestMetrics: Sendable {
     init(factory: any MetricsFactory) {
         self.factory = factory
         self.writeFailures = Counter(label: "martlet_store_write_failures", dimensions: [], factory: factory)
+        for code in Self.usualCodes {
+            Counter(label: "martlet_api_throttled", dimensions: [("code", code)], factory: factory).increment(by: 0)
+        }
     }
+
+    /// The codes that are counted from 0, so that the first request of each is an increase.
+    private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
     /// - Parameter operation: The id of the operation.
     func count(_ operation: String, status: Int, duration: Duration) {

@@ -8,6 +8,7 @@ import PushTypes
 /// `/v1/apps`: the apps that notifications are sent to.
 struct AppsController: Controller {
     let store: any ProviderStore
+    let faults: ConfigurationFaults
     let time: any TimeSource
 
     private static let name = Schema.string(length: 1...200)
@@ -20,12 +21,13 @@ struct AppsController: Controller {
 
     var operations: [ProviderOperation] {
         [
-            .init(.get, "/v1/apps", id: "listApps", "All apps.", self.list)
-                .tag(.apps).scope(.read).responses(.ok(.list("apps", of: AppResponse.schema))),
+            .init(.get, "/v1/apps", id: "listApps", "All apps, or those of the API key.", self.list)
+                .tag(.apps).scope(.read).filteredByApp().responses(.ok(.list("apps", of: AppResponse.schema))),
             .init(.post, "/v1/apps", .audited, id: "addApp", "Adds an app.", self.add)
                 .tag(.apps).scope(.admin)
                 .body(Self.request)
-                .responses(.created(AppResponse.schema), .ok(AppResponse.schema, "It exists already.")),
+                .responses(.created(AppResponse.schema), .ok(AppResponse.schema, "It exists already."))
+                .errors(.conflict),
             .init(.get, "/v1/apps/{app}", id: "showApp", "One app.", self.show)
                 .tag(.apps).scope(.read).responses(.ok(AppResponse.schema)),
             .init(.patch, "/v1/apps/{app}", .audited, id: "changeApp", "Changes an app's name or rate.", self.change)
@@ -42,7 +44,12 @@ struct AppsController: Controller {
             throw fields.error("bundleId", "invalid_bundle_id", "use letters, digits, dots, hyphens or underscores")
         }
         let (name, rate) = try Self.settings(fields)
-        var (app, isNew) = try await self.store.addApp(bundleID: bundleID, name: name, now: self.time.now)
+        var (app, isNew): (AppRecord, Bool)
+        do {
+            (app, isNew) = try await self.store.addApp(bundleID: bundleID, name: name, now: self.time.now)
+        } catch let error as StoreError where error == .beingErased(bundleID) {
+            throw RequestError.conflict("being_erased", "\(error)", at: "bundleId")
+        }
         if isNew, let rate {
             try await self.store.setRate(rate, app: app.id)
             app.rate = rate
@@ -52,7 +59,9 @@ struct AppsController: Controller {
 
     private func list(_ request: OperationRequest) async throws -> Response {
         var apps: [AppResponse] = []
-        for app in try await self.store.apps() { apps.append(try await self.response(app)) }
+        for app in try await self.store.apps() where request.caller?.mayUse(app.bundleID) ?? true {
+            apps.append(try await self.response(app))
+        }
         return try .page("apps", apps)
     }
 
@@ -85,7 +94,12 @@ struct AppsController: Controller {
     /// Returns the app with the environments that it has a credential for.
     private func response(_ app: AppRecord) async throws -> AppResponse {
         let environments = try await self.store.environments(app: app.id)
-        return AppResponse(app: app, environments: environments.map(\.rawValue).sorted())
+        var states: [EnvironmentResponse] = []
+        for environment in PushEnvironment.allCases {
+            let state = try await EnvironmentResponse(app, environment, self.faults)
+            if state.status != nil || environments.contains(environment) { states.append(state) }
+        }
+        return AppResponse(app: app, environments: environments.map(\.rawValue).sorted(), states: states)
     }
 }
 
@@ -94,6 +108,7 @@ struct AppResponse: ResponseObject {
     let app: AppRecord
     /// The environments with a credential, in alphabetical order.
     let environments: [String]
+    let states: [EnvironmentResponse]
 
     static let schemaName: String? = "App"
     static let members: [ResponseMember<Self>] = [
@@ -101,6 +116,7 @@ struct AppResponse: ResponseObject {
         .optional("name", \.app.name),
         .optional("rate", \.app.rate, "Pushes per second of all its campaigns together."),
         .required("environments", \.environments, "The environments with a credential."),
+        .required("environmentStates", \.states, "Whether pushes are sent, per environment."),
         .required("createdAtMs", \.app.createdAt),
     ]
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import Logging
 import PushHTTP
 import PushProvider
 import PushSender
@@ -16,10 +17,15 @@ struct CredentialsController: Controller {
     /// The longest text of a `.p8` file, in bytes.
     private static let maximumPrivateKey = 16 * 1024
 
-    let store: any AppStore
+    let store: any ProviderStore
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
+    let expiry: CredentialExpiryMonitor
+    let faults: ConfigurationFaults
+    let tester: CredentialTester
+    let tests = CredentialTestLimiter()
     let time: any TimeSource
+    let logger: Logger
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/credentials/{environment}"
@@ -30,27 +36,33 @@ struct CredentialsController: Controller {
             .init(.put, path, .audited, id: "setCredential", self.set)
                 .summary("Sets a token key, a certificate with its key in PEM, or a .p12.")
                 .tag(.apps).scope(.admin).body(Self.request).responses(.ok(CredentialResponse.schema)),
+            self.testing(path),
             .init(.delete, path, .audited, id: "deleteCredential", "Removes a credential.", self.delete)
                 .tag(.apps).scope(.admin).responses(.noContent),
         ]
     }
 
-    private static let request: Schema = {
+    static let request = Schema.any(of: Self.kinds).named("CredentialRequest")
+
+    /// The schemas of the kinds of credentials.
+    static let kinds: [Schema] = {
         func text(_ maximum: Int, _ description: String) -> Schema {
             .string(length: 1...maximum).described(description)
         }
         let certificate = text(Self.maximumPEM, "PEM, with the key.")
         let archive = text(Self.maximumArchive, "The archive in base64.")
         let passphrase = Schema.string(length: 1...1024)
-        return Schema.any(of: [
+        return [
             .object(required: [
                 "teamId": .string(length: 10...10), "keyId": .string(length: 10...10),
                 "privateKey": text(Self.maximumPrivateKey, "The text of the .p8 file."),
             ]),
             .object(required: ["certificate": certificate], optional: ["passphrase": passphrase]),
             .object(required: ["p12": archive], optional: ["passphrase": passphrase]),
-        ]).named("CredentialRequest")
+        ]
     }()
+
+    static let members: Set = ["teamId", "keyId", "privateKey", "certificate", "p12", "passphrase"]
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
@@ -66,11 +78,12 @@ struct CredentialsController: Controller {
     private func set(_ request: OperationRequest) async throws -> Response {
         let environment = try request.pathEnvironment()
         let app = try await request.app(self.store)
-        let fields = try await request.fields(["teamId", "keyId", "privateKey", "certificate", "p12", "passphrase"])
+        let fields = try await request.fields(Self.members)
         let record = try Self.record(fields)
         try Self.check(record, app: app, environment: environment, fields, now: self.time.now)
         try await self.store.setCredential(record, app: app.id, environment: environment)
-        self.forget(app)
+        await self.changed("credential set", app, environment, ["kind": "\(record.kind)"])
+        try await self.faults.credentialChanged(AppEnvironment(app: app.id, environment: environment))
         return try .json(CredentialResponse(record, environment: environment))
     }
 
@@ -81,20 +94,29 @@ struct CredentialsController: Controller {
         guard try await self.store.removeCredential(app: app.id, environment: environment) else {
             throw RequestError.noSuch("credential", by: "environment", at: "environment")
         }
-        self.forget(app)
+        // A pause stays: without a credential nothing can be sent either.
+        await self.changed("credential removed", app, environment, [:])
         return .noContent
     }
 
-    /// Discards the state that depends on the old credential.
-    private func forget(_ app: AppRecord) {
+    /// Discards the state that depends on the old credential, and logs the change.
+    private func changed(
+        _ message: Logger.Message,
+        _ app: AppRecord,
+        _ environment: PushEnvironment,
+        _ details: Logger.Metadata
+    ) async {
         self.directory.forget(app: app.id)
         self.invalidation.forget(app: app.id)
+        let subject: Logger.Metadata = ["app": "\(app.bundleID.name)", "environment": "\(environment.rawValue)"]
+        self.logger.info(message, metadata: subject.merging(details) { $1 })
+        await self.expiry.check()
     }
 
     /// Returns the credential in a request, which holds exactly one kind.
     ///
     /// - Throws: ``RequestError`` with the code `conflicting_field` for a member of another kind.
-    private static func record(_ fields: JSONFields) throws -> CredentialRecord {
+    static func record(_ fields: JSONFields) throws -> CredentialRecord {
         for kind in ["certificate", "p12"] where fields.members[kind] != nil {
             for name in fields.members.keys.sorted() where name != kind && name != "passphrase" {
                 throw fields.error(name, "conflicting_field", "it does not belong to \(kind)")
@@ -122,7 +144,7 @@ struct CredentialsController: Controller {
 
     /// Rejects a credential that could not be used now, because otherwise every push would fail: one that has expired,
     /// or is for another environment or app.
-    private static func check(
+    static func check(
         _ record: CredentialRecord,
         app: AppRecord,
         environment: PushEnvironment,

@@ -3,6 +3,7 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 
 /// `/v1/apps/{app}/audience`: the devices that an audience selects.
 struct AudiencesController: Controller {
@@ -14,14 +15,24 @@ struct AudiencesController: Controller {
         let required: KeyValuePairs<String, Schema> = ["audience": .audience]
         return [
             .init(.post, "\(path):count", .readOnly, id: "countAudience", self.count)
-                .summary("Counts the active devices that an audience selects.")
+                .summary("Counts the active devices that an audience selects, with tokens of one kind; default alert.")
                 .tag(.audiences).scope(.read).cost(.query)
-                .body(.object(required: required, optional: ["environment": .environment]))
+                .body(
+                    .object(
+                        required: required,
+                        optional: ["environment": .environment, "kind": .choice(of: TokenKind.self)]
+                    )
+                )
                 .responses(.ok(.object(required: ["count": .integer()]).named("Count"))),
             .init(.post, "\(path):preview", .readOnly, id: "previewAudience", self.preview)
                 .summary("Counts them, and lists some of them with inactive ones.")
                 .tag(.audiences).scope(.read).cost(.query)
-                .body(.object(required: required, optional: ["environment": .environment, "limit": limit]))
+                .body(
+                    .object(
+                        required: required,
+                        optional: ["environment": .environment, "kind": .choice(of: TokenKind.self), "limit": limit]
+                    )
+                )
                 .responses(.ok(Preview.schema)),
         ]
     }
@@ -38,26 +49,29 @@ struct AudiencesController: Controller {
     /// Counts the active devices of an audience, in one environment or in both.
     private func count(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(["audience", "environment"])
+        let fields = try await request.fields(["audience", "environment", "kind"])
         let (audience, environment) = (try self.audience(fields), try fields.environment("environment"))
-        let count = try await self.store.count(app: app.id, audience: audience, environment: environment)
+        let kind = try fields.tokenKind("kind") ?? .alert
+        let count = try await self.store.count(app: app.id, audience: audience, environment: environment, kind: kind)
         return try .json(["count": count])
     }
 
     /// Counts and lists devices. The list has inactive devices too, the number has not.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(["audience", "environment", "limit"])
+        let fields = try await request.fields(["audience", "environment", "kind", "limit"])
         let (audience, environment) = (try self.audience(fields), try fields.environment("environment"))
+        let kind = try fields.tokenKind("kind") ?? .alert
         let limit = Int(try fields.integer("limit", in: PageSize.range) ?? 10)
         let devices = try await self.store.devices(
             app: app.id,
             audience: audience,
             environment: environment,
+            kind: kind,
             after: 0,
             limit: limit
         )
-        let count = try await self.store.count(app: app.id, audience: audience, environment: environment)
+        let count = try await self.store.count(app: app.id, audience: audience, environment: environment, kind: kind)
         return try .json(Preview(count: count, devices: devices.map(DeviceResponse.init)))
     }
 

@@ -3,6 +3,8 @@ import PushProvider
 import PushStore
 import PushTypes
 
+extension TokenKind: JSONRepresentable {}
+
 /// A device in a response.
 struct DeviceResponse: ResponseObject {
     let device: DeviceRecord
@@ -20,6 +22,8 @@ struct DeviceResponse: ResponseObject {
         .required("id", \.device.id),
         .required("token", \.device.token.hex),
         .required("environment", \.device.environment),
+        .required("kind", \.device.kind, "The kind of the token."),
+        .optional("activity", \.device.activity, "The app's id of the Live Activity to which the token belongs."),
         .optional("user", \.device.profile.user),
         .optional("locale", \.device.profile.locale),
         .optional("timeZone", \.device.profile.timeZone),

@@ -3,6 +3,7 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 
 /// `/v1/apps/{app}/devices`: registration and lookup of devices.
 struct DevicesController: Controller {
@@ -25,7 +26,7 @@ struct DevicesController: Controller {
                 .responses(.ok(BatchResponse.schema, "The result of each, in the order of the request.")),
             .init(.get, path, id: "listDevices", "Devices, inactive ones too.", self.list)
                 .scope(.read).cost(.query)
-                .parameters(.query("user", "Of this user.", .text), .query("tag", "With this tag.", .text))
+                .parameters(.query("user", "Of this user.", .text), .query("tag", "With this tag.", .text), .tokenKind)
                 .parameters(.cursor, .limit()).responses(.ok(.page("devices", of: DeviceResponse.schema))),
             .init(.get, "\(path)/{token}", id: "showDevice", self.show)
                 .summary("The devices with this token: one per environment at most.")
@@ -92,6 +93,8 @@ struct DevicesController: Controller {
         let devices = try await self.store.devices(
             app: app.id,
             audience: conditions.count > 1 ? .and(conditions) : conditions.first ?? .everyone,
+            environment: nil,
+            kind: request.choice("kind", TokenKind.self),
             after: page.after ?? 0,
             limit: page.limit
         )

@@ -70,7 +70,7 @@ struct CompatibilityRoutes: Sendable {
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherNotify", in: .text, context) {
             let form = try PublisherNotify(try await FormRequest.fields(of: request))
-            try await self.authenticate(form)
+            let key = try await self.authenticate(form, context)
             UnauthenticatedConnections.markAuthenticated(context.channel)
             guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
             guard try await self.store.environments(app: app.id).contains(form.environment) else {
@@ -79,27 +79,32 @@ struct CompatibilityRoutes: Sendable {
             let (notification, acceptance) = try await self.acceptor.accept(
                 form.request(to: app.bundleID),
                 app: app.id,
+                key: KeyReference(id: key.id, name: key.name),
                 idempotency: form.id.map { Idempotency(key: "publisher:\($0)", fingerprint: form.fingerprint) }
             )
             switch acceptance {
             case .accepted: return Self.accepted(notification)
             case .repeated(let earlier): return Self.accepted(earlier)
-            case .conflict, .scheduleChanged:
+            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind:
                 let message = "this id was used for another product or other waves: choose a new one"
                 throw RequestError.conflict("idempotency_conflict", message, at: "Id")
             }
         }
     }
 
-    /// Checks that the password is an API key with the scope `send`, and the account its name.
-    private func authenticate(_ form: PublisherNotify) async throws {
+    /// Checks that the password is an API key with the scope `send` for the app in the path, and the account its name.
+    ///
+    /// - Returns: The key.
+    private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws -> APIKeyRecord {
         guard let key = try await self.runner.keys.check(form.password), key.allows(.send),
+            key.apps == nil || context.bundleID.map(key.mayUse) == true,
             key.name.lowercased() == form.account.lowercased()
         else {
             let message = "adobeID must be the name, and password the text, of an API key with the scope send"
             throw RequestError(.forbidden, code: "forbidden", message: message, path: "password")
         }
-        try self.runner.rates.take(key.id)
+        try self.runner.rates.take(key)
+        return key
     }
 
     /// The response to a client without access, which does not reveal which apps exist.

@@ -49,6 +49,7 @@ struct PublisherNotify: Equatable {
             content: NotificationContent(
                 topic: topic,
                 pushType: .background,
+                tokenKind: .alert,
                 priority: .powerAware,
                 expiration: .servicePolicy,
                 collapseID: nil,

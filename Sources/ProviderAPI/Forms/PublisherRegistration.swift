@@ -62,7 +62,10 @@ enum FormDevice {
         guard let token = Self.token(text) else {
             throw FormFields.error("invalid_token", "a device token is base64 or hex, 1 to 512 bytes", field: "token")
         }
-        return DeviceRegistration(environment: try Self.environment(form), token: token)
+        var registration = DeviceRegistration(environment: try Self.environment(form), token: token)
+        // The systems of these forms know no other kind.
+        registration.kind = .alert
+        return registration
     }
 
     /// Parses a token. A plus sign that was not percent-encoded arrives as a space.

@@ -12,16 +12,35 @@ struct NotificationResponse: ResponseObject {
     let notification: NotificationRecord
     /// The bundle id of the app; `nil` if the app was removed.
     let app: Topic?
-    /// The time at which the speed is computed.
-    let now: Timestamp
+    /// The time for which the rate and the end are estimated.
+    let clocks: ClockReading
     /// The audience, which only the response to a request for this one notification has.
     var audience: Audience?
+    /// The content, which only the response to a request for this one notification has.
+    var content: ContentResponse?
+    /// The scopes of the key of the request, which only the response to the sending request has.
+    var scopes: [String]?
+    /// The outcomes, which only the response to a sending request that waits has.
+    var outcomes: [OutcomeResponse]?
+    /// The number of outcomes that are still to come.
+    var pending: Int?
     /// The warnings, which only the response to the sending request has.
     var warnings: [ContentWarning]?
+    /// The environments that cannot be sent to, which only the response to a request for this one notification has.
+    var environments: [EnvironmentResponse]?
 
-    private var content: NotificationContent { self.notification.content }
+    private var headers: NotificationContent { self.notification.content }
+    private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
+    /// The expiration as a request may give it.
+    private var expiration: JSONValue? {
+        switch self.headers.expiration {
+        case .servicePolicy: nil
+        case .immediate: .integer(0)
+        case .at(let seconds): .string(Timestamp(seconds: seconds).rfc3339)
+        }
+    }
     private var progress: NotificationProgress { self.notification.progress }
-    private var speed: NotificationSpeed { NotificationSpeed(self.notification, now: self.now) }
+    private var forecast: NotificationForecast { NotificationForecast(self.notification, clocks: self.clocks) }
     /// The present wave; `nil` before the first one, and for a notification without waves.
     private var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }
 
@@ -29,17 +48,28 @@ struct NotificationResponse: ResponseObject {
     static let members: [ResponseMember<Self>] =
         Self.options + [
             .optional("to", \.audience?.json),
+            .optional("content", \.content, "Not in lists."),
             .required("recipients", \.progress.recipients, "Counted at the start; at the end all with a final state."),
             .required("counters", \.progress),
-            .optional("ratePerSecond", \.speed.rate, "The recipients per second, since the first page."),
-            .optional("secondsLeft", \.speed.secondsLeft),
+            .optional(
+                "ratePerSecond",
+                \.forecast.rate,
+                "The recipients per second since the first page, in open hours."
+            ),
+            .optional("nextAtMs", \.forecast.nextAt, "When something is sent next; absent while that is now."),
+            .optional("waitingFor", \.forecast.cause, "The cause for which nothing is sent before nextAt."),
+            .optional("secondsLeft", \.forecast.secondsLeft, "An estimate; absent if it is not known."),
+            .optional("finishesAtMs", \.forecast.finishesAt, "An estimate; absent if it is not known."),
             .optional("wave", \.wave),
             .optional("pauseReason", \.progress.pauseReason),
+            .optional("environmentStates", \.environments, "Its environments that are paused or failing."),
             .optional("schedule", \.notification.run),
             .required("createdAtMs", \.notification.createdAt),
             .required("startsAtMs", \.notification.startsAt),
             .optional("startedAtMs", \.progress.startedAt),
             .optional("finishedAtMs", \.progress.finishedAt),
+            .optional("outcomes", \.outcomes, "The recipients of a request with wait."),
+            .optional("pending", \.pending, "The recipients of a request with wait that have no final state yet."),
             .optional("warnings", \.warnings),
         ]
 
@@ -47,16 +77,45 @@ struct NotificationResponse: ResponseObject {
     private static let options: [ResponseMember<Self>] = [
         .required("id", \.notification.id),
         .optional("app", \.app),
+        .optional("name", \.notification.name),
+        .optional("key", \.key, "The API key of the request, or of the schedule."),
+        .optional("resendOf", \.notification.resendOf, "The notification whose failed recipients this one is for."),
         .required("state", \.notification.state),
         .required("lane", \.notification.lane.name, as: .choice(NotificationRecord.Lane.allCases.map(\.name))),
         .required("guarantee", \.notification.guarantee),
         .optional("environment", \.notification.environment),
-        .required("topic", \.content.topic),
-        .required("pushType", \.content.pushType.rawValue),
-        .required("priority", \.content.priority.rawValue),
-        .optional("collapseId", \.content.collapseID),
+        .required("topic", \.headers.topic),
+        .required("pushType", \.headers.pushType.rawValue),
+        .required("priority", \.headers.priority.rawValue),
+        .optional(
+            "expiration",
+            \.expiration,
+            as: .any(of: [.integer(0...0), .string()]),
+            "RFC 3339, or 0 for one attempt without storage."
+        ),
+        .optional("expiresIn", \.headers.expiresIn, "Seconds from each recipient's start."),
+        .optional("collapseId", \.headers.collapseID),
         .optional("when", \.notification.delivery?.json),
         .optional("pace", \.notification.pace?.json),
+    ]
+}
+
+/// The API key that sent a notification.
+struct SendingKey: ResponseObject {
+    let key: KeyReference
+    let scopes: [String]?
+
+    static let schemaName: String? = "SendingKey"
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.key.id),
+        .required("name", \.key.name, "Its name at that time."),
+        .optional("scopes", \.scopes, as: .array(of: .choice(of: APIScope.self)), "In the response to the sending."),
+    ]
+}
+
+extension KeyReference: ResponseObject {
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.id), .required("name", \.name, "Its name at that time."),
     ]
 }
 
@@ -92,29 +151,7 @@ extension ContentWarning: ResponseObject {
     ]
 }
 
-/// The mean rate of a notification since its first page.
-struct NotificationSpeed {
-    /// The recipients per second, rounded to tenths; `nil` before the first final state.
-    let rate: Double?
-    /// The time until all recipients have a final state; `nil` while nothing is sent.
-    let secondsLeft: Int?
-
-    /// - Parameter now: The end of the time that is averaged, unless the notification is paused or has ended.
-    init(_ notification: NotificationRecord, now: Timestamp) {
-        let progress = notification.progress
-        guard let start = progress.startedAt, progress.finished > 0 else {
-            (self.rate, self.secondsLeft) = (nil, nil)
-            return
-        }
-        let isMoving = notification.state == .sending || notification.state == .accepted
-        let end = progress.finishedAt ?? (isMoving ? now : progress.lastPageAt ?? now)
-        let seconds = max(end.since(start) / .seconds(1), 0.001)
-        let rate = Double(progress.finished) / seconds
-        self.rate = (rate * 10).rounded() / 10
-        let left = Double(max(0, progress.recipients - progress.finished)) / rate
-        self.secondsLeft = isMoving ? Int(exactly: min(left, 1e12).rounded(.up)) : nil
-    }
-}
+extension NotificationForecast.Cause: JSONRepresentable {}
 
 extension NotificationRecord.Lane {
     /// The name in a response.

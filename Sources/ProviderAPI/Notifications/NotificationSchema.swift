@@ -16,6 +16,14 @@ extension Schema {
         ]).described("An invented device to render for."),
     ]).named("PreviewRequest")
 
+    static let expiration = Schema.any(of: [.integer(0...4_102_444_800), .string(length: 1...40)])
+        .described("RFC 3339 or UNIX seconds; 0 for one attempt without storage.")
+
+    static let expiresIn = Schema.any(of: [
+        .integer(1...2_592_000), .string(length: 2...12, pattern: "^[0-9]+[smhd]$"),
+    ])
+    .described("From each recipient's start: seconds, or a text such as 6h.")
+
     private static let alert = Schema.any(of: [
         .string(), .object(optional: ["title": .any, "subtitle": .string(), "body": .any], isOpen: true),
     ])
@@ -32,11 +40,12 @@ extension Schema {
         let open = Schema.object(isOpen: true)
         let text = Schema.string(length: 1...4096)
         var members: [(key: String, value: Schema)] = [
-            ("environment", .environment),
+            ("name", .string(length: 1...NotificationRequest.maximumName)), ("environment", .environment),
             ("guarantee", .choice(of: NotificationRecord.Guarantee.self)),
             ("urgent", .bool), ("when", .deliveryTime), ("pace", .pace),
             ("pushType", .choice(of: PushType.self)), ("topic", .string(length: 1...255)),
-            ("priority", .integer(1...10)), ("expiration", .integer(0...4_102_444_800)),
+            ("priority", .integer(1...10)),
+            ("expiration", .expiration), ("expiresIn", .expiresIn),
             ("collapseId", .string(length: 1...64)), ("alert", Self.alert),
             (
                 "badge",

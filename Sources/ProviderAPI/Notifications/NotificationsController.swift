@@ -10,9 +10,17 @@ import PushTypes
 struct NotificationsController: Controller {
     let store: any ProviderStore
     let wakes: LaneWakeSignals
+    /// Wakes requests that wait for outcomes.
+    let outcomes: OutcomeSignals
+    let faults: ConfigurationFaults
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
+        let name = ParameterDescription.query(
+            "name",
+            "With this name.",
+            .string(length: 1...NotificationRequest.maximumName)
+        )
         let page = ResponseDescription.ok(.page("notifications", of: NotificationResponse.schema))
         let state = ParameterDescription.query("state", "In this state.", .choice(of: NotificationRecord.State.self))
         let path = "/v1/notifications/{notification}"
@@ -20,9 +28,12 @@ struct NotificationsController: Controller {
             .init(.get, "/v1/apps/{app}/notifications", id: "listAppNotifications") {
                 try await self.list($0, app: try await $0.app(self.store))
             }
-            .summary("An app's notifications, newest first.").parameters(state, .cursor, .limit()).responses(page),
+            .summary("An app's notifications, newest first.").parameters(state, name, .cursor, .limit()).responses(
+                page
+            ),
             .init(.get, "/v1/notifications", id: "listNotifications") { try await self.list($0, app: nil) }
-                .summary("All apps' notifications, newest first.").parameters(state, .cursor, .limit()).responses(page),
+                .summary("All apps' notifications, or those of the API key's apps, newest first.").filteredByApp()
+                .parameters(state, name, .cursor, .limit()).responses(page),
             .init(.get, path, id: "showNotification", "A notification and its progress.", self.show)
                 .responses(.ok(NotificationResponse.schema)),
             .init(.get, "\(path)/deliveries", id: "listDeliveries", self.deliveries)
@@ -45,31 +56,34 @@ struct NotificationsController: Controller {
         .tag(.notifications).scope(.send).responses(.ok(NotificationResponse.schema)).errors(.conflict)
     }
 
-    /// Lists the notifications of one app; of all apps for `nil`.
+    /// Lists the notifications of one app; for `nil`, of all that the API key may use.
     private func list(_ request: OperationRequest, app: AppRecord?) async throws -> Response {
         let page = try request.page(.notifications)
+        let allApps = if let app { [app] } else { try await self.store.apps() }
+        let apps = allApps.filter { request.caller?.mayUse($0.bundleID) ?? true }
         let (notifications, next) = try await self.store.notifications(
-            app: app?.id,
+            apps: app == nil && request.caller?.apps == nil ? nil : apps.map(\.id),
             state: try request.choice("state", NotificationRecord.State.self),
+            name: request.query["name"],
             before: page.after.map(NotificationCursor.init(number:)),
             limit: page.limit
         )
         var names: [Int64: Topic] = [:]
-        let apps = if let app { [app] } else { try await self.store.apps() }
         for app in apps { names[app.id] = app.bundleID }
-        let now = self.time.now
+        let clocks = self.time.reading
         return try .page(
             "notifications",
-            notifications.map { NotificationResponse(notification: $0, app: names[$0.app], now: now) },
+            notifications.map { NotificationResponse(notification: $0, app: names[$0.app], clocks: clocks) },
             next: next.map { Cursor(list: .notifications, position: $0.number).text }
         )
     }
 
-    /// Responds with a notification and its audience, which lists leave out.
+    /// Responds with a notification with its audience and content, which lists leave out.
     private func show(_ request: OperationRequest) async throws -> Response {
         let notification = try await self.notification(request)
         var response = try await self.response(notification)
         response.audience = notification.audience
+        response.content = ContentResponse(notification.content)
         return try .json(response)
     }
 
@@ -81,6 +95,7 @@ struct NotificationsController: Controller {
             throw RequestError.conflict("wrong_state", message, at: "notification")
         }
         self.wakes[after.lane].signal()
+        self.outcomes.signal(after.id)
         return try .json(try await self.response(after))
     }
 
@@ -117,7 +132,13 @@ struct NotificationsController: Controller {
 
     private func response(_ notification: NotificationRecord) async throws -> NotificationResponse {
         let app = try await self.store.app(id: notification.app)
-        return NotificationResponse(notification: notification, app: app?.bundleID, now: self.time.now)
+        var response = NotificationResponse(notification: notification, app: app?.bundleID, clocks: self.time.reading)
+        if let app, notification.progress.finishedAt == nil {
+            let environments = notification.environment.map { [$0] } ?? PushEnvironment.allCases
+            let states = try await EnvironmentResponse.faulty(app, environments, self.faults)
+            if !states.isEmpty { response.environments = states }
+        }
+        return response
     }
 }
 

@@ -15,6 +15,9 @@ struct SendingController: Controller {
 
     let store: any ProviderStore
     let acceptor: NotificationAcceptor
+    /// Wakes requests that wait for outcomes.
+    let outcomes: OutcomeSignals
+    let faults: ConfigurationFaults
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
@@ -35,7 +38,12 @@ struct SendingController: Controller {
         return [
             .init(.post, "/v1/apps/{app}/notifications", .unaudited, id: "send", self.send)
                 .summary("Accepts a notification: it is on disk before the response.")
-                .tag(.notifications).scope(.send).parameters(key).body(.notificationRequest)
+                .tag(.notifications).scope(.send).parameters(key, OutcomeWaiting.parameter)
+                .body(.notificationRequest)
+                .responses(accepted).errors(.conflict),
+            .init(.post, "/v1/notifications/{notification}:resend", .unaudited, id: "resendNotification", self.resend)
+                .summary("Sends a notification that has ended again, to exactly the recipients that failed.")
+                .tag(.notifications).scope(.send).cost(.query).parameters(key).body(Self.resendRequest)
                 .responses(accepted).errors(.conflict),
             .init(.post, "/v1/apps/{app}/notifications:preview", .readOnly, id: "previewNotification", self.preview)
                 .summary("Renders a notification for a device and counts the recipients; sends nothing.")
@@ -48,6 +56,7 @@ struct SendingController: Controller {
     private func send(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let key = try Self.idempotencyKey(request.http)
+        let waiting = try OutcomeWaiting(request)
         let body = try JSONValue(parsing: try await request.body())
         // The fingerprint of the canonical text is the same for every order of the members.
         let idempotency = try key.map {
@@ -56,19 +65,56 @@ struct SendingController: Controller {
         // This precedes all checks that depend on the time: an accepted request must not fail when it is repeated.
         if let idempotency {
             switch try await self.store.accepted(idempotency, app: app.id) {
-            case .repeated(let earlier): return try self.repeated(earlier, app, body)
+            case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
             case .conflict: throw Self.conflict
-            case .accepted, .scheduleChanged, nil: break
+            case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, nil: break
             }
         }
         let wanted = try NotificationRequest(body, bundleID: app.bundleID, now: self.time.now)
+        try waiting?.check(wanted)
         try await self.checkCredentials(app, wanted)
-        let (notification, acceptance) = try await self.acceptor.accept(wanted, app: app.id, idempotency: idempotency)
-        switch acceptance {
-        case .accepted: return try self.accepted(notification, app, warnings: wanted.warnings)
-        case .repeated(let earlier): return try self.repeated(earlier, app, body)
-        case .conflict, .scheduleChanged: throw Self.conflict
+        let (notification, acceptance) = try await self.acceptor.accept(
+            wanted,
+            app: app.id,
+            key: request.caller?.reference,
+            idempotency: idempotency
+        ) { recipients in
+            guard waiting != nil, recipients ?? .max > OutcomeWaiting.maximumRecipients else { return }
+            throw OutcomeWaiting.tooMany(recipients)
         }
+        switch acceptance {
+        case .accepted:
+            var warnings = wanted.warnings + (try await self.warnings(about: notification, wanted))
+            warnings += try await self.pauseWarnings(app, wanted)
+            return try await self.accepted(notification, app, warnings: warnings, waiting, request)
+        case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind: throw Self.conflict
+        }
+    }
+
+    /// Returns a warning if the notification reaches nobody.
+    private func warnings(
+        about notification: NotificationRecord,
+        _ wanted: NotificationRequest
+    ) async throws -> [ContentWarning] {
+        switch notification.state {
+        case .done: return Self.nobodyReached(by: notification)
+        case .scheduled:
+            if let missing = try await ContentWarning.missingTokens(for: wanted, app: notification.app, in: self.store)
+            {
+                return [missing]
+            }
+            guard try await self.acceptor.reachesNobody(notification) == true else { return [] }
+            let message = "no active device matches now: only devices that register before it is sent get it"
+            return [ContentWarning(field: "to", message: message)]
+        default: return []
+        }
+    }
+
+    /// Returns a warning if a notification that is done had no recipients.
+    private static func nobodyReached(by notification: NotificationRecord) -> [ContentWarning] {
+        guard notification.state == .done, notification.progress.recipients == 0 else { return [] }
+        return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
     }
 
     private static let conflict = RequestError.conflict(
@@ -78,33 +124,141 @@ struct SendingController: Controller {
     )
 
     /// Returns the response to a repeated request, with the warnings of its first time.
-    private func repeated(_ earlier: NotificationRecord, _ app: AppRecord, _ body: JSONValue) throws -> Response {
+    private func repeated(
+        _ earlier: NotificationRecord,
+        _ app: AppRecord,
+        _ body: JSONValue,
+        _ waiting: OutcomeWaiting?,
+        _ request: OperationRequest
+    ) async throws -> Response {
         let wanted = try? NotificationRequest(body, bundleID: app.bundleID, now: earlier.createdAt)
-        var response = try self.accepted(earlier, app, warnings: wanted?.warnings ?? [])
+        // The first request may have come without a wait, to more recipients.
+        let isSmall = earlier.progress.recipients <= OutcomeWaiting.maximumRecipients && earlier.delivery == nil
+        let warnings = (wanted?.warnings ?? []) + Self.nobodyReached(by: earlier)
+        var response = try await self.accepted(earlier, app, warnings: warnings, isSmall ? waiting : nil, request)
         if let name = HTTPField.Name("idempotency-replayed") { response.headers[name] = "true" }
         return response
     }
 
-    /// Returns the response to an accepted notification, with its path in a header.
-    private func accepted(_ new: NotificationRecord, _ app: AppRecord, warnings: [ContentWarning]) throws -> Response {
-        var response = NotificationResponse(notification: new, app: app.bundleID, now: self.time.now)
+    /// Returns a warning for each environment of a notification that cannot be sent to now.
+    private func pauseWarnings(_ app: AppRecord, _ wanted: NotificationRequest) async throws -> [ContentWarning] {
+        var needed = wanted.environment
+        if needed == nil, case .tokens = wanted.audience { needed = .production }
+        let environments = needed.map { [$0] } ?? PushEnvironment.allCases
+        return try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning)
+    }
+
+    /// Returns the response to an accepted notification, with its path in a header and the outcomes that it waited for.
+    private func accepted(
+        _ new: NotificationRecord,
+        _ app: AppRecord,
+        warnings: [ContentWarning],
+        _ waiting: OutcomeWaiting?,
+        _ request: OperationRequest
+    ) async throws -> Response {
+        var notification = new
+        var list: OutcomeList?
+        if let waiting {
+            notification = try await waiting.end(of: new, self.outcomes, self.store, on: request.context.channel)
+            list = try await self.outcomes(of: notification)
+        }
+        var response = NotificationResponse(notification: notification, app: app.bundleID, clocks: self.time.reading)
         response.warnings = warnings
+        response.scopes = request.caller?.scopes
+        (response.outcomes, response.pending) = (list?.outcomes, list?.pending)
         let headers: HTTPFields = [.location: "/v1/notifications/\(new.id.uuidString)"]
         return try .json(response, status: .accepted, headers: headers)
+    }
+
+    /// Returns the outcomes of a notification with few recipients.
+    private func outcomes(of notification: NotificationRecord) async throws -> OutcomeList {
+        // A page may have held a few more recipients than were counted.
+        let most = OutcomeWaiting.maximumRecipients * 2
+        let deliveries = try await self.store.deliveries(of: notification.id, state: nil, after: nil, limit: most)
+        var devices: [DeviceRecord] = []
+        if !notification.hasEnded, case .devices(let audience) = notification.audience {
+            devices = try await self.store.devices(
+                app: notification.app,
+                audience: audience,
+                environment: notification.environment,
+                kind: notification.content.tokenKind,
+                after: 0,
+                limit: most
+            )
+        }
+        return OutcomeList(notification, deliveries, devices: devices)
+    }
+
+    private static let resendRequest = Schema.object(optional: [
+        "states": .array(of: .choice(NotificationResend.states.map(\.word)), count: 1...2)
+            .described("Default both."),
+        "reasons": .array(of: .string(length: 1...300), count: 1...NotificationResend.maximumReasons)
+            .described("Default all but those for which the token is at fault."),
+        "name": .string(length: 1...NotificationRequest.maximumName).described("Default that of the first."),
+        "expiration": .expiration, "expiresIn": .expiresIn,
+    ]).named("ResendRequest")
+
+    /// Sends a notification again, as a new one. The same request without a key is the same notification too.
+    private func resend(_ request: OperationRequest) async throws -> Response {
+        let key = try Self.idempotencyKey(request.http)
+        let original = try await request.object("notification") { try await self.store.notification($0) }
+        guard let app = try await self.store.app(id: original.app) else { throw RequestError.noSuch("notification") }
+        let data = try await request.body()
+        let body = data.isEmpty ? .object([:]) : try JSONValue(parsing: data)
+        let resend = try NotificationResend(JSONFields(body, known: NotificationResend.members), of: original.id)
+        let identity: JSONValue = .object(["resend": .string(original.id.uuidString), "body": body])
+        let fingerprint = Array(SHA256.hash(data: try identity.text))
+        // No caller's key has a space.
+        let standard = "resend \(original.id.uuidString) \(Hexadecimal.encode(fingerprint))"
+        let idempotency = Idempotency(key: key ?? standard, fingerprint: fingerprint)
+        switch try await self.store.accepted(idempotency, app: app.id) {
+        case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
+        case .conflict: throw Self.conflict
+        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, nil: break
+        }
+        guard !original.isForgotten else { throw NotificationResend.forgotten }
+        var deliveries: [DeliveryRecord] = []
+        if case .tokens(let tokens) = original.audience {
+            deliveries = try await self.store.deliveries(of: original.id, state: nil, after: nil, limit: tokens.count)
+        }
+        let wanted = try resend.request(original, deliveries, now: self.time.now)
+        try await self.checkCredentials(app, wanted)
+        let (notification, acceptance) = try await self.acceptor.accept(
+            wanted,
+            app: app.id,
+            key: request.caller?.reference,
+            idempotency: idempotency
+        ) { if $0 == 0 { throw NotificationResend.nobody } }
+        switch acceptance {
+        case .accepted: return try await self.accepted(notification, app, warnings: [], nil, request)
+        case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
+        case .originalForgotten: throw NotificationResend.forgotten
+        case .conflict, .scheduleChanged, .tokenOfOtherKind: throw Self.conflict
+        }
     }
 
     /// Renders the notification without sending it. Its recipients are counted as they are now.
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(NotificationRequest.members.union(["device", "subject"]))
-        let wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
+        var wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
         let (profile, badge) = try await self.subject(fields, app, wanted.content)
         let recipients =
             switch wanted.audience {
             case .tokens(let tokens): tokens.count
             case .devices(let audience):
-                try await self.store.count(app: app.id, audience: audience, environment: wanted.environment)
+                try await self.store.count(
+                    app: app.id,
+                    audience: audience,
+                    environment: wanted.environment,
+                    kind: wanted.content.tokenKind
+                )
             }
+        if recipients == 0,
+            let missing = try await ContentWarning.missingTokens(for: wanted, app: app.id, in: self.store)
+        {
+            wanted.warnings.append(missing)
+        }
         return try .json(PreviewResponse(wanted, for: profile, badge: badge, recipients: recipients))
     }
 

@@ -25,11 +25,12 @@ extension Schema {
             ["is", "atLeast", "above", "atMost", "below"].map { ($0, value) }
         }
         let version = Schema.object(required: [], optional: comparisons(.text))
-        let seen = comparisons(.timestamp) + [("withinDays", .integer(1...36_500))]
+        let seen = comparisons(.time) + [("withinDays", .integer(1...36_500))]
         let inner = Schema.array(of: .reference("Audience"), count: 1...200)
         let members: KeyValuePairs<String, Schema> = [
             "all": .bool, "token": .text, "user": .text, "users": .array(of: .text, count: 1...200), "tag": .text,
-            "attribute": .text, "in": .array(of: .attribute, count: 1...200), "locale": .text, "timeZone": .text,
+            "activity": .text.described("A Live Activity, by the app's id of it."), "attribute": .text,
+            "in": .array(of: .attribute, count: 1...200), "locale": .text, "timeZone": .text,
             "appVersion": version, "lastSeen": .object(required: [], optional: seen), "and": inner, "or": inner,
             "not": .reference("Audience"),
         ]
@@ -41,12 +42,18 @@ extension Schema {
 
     /// The registration of a device.
     static let deviceRequest = Schema.object(
-        required: ["token": .string(length: 2...DeviceToken.maximumLength * 4).described("Hexadecimal or base64.")],
+        required: [
+            "token": .string(length: 43...DeviceToken.maximumLength * 4).described(
+                "32 to 512 bytes in hexadecimal or base64."
+            )
+        ],
         optional: [
-            "environment": .environment.described("Default production."), "user": .text.orNull,
+            "environment": .environment.described("Default production."),
+            "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored with the token."),
+            "activity": .text.described("The app's id of the Live Activity, of an update token."), "user": .text.orNull,
             "locale": .text.orNull, "timeZone": .text.orNull.described("Such as Europe/Berlin."),
             "appVersion": .text.orNull,
-            "installation": .text.described("With it, a changed token replaces the old one."),
+            "installation": .text.described("With it, a changed token replaces the old one of its kind."),
             "capabilities": .array(of: .choice(DeviceCapabilities.named.keys.sorted())),
             "tags": .array(of: .text, count: 0...DeviceRequest.maximumTags).described("They replace all earlier tags."),
             "attributes": .map(of: Schema.attribute.orNull)
@@ -57,10 +64,10 @@ extension Schema {
     .example(.texts(["token": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "user": "alice"]))
     .named("DeviceRequest")
 
-    /// A time in RFC 3339 or in milliseconds.
+    /// A time in RFC 3339 or in seconds.
     static let time = Schema.any(of: [
         Schema.string(length: 1...40), Schema.integer(0...253_402_300_799_999),
-    ]).described("RFC 3339, or milliseconds since 1970.")
+    ]).described("RFC 3339, or seconds since 1970. Numbers from 10^11 on are milliseconds, which is deprecated.")
 
     /// One or more ranges of hours.
     static let hours: Schema = {

@@ -1,5 +1,6 @@
 import PushHTTP
 import PushStore
+import PushTypes
 
 /// An operation of the provider's REST API.
 typealias ProviderOperation = APIOperation<APIScope>
@@ -33,6 +34,7 @@ extension Cursor.List {
 
 extension ParameterDescription {
     static let environment = ParameterDescription.query("environment", "Of this environment only.", .environment)
+    static let tokenKind = ParameterDescription.query("kind", "With tokens of this kind.", .choice(of: TokenKind.self))
 }
 
 /// The parameters in the paths of the API.
@@ -46,6 +48,8 @@ enum PathParameter {
         "schedule": ("The schedule's id.", .uuid),
         "webhook": ("The webhook's id.", .uuid),
         "key": ("The API key's id.", .uuid),
+        "userSecret": ("The user secret's id.", .uuid),
+        "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
         "apnsId": ("The apns-id of a push.", .uuid),
     ]
 }

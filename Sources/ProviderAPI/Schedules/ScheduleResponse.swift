@@ -1,4 +1,5 @@
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -8,6 +9,8 @@ struct ScheduleResponse: ResponseObject {
     let schedule: ScheduleRecord
     /// The bundle id of the app.
     let app: Topic
+    /// The warnings, which only the response to a request with a body has.
+    var warnings: [ContentWarning]?
 
     private var notification: JSONValue { (try? JSONValue(parsing: self.schedule.request)) ?? .object([:]) }
 
@@ -15,7 +18,7 @@ struct ScheduleResponse: ResponseObject {
     static let members =
         Self.common + [
             .required("notification", \.notification),
-            .required("notificationBytes", \.schedule.request.count),
+            .required("notificationBytes", \.schedule.request.count), .optional("warnings", \.warnings),
         ]
 
     /// The members that an entry of a list has too.
@@ -28,6 +31,7 @@ struct ScheduleResponse: ResponseObject {
         .optional("nextRunAtMs", \.schedule.nextRunAt),
         .optional("lastRunAtMs", \.schedule.lastRunAt),
         .required("createdAtMs", \.schedule.createdAt),
+        .optional("key", \.schedule.key, "The API key that added or replaced it."),
     ]
 
     /// A schedule in a list, which leaves long notifications out.

@@ -20,7 +20,18 @@ struct SchedulesController: Controller {
     private static let request = Schema.object(required: [
         "name": .string(length: 1...200), "schedule": .rule, "notification": .notificationRequest,
     ]).named("ScheduleRequest")
-    private static let runs = Schema.list("runs", of: .timestamp).named("Runs")
+    /// The times of runs.
+    private struct Runs: ResponseObject {
+        let runs: [Timestamp]
+
+        private var times: [String] { self.runs.map(\.rfc3339) }
+
+        static let schemaName: String? = "Runs"
+        static let members: [ResponseMember<Self>] = [
+            .required("runs", \.runs, "In milliseconds since 1970."), .required("times", \.times, "In RFC 3339."),
+        ]
+    }
+
     private static let count = ParameterDescription.query("count", "The number of runs; default 10.", .integer(1...100))
 
     var operations: [ProviderOperation] {
@@ -35,7 +46,7 @@ struct SchedulesController: Controller {
             .init(.post, "/v1/apps/{app}/schedules:preview", .readOnly, id: "previewSchedule", self.preview)
                 .summary("The times at which a schedule would run.")
                 .scope(.read).parameters(Self.count).body(.object(required: ["schedule": .rule]))
-                .responses(.ok(Self.runs)),
+                .responses(.ok(Runs.schema)),
             .init(.get, path, id: "showSchedule", "One schedule.", self.show)
                 .scope(.read).responses(shown),
             .init(.put, path, .audited, id: "changeSchedule", "Replaces a schedule.", self.change)
@@ -45,7 +56,7 @@ struct SchedulesController: Controller {
             self.pause("pause", "Stops all runs.", isPaused: true),
             self.pause("resume", "Continues with the next run.", isPaused: false),
             .init(.get, "\(path)/runs", id: "listRuns", "The next runs of a schedule.", self.nextRuns)
-                .scope(.read).parameters(Self.count).responses(.ok(Self.runs)),
+                .scope(.read).parameters(Self.count).responses(.ok(Runs.schema)),
         ]
         return operations.map { $0.tag(.schedules) }
     }
@@ -58,8 +69,11 @@ struct SchedulesController: Controller {
         .scope(.send).responses(.ok(ScheduleResponse.schema)).errors(.conflict)
     }
 
-    /// Parses and validates the body of a request to add or replace a schedule, and returns it as a new schedule.
-    private func parse(_ request: OperationRequest, app: AppRecord) async throws -> ScheduleRecord {
+    /// Parses and validates the body of a request to add or replace a schedule, and returns it as a new schedule with its warnings.
+    private func parse(
+        _ request: OperationRequest,
+        app: AppRecord
+    ) async throws -> (schedule: ScheduleRecord, warnings: [ContentWarning]) {
         let fields = try await request.fields(["name", "schedule", "notification"])
         let now = self.time.now
         let name = try fields.requiredString("name", maximum: 200)
@@ -67,9 +81,9 @@ struct SchedulesController: Controller {
         guard let notification = try fields.fields("notification", known: NotificationRequest.members) else {
             throw fields.error("notification", "missing_field", "name the content and the audience")
         }
-        _ = try NotificationRequest(notification, bundleID: app.bundleID, now: now)
         try Self.checkTimes(notification)
-        return ScheduleRecord(
+        let wanted = try NotificationRequest(notification, bundleID: app.bundleID, now: now)
+        var schedule = ScheduleRecord(
             id: UUID(),
             app: app.id,
             name: name,
@@ -78,12 +92,17 @@ struct SchedulesController: Controller {
             nextRunAt: rule.nextRun(after: now),
             createdAt: now
         )
+        schedule.key = request.caller?.reference
+        let times = DeprecatedTimes.warnings(in: .object(fields.members.filter { $0.key == "schedule" }))
+        let content = wanted.warnings.map { ContentWarning(field: "notification.\($0.field)", message: $0.message) }
+        return (schedule, times + content)
     }
 
     /// Rejects absolute times in the notification, which cannot suit every run.
     private static func checkTimes(_ notification: JSONFields) throws {
-        if case .integer(let seconds)? = notification.members["expiration"], seconds > 0 {
-            throw notification.error("expiration", "conflicting_field", "one time cannot suit every run: use 0 or none")
+        if let expiration = notification.members["expiration"], expiration != .integer(0) {
+            let message = "one time cannot suit every run: use expiresIn, which counts from each run, or 0"
+            throw notification.error("expiration", "conflicting_field", message)
         }
         guard case .object(let when)? = notification.members["when"] else { return }
         for name in ["at", "localTime"] where when[name] != nil {
@@ -95,9 +114,10 @@ struct SchedulesController: Controller {
     /// Adds a schedule. Its first run is the next one that its rule names.
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let new = try await self.parse(request, app: app)
+        let (new, warnings) = try await self.parse(request, app: app)
         let result = try await self.store.addSchedule(new, limits: self.limits)
-        return try self.response(result, app, status: .created)
+        if case .changed(let schedule) = result { request.made(schedule.id) }
+        return try self.response(result, app, warnings: warnings, status: .created)
     }
 
     /// Lists schedules. Long notifications are left out, see ``ScheduleResponse/Entry``.
@@ -128,10 +148,17 @@ struct SchedulesController: Controller {
         let (id, app) = try await request.object("schedule") { id in
             try await self.store.app(ofSchedule: id).map { (id, $0) }
         }
-        let new = try await self.parse(request, app: app)
+        let (new, warnings) = try await self.parse(request, app: app)
         let (text, next) = (new.request, new.nextRunAt)
-        let change = ScheduleChange.replace(name: new.name, request: text, rule: new.rule, nextRunAt: next)
-        return try self.response(try await self.store.changeSchedule(id, change, limits: self.limits), app)
+        let change = ScheduleChange.replace(
+            name: new.name,
+            request: text,
+            rule: new.rule,
+            nextRunAt: next,
+            key: new.key
+        )
+        let result = try await self.store.changeSchedule(id, change, limits: self.limits)
+        return try self.response(result, app, warnings: warnings)
     }
 
     /// Pauses or resumes a schedule, see ``maximumAttempts``.
@@ -157,11 +184,14 @@ struct SchedulesController: Controller {
     private func response(
         _ result: ScheduleChangeResult,
         _ app: AppRecord,
+        warnings: [ContentWarning]? = nil,
         status: HTTPResponse.Status = .ok
     ) throws -> Response {
         guard case .changed(let schedule) = result else { throw self.error(result) }
         self.wake.signal()
-        return try .json(ScheduleResponse(schedule: schedule, app: app.bundleID), status: status)
+        let shown = warnings?.isEmpty == true ? nil : warnings
+        let response = ScheduleResponse(schedule: schedule, app: app.bundleID, warnings: shown)
+        return try .json(response, status: status)
     }
 
     /// Returns the error for a change that was not made.
@@ -201,7 +231,7 @@ struct SchedulesController: Controller {
     /// Returns the next runs of a rule; none without a rule.
     private func runs(of rule: RecurringSchedule?, _ request: OperationRequest) throws -> Response {
         let count = try request.number("count", in: 1...100) ?? 10
-        return try .page("runs", rule?.runs(Int(count), after: self.time.now) ?? [])
+        return try .json(Runs(runs: rule?.runs(Int(count), after: self.time.now) ?? []))
     }
 
     /// Returns the rule in the body, which is required.

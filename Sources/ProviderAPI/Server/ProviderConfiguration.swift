@@ -15,6 +15,8 @@ package struct ProviderConfiguration: Sendable {
     package var host = "127.0.0.1"
     /// The port to listen on; 0 for any free one. Default 8080.
     package var port = 8080
+    /// The certificate of the API, which speaks HTTP/2 and HTTP/1.1 with it. Default none: HTTP/1.1 without TLS.
+    package var tls: TLSFiles?
     package var dispatch = DispatchLimits()
     /// The limits beyond which no token is deactivated.
     package var breaker = CircuitBreaker.Limits()
@@ -25,6 +27,7 @@ package struct ProviderConfiguration: Sendable {
     package var confirmsClock = false
     /// The addresses that webhooks may have. Default public ones.
     package var webhookAddresses = AddressPolicy()
+    package var erasure = ErasureSettings()
     package var limits = Limits()
     /// The apps that accept compatibility forms. Default none.
     package var compatibility = CompatibilityConfiguration()
@@ -32,6 +35,13 @@ package struct ProviderConfiguration: Sendable {
     package init(dataDirectory: String, masterKeyPath: String? = nil) {
         self.dataDirectory = dataDirectory
         self.masterKeyPath = masterKeyPath ?? "\(dataDirectory)/master.key"
+    }
+
+    /// `true` if only this host can reach the API.
+    var isLoopback: Bool {
+        if self.host == "localhost" { return true }
+        guard let bytes = IPAddress(self.host)?.bytes else { return false }
+        return bytes.count == 4 ? bytes[0] == 127 : bytes == Array(repeating: 0, count: 15) + [1]
     }
 
     package var databasePath: String { "\(self.dataDirectory)/provider.sqlite" }
@@ -51,6 +61,8 @@ package struct ProviderConfiguration: Sendable {
         package var queries = QueryLimits()
         /// The requests per second of one API key, twice as many at once; 0 sets no limit. Default 1,000.
         package var keyRate = 1000
+        /// The requests per second with public keys from one address, twice as many at once; 0 sets no limit. Default 20.
+        package var publicKeyRate = 20
         /// The budget of connections without a valid key.
         package var unauthenticated = UnauthenticatedStateMachine.Limits()
         /// The idle timeout of a connection. Default 60 s.

@@ -1,4 +1,5 @@
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -13,38 +14,106 @@ struct ProviderMetrics: Sendable {
     init(
         registry: PrometheusRegistry,
         store: SQLiteStore,
+        dispatch: DispatchMetrics,
+        expiry: CredentialExpiryMonitor,
+        faults: ConfigurationFaults,
         unauthenticated: UnauthenticatedConnections,
         time: any TimeSource
     ) {
         self.registry = registry
-        let (gauges, statistics) = (self.gauges, StatisticsCache(store: store, time: time))
-        func add(_ name: String, _ help: String, _ value: any KeyPath<StoreStatistics, Int> & Sendable) {
-            gauges.add(name, help) { try await statistics.latest()[keyPath: value] }
+        let statistics = StatisticsCache(store: store, time: time)
+        self.gauges.add("martlet_build_info", "The running version.", labels: ["version": RESTAPI.version]) { 1 }
+        self.gauges.addProcess()
+        self.addQueue(statistics, dispatch, time)
+        self.addTokens(statistics, expiry)
+        self.addPauses(faults, store)
+        self.addWebhooks(statistics, time)
+        self.addStore(store)
+        let help = "Connections to the API that have shown no valid key."
+        self.gauges.add("martlet_api_unauthenticated_connections", help) { unauthenticated.count }
+        self.gauges.add("martlet_api_unauthenticated_bytes", "Bytes that these connections hold.") {
+            unauthenticated.bytes
         }
-        gauges.add("martlet_build_info", "The running version.", labels: ["version": RESTAPI.version]) { 1 }
-        gauges.addProcessMemory()
-        gauges.add("martlet_notifications", "Notifications that have not ended, by state.") {
+    }
+
+    private func addQueue(_ statistics: StatisticsCache, _ dispatch: DispatchMetrics, _ time: any TimeSource) {
+        self.gauges.add("martlet_notifications", "Notifications that have not ended, by state.") {
             let counts = try await statistics.latest().notifications
             return NotificationRecord.State.allCases.filter { $0 != .done && $0 != .cancelled }.map {
                 GaugeRegistry.Sample(labels: ["state": $0.rawValue], value: counts[$0] ?? 0)
             }
         }
-        add("martlet_retries", "Recipients that wait for a retry.", \.retries)
-        gauges.add("martlet_retry_lag_seconds", "Time since the oldest due retry became due.") {
+        self.add("martlet_retries", "Recipients that wait for a retry.", statistics, \.retries)
+        self.gauges.add("martlet_retry_lag_seconds", "Time since the oldest due retry became due.") {
             let due = try await statistics.latest().oldestRetryDueAt
             return due.map { max(0, Int(time.steady.since($0).components.seconds)) } ?? 0
         }
-        add("martlet_shards_leased", "Shards that are being sent.", \.shardsLeased)
-        add("martlet_shards_waiting", "Shards that are neither done nor being sent.", \.shardsWaiting)
-        add("martlet_tokens_deactivated", "Devices with an invalid token.", \.tokensDeactivated)
-        add("martlet_tokens_withheld", "Deactivations that wait for a decision.", \.tokensWithheld)
-        add("martlet_webhook_backlog", "Blocks of events that the slowest webhook has not accepted.", \.webhookBacklog)
-        gauges.add("martlet_store_wal_bytes", "Length of the write-ahead log.") { store.logBytes }
-        gauges.add("martlet_queries_running", "Long queries that run.") { store.queryCounts.running }
-        gauges.add("martlet_queries_waiting", "Long queries that wait for their turn.") { store.queryCounts.waiting }
-        let help = "Connections to the API that have shown no valid key."
-        gauges.add("martlet_api_unauthenticated_connections", help) { unauthenticated.count }
-        gauges.add("martlet_api_unauthenticated_bytes", "Bytes that these connections hold.") { unauthenticated.bytes }
+        for (name, lane) in [("urgent", NotificationRecord.Lane.urgent), ("bulk", .bulk)] {
+            let help = "Pages whose responses are outstanding, by lane."
+            self.gauges.add("martlet_pages_in_flight", help, labels: ["lane": name]) { dispatch.pagesInFlight(lane) }
+        }
+        self.add("martlet_shards_leased", "Shards that are being sent.", statistics, \.shardsLeased)
+        self.add("martlet_shards_waiting", "Shards that are neither done nor being sent.", statistics, \.shardsWaiting)
+        self.add("martlet_shards_due", "Shards that may be sent now or are being sent.", statistics, \.shardsDue)
+    }
+
+    private func addTokens(_ statistics: StatisticsCache, _ expiry: CredentialExpiryMonitor) {
+        self.add("martlet_tokens_deactivated", "Devices with an invalid token.", statistics, \.tokensDeactivated)
+        self.add("martlet_tokens_withheld", "Deactivations that wait for a decision.", statistics, \.tokensWithheld)
+        self.gauges.add("martlet_breaker_open", "1 for an environment of an app in which no token is deactivated.") {
+            try await statistics.latest().openBreakers.map { Self.sample($0.bundleID, $0.environment, 1) }
+        }
+        self.gauges.add("martlet_certificate_expiry_timestamp_seconds", "Time at which a certificate of an app ends.") {
+            expiry.certificates.map { Self.sample($0.bundleID, $0.environment, Int($0.expires.seconds)) }
+        }
+    }
+
+    private func addPauses(_ faults: ConfigurationFaults, _ store: any AppStore) {
+        self.gauges.add("martlet_environment_paused", "1 while an app's sending to an environment is paused.") {
+            let pauses = try await faults.pauses()
+            guard !pauses.isEmpty else { return [] }
+            let names = Dictionary(try await store.apps().map { ($0.id, $0.bundleID.name) }) { $1 }
+            return pauses.map { pause in
+                let (app, environment) = (names[pause.target.app] ?? "", pause.target.environment.rawValue)
+                let labels = ["app": app, "environment": environment, "cause": pause.fault.cause.rawValue]
+                return GaugeRegistry.Sample(labels: labels, value: 1)
+            }
+        }
+    }
+
+    private static func sample(_ app: Topic, _ environment: PushEnvironment, _ value: Int) -> GaugeRegistry.Sample {
+        GaugeRegistry.Sample(labels: ["app": app.name, "environment": environment.rawValue], value: value)
+    }
+
+    private func addWebhooks(_ statistics: StatisticsCache, _ time: any TimeSource) {
+        let help = "Blocks of events that the slowest webhook has not accepted."
+        self.add("martlet_webhook_backlog", help, statistics, \.webhookBacklog)
+        self.gauges.add("martlet_webhook_lag_seconds", "Age of the oldest event that a webhook has not accepted.") {
+            let oldest = try await statistics.latest().oldestWebhookBlockAt
+            return oldest.map { max(0, Int(time.now.since($0).components.seconds)) } ?? 0
+        }
+    }
+
+    private func addStore(_ store: SQLiteStore) {
+        self.gauges.add("martlet_store_wal_bytes", "Length of the write-ahead log.") { store.logBytes }
+        self.gauges.add("martlet_store_database_bytes", "Length of the database.") { store.fileBytes }
+        self.gauges.add("martlet_store_disk_available_bytes", "Free space of the database's file system.") {
+            store.availableBytes.map { [GaugeRegistry.Sample(value: $0)] } ?? []
+        }
+        self.gauges.add("martlet_queries_running", "Long queries that run.") { store.queryCounts.running }
+        self.gauges.add("martlet_queries_waiting", "Long queries that wait for their turn.") {
+            store.queryCounts.waiting
+        }
+    }
+
+    /// Adds a gauge with one of the store's numbers.
+    private func add(
+        _ name: String,
+        _ help: String,
+        _ statistics: StatisticsCache,
+        _ value: any KeyPath<StoreStatistics, Int> & Sendable
+    ) {
+        self.gauges.add(name, help) { try await statistics.latest()[keyPath: value] }
     }
 
     /// Returns all metrics in the text format of Prometheus.

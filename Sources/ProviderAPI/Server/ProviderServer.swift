@@ -23,9 +23,12 @@ package final class ProviderServer: Service {
     private let lock: DirectoryLock
     let store: SQLiteStore
     /// The services besides the listener.
+    private let outcomes: OutcomeSignals
     private let services: [any Service]
     private let api: RESTAPI
     private let unauthenticated: UnauthenticatedConnections
+    /// The certificate of the API; `nil` without TLS.
+    private let certificate: TLSCertificate?
     /// The port, once requests are served.
     private let bound = OneShotValue<Int>()
     /// The port, once the listener is bound and before the first admin key is valid.
@@ -43,12 +46,13 @@ package final class ProviderServer: Service {
         configuration: ProviderConfiguration,
         senders: any SenderSource,
         policy: RetryPolicy = RetryPolicy(),
-        metrics: PrometheusRegistry = PrometheusRegistry(),
+        metrics: PrometheusRegistry = PrometheusRegistry(ProviderServer.metricDescriptions),
         showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
         time: any TimeSource = SystemTime(),
         logger: Logger
     ) async throws {
         (self.configuration, self.logger) = (configuration, logger)
+        self.certificate = try configuration.tls.map { try TLSCertificate($0, logger: logger) }
         self.lock = try Self.lock(configuration.dataDirectory)
         // The restored database may be incomplete or missing, and opening it would create an empty one.
         guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
@@ -64,9 +68,12 @@ package final class ProviderServer: Service {
         let mark = try await store.clockMark()
         let clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
         let time = ProviderTime(time, startingAt: clock.start)
-        let keys = APIKeys(store: store, time: time)
+        let keys = APIKeys(store: store, time: time, logger: logger)
         self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)
         let (wakes, scheduleWake, webhookWake) = (LaneWakeSignals(), WakeSignal(), WakeSignal())
+        let erasureWake = WakeSignal()
+        let outcomes = OutcomeSignals()
+        self.outcomes = outcomes
         let directory = SenderDirectory(
             store: store,
             source: senders,
@@ -74,23 +81,42 @@ package final class ProviderServer: Service {
             logger: logger
         )
         let invalidation = TokenInvalidationPolicy(store: store, limits: configuration.breaker, logger: logger)
+        let faults = ConfigurationFaults(
+            store: store,
+            directory: directory,
+            source: senders,
+            wakes: wakes,
+            webhookWake: webhookWake,
+            time: time,
+            logger: logger
+        )
+        let tester = CredentialTester(store: store, directory: directory, source: senders, time: time)
+        let monitor = ConfigurationFaultMonitor(faults: faults, tester: tester, logger: logger)
         let acceptor = NotificationAcceptor(store: store, wakes: wakes, time: time)
         let webhooks = WebhookDelivery(
             store: store,
             bundleID: { try await store.app(id: $0)?.bundleID },
             wake: webhookWake,
             addresses: configuration.webhookAddresses,
+            metrics: metrics,
             time: time,
             logger: logger
         )
+        let dispatch = DispatchMetrics(factory: metrics)
+        let refusals = RefusedKeyLog(logger: logger)
+        let expiry = CredentialExpiryMonitor(store: store, webhookWake: webhookWake, time: time, logger: logger)
         self.services = [
             Dispatcher(
                 store: store,
                 directory: directory,
                 invalidation: invalidation,
+                faults: faults,
                 wakes: wakes,
+                outcomes: outcomes,
+                events: webhookWake,
                 limits: configuration.dispatch,
                 policy: policy,
+                metrics: dispatch,
                 time: time,
                 logger: logger
             ),
@@ -102,6 +128,7 @@ package final class ProviderServer: Service {
                 time: time,
                 logger: logger
             ),
+            monitor,
             RetentionService(store: store, settings: configuration.retention, time: time, logger: logger),
             ClockMonitor(
                 store: store,
@@ -110,8 +137,17 @@ package final class ProviderServer: Service {
                 wakes: [wakes[.urgent], wakes[.bulk], scheduleWake, webhookWake],
                 logger: logger
             ),
-            webhooks,
-            WALMonitor(store: store, metrics: metrics, logger: logger),
+            webhooks, expiry,
+            TokenEventMonitor(store: store, metrics: metrics, logger: logger),
+            CampaignMonitor(store: store, logger: logger), refusals,
+            WALMonitor(store: store, metrics: metrics, logger: logger), keys.uses,
+            ErasureService(
+                store: store,
+                settings: configuration.erasure,
+                wake: erasureWake,
+                time: time,
+                logger: logger
+            ),
         ]
         // Unauthenticated connections are closed for new ones before the listener reaches its limit.
         var unauthenticated = configuration.limits.unauthenticated
@@ -122,33 +158,65 @@ package final class ProviderServer: Service {
         let requests = RequestMetrics(factory: metrics)
         let runner = OperationRunner(
             keys: keys,
-            rates: KeyRateLimiter(rate: configuration.limits.keyRate),
+            apps: AppAuthorization(store: store),
+            rates: KeyRateLimiter(
+                rate: configuration.limits.keyRate,
+                publicRate: configuration.limits.publicKeyRate
+            ),
             queryBudget: configuration.limits.query,
             audit: trail,
             metrics: requests,
+            refusals: refusals,
             failures: FailureReporter(metrics: requests, logger: logger)
         )
-        let gauges = ProviderMetrics(registry: metrics, store: store, unauthenticated: connections, time: time)
+        let gauges = ProviderMetrics(
+            registry: metrics,
+            store: store,
+            dispatch: dispatch,
+            expiry: expiry,
+            faults: faults,
+            unauthenticated: connections,
+            time: time
+        )
         let maximumFile = configuration.limits.importFile
         self.api = RESTAPI(
             controllers: [
                 ServerController(probe: ReadyProbe(store: store), metrics: gauges),
-                AppsController(store: store, time: time),
-                CredentialsController(store: store, directory: directory, invalidation: invalidation, time: time),
-                DevicesController(store: store, time: time),
+                AppsController(store: store, faults: faults, time: time),
+                CredentialsController(
+                    store: store,
+                    directory: directory,
+                    invalidation: invalidation,
+                    expiry: expiry,
+                    faults: faults,
+                    tester: tester,
+                    time: time,
+                    logger: logger
+                ),
+                EnvironmentsController(store: store, faults: faults, monitor: monitor),
+                ErasureController(
+                    store: store,
+                    directory: directory,
+                    wake: erasureWake,
+                    interrupt: { await webhooks.interrupt($0) },
+                    time: time
+                ), UserSecretsController(store: store, time: time), DevicesController(store: store, time: time),
+                InstallationsController(store: store, time: time),
                 DeviceTransferController(store: store, time: time, logger: logger, maximumFile: maximumFile),
                 HistoryController(store: store), AudiencesController(store: store, time: time),
-                SendingController(store: store, acceptor: acceptor, time: time),
-                NotificationsController(store: store, wakes: wakes, time: time),
+                SendingController(store: store, acceptor: acceptor, outcomes: outcomes, faults: faults, time: time),
+                NotificationsController(store: store, wakes: wakes, outcomes: outcomes, faults: faults, time: time),
                 SchedulesController(store: store, wake: scheduleWake, time: time),
-                TokenStateController(store: store, invalidation: invalidation, time: time),
+                TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
+                ReactivationController(store: store, time: time, logger: logger),
                 WebhooksController(
                     store: store,
                     addresses: configuration.webhookAddresses,
                     wake: webhookWake,
                     interrupt: { await webhooks.interrupt($0) },
+                    postTest: { await webhooks.test($0, app: $1) },
                     time: time
-                ), KeysController(store: store, keys: keys, trail: trail),
+                ), KeysController(store: store, keys: keys, trail: trail, time: time),
             ],
             runner: runner,
             compatibility: CompatibilityRoutes(
@@ -177,6 +245,7 @@ package final class ProviderServer: Service {
             } onGracefulShutdown: {
                 // Long queries would delay the end of open requests.
                 self.store.endQueries()
+                self.outcomes.end()
             }
             try self.store.close()
             self.logger.info("provider ended")
@@ -197,7 +266,13 @@ package final class ProviderServer: Service {
             self.bound.resolve(.failure(error))
             throw error
         }
-        self.logger.info("provider is open", metadata: ["api": "http://\(self.configuration.host):\(port)/v1"])
+        let scheme = self.certificate == nil ? "http" : "https"
+        self.logger.info("provider is open", metadata: ["api": "\(scheme)://\(self.configuration.host):\(port)/v1"])
+        if self.certificate == nil, !self.configuration.isLoopback {
+            let message: Logger.Message = "API is open to other hosts without TLS: keys and devices' data can be read"
+            let remedy = "set serve.tls.certificate and serve.tls.key, or put a proxy with TLS in front"
+            self.logger.warning(message, metadata: ["host": "\(self.configuration.host)", "remedy": "\(remedy)"])
+        }
         self.bound.resolve(.success(port))
     }
 
@@ -205,6 +280,7 @@ package final class ProviderServer: Service {
     private func runServices() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for service in self.services { group.addTask { try await service.run() } }
+            if let certificate { group.addTask { await certificate.run() } }
             group.addTask { try await self.serve() }
             group.addTask { try await self.open() }
             // The first error ends all services.
@@ -221,10 +297,11 @@ package final class ProviderServer: Service {
         let unauthenticated = self.unauthenticated
         let application = Application(
             router: self.api.router,
-            server: .http1(
+            server: .bounded(
                 deadline: TimeAmount(limits.request),
                 idle: TimeAmount(limits.idle),
                 decoder: Self.headLimits,
+                tls: self.certificate,
                 unauthenticated: unauthenticated,
                 listener: "api",
                 // `OperationRunner` marks the connection once it knows the key.
@@ -243,7 +320,7 @@ package final class ProviderServer: Service {
         )
         do {
             try await application.run()
-        } catch let error as IOError {
+        } catch let error where error is IOError || error is SocketAddressError.UnknownHost {
             throw ProviderError.cannotListen(address: "\(host):\(port)", why: ErrorDescription.of(error))
         }
     }
@@ -268,31 +345,6 @@ package final class ProviderServer: Service {
             throw ProviderError.dataDirectoryInUse(directory)
         } catch {
             throw StoreError.cannotOpen(path: directory, why: ErrorDescription.of(error))
-        }
-    }
-}
-
-/// An error that prevents a provider server from running.
-package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
-    case cannotListen(address: String, why: String)
-    case dataDirectoryInUse(String)
-    case cannotWriteAdminKey(path: String, why: String)
-    /// The replacement of this database by a backup was interrupted.
-    case restoreInterrupted(String)
-    /// The server ended before it was open.
-    case ended
-
-    package var description: String {
-        switch self {
-        case .cannotListen(let address, let why): "the provider cannot listen on \(address): \(why)"
-        case .dataDirectoryInUse(let path): "another provider is using the data directory \(path)"
-        case .cannotWriteAdminKey(let path, let why): "the first admin key cannot be written to \(path): \(why)"
-        case .restoreInterrupted(let path):
-            """
-            a restore of \(path) was interrupted: run martlet restore again, with --replace; the old database is kept \
-            beside it
-            """
-        case .ended: "the provider ended before it was open"
         }
     }
 }

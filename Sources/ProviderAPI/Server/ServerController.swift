@@ -23,7 +23,7 @@ struct ServerController: Controller {
             .init(.get, "/metrics", id: "metrics", "Metrics for Prometheus.") { _ in
                 .content(ByteBuffer(string: try await self.metrics.text()), PrometheusText.contentType)
             }
-            .tag(.operation).scope(.read)
+            .tag(.operation).scope(.metrics)
             .responses(ResponseDescription(status: 200, "Text format 0.0.4.", .string(), contentTypes: ["text/plain"])),
         ]
     }

@@ -1,4 +1,5 @@
 import Hummingbird
+import Logging
 import PushHTTP
 import PushProvider
 import PushStore
@@ -10,6 +11,7 @@ struct TokenStateController: Controller {
     let store: any ProviderStore
     let invalidation: TokenInvalidationPolicy
     let time: any TimeSource
+    let logger: Logger
 
     /// The state of the circuit breaker in one environment.
     private struct Health: ResponseObject {
@@ -59,6 +61,13 @@ struct TokenStateController: Controller {
                 now: self.time.now
             )
             self.invalidation.forget(app: app.id)
+            self.logger.info(
+                "breaker closed",
+                metadata: [
+                    "app": "\(app.bundleID.name)", "environment": "\(environment.rawValue)", "decision": "\(name)",
+                    "tokens": "\(tokens)",
+                ]
+            )
             return try .json(["tokens": tokens])
         }
         .tag(.tokens).scope(.admin)

@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
-import PushHTTP
-import PushProvider
+package import PushHTTP
+package import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -14,10 +14,14 @@ struct WebhooksController: Controller {
     let wake: WakeSignal
     /// Ends the post in flight to a webhook, before a change of the webhook is confirmed.
     let interrupt: @Sendable (UUID) async -> Void
+    /// Posts a test event to a webhook.
+    let postTest: @Sendable (WebhookRecord, Topic) async -> WebhookTestResult
     let time: any TimeSource
 
     private static let url = Schema.string(length: 1...WebhookAddress.maximumLength)
-    private static let events = Schema.array(of: .choice(of: WebhookRecord.Event.self), count: 1...2)
+    private typealias Event = WebhookRecord.Event
+
+    private static let events = Schema.array(of: .choice(of: WebhookRecord.Event.self), count: 1...Event.allCases.count)
 
     var operations: [ProviderOperation] {
         let add = Schema.object(required: ["url": Self.url], optional: ["events": Self.events])
@@ -44,6 +48,9 @@ struct WebhooksController: Controller {
             .init(.post, "\(one):replay", .audited, id: "replayWebhook", self.replay)
                 .summary("Posts events again, from a time or a block on.")
                 .body(replay, maximum: maximum).responses(shown),
+            .init(.post, "\(one):test", .audited, id: "testWebhook", self.test)
+                .summary("Posts a test event at once, and returns what the receiver responds.")
+                .responses(.ok(WebhookTestResult.schema)),
             .init(.post, "\(one):enable", .audited, id: "enableWebhook") {
                 try await self.update($0) { $0.isEnabled = true }
             }
@@ -74,6 +81,7 @@ struct WebhooksController: Controller {
             let message = "an app has at most \(Self.maximum) webhooks: remove some first"
             throw RequestError.conflict("too_many_webhooks", message)
         }
+        request.made(webhook.id)
         self.wake.signal()
         let response = WebhookResponse(webhook: webhook, app: app.bundleID, secret: webhook.secret)
         return try .json(response, status: .created)
@@ -130,6 +138,13 @@ struct WebhooksController: Controller {
         return try await self.response(moved)
     }
 
+    /// Posts a test event. The response is 200 whatever the receiver says.
+    private func test(_ request: OperationRequest) async throws -> Response {
+        let webhook = try await self.webhook(request)
+        guard let app = try await self.store.app(id: webhook.app) else { throw RequestError.noSuch("webhook") }
+        return try .json(await self.postTest(webhook, app.bundleID))
+    }
+
     /// Changes a webhook in one transaction, so that neither a delivery nor another request undoes the change.
     ///
     /// - Parameter newSecret: A secret that the response shows.
@@ -160,10 +175,14 @@ struct WebhooksController: Controller {
 
     /// Returns the kinds of events that the body names; `nil` if it names none.
     private static func events(_ fields: JSONFields) throws -> Set<WebhookRecord.Event>? {
-        guard let names = try fields.strings("events", count: 2, maximum: 32) else { return nil }
+        guard let names = try fields.strings("events", count: Event.allCases.count, maximum: 32) else { return nil }
         let events = Set(names.compactMap(WebhookRecord.Event.init(rawValue:)))
         guard !events.isEmpty, events.count == Set(names).count else {
-            throw fields.error("events", "invalid_value", "name delivery, token or both")
+            throw fields.error(
+                "events",
+                "invalid_value",
+                "name one or more of \(Event.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
         }
         return events
     }
@@ -193,5 +212,19 @@ struct WebhookResponse: ResponseObject {
         .optional("nextTryAtMs", \.webhook.nextTryAt),
         .optional("lastSuccessAtMs", \.webhook.lastSuccessAt),
         .required("createdAtMs", \.webhook.createdAt),
+    ]
+}
+
+extension WebhookTestResult: ResponseObject {
+    private var isAccepted: Bool { self.error == nil }
+    private var milliseconds: Int { Int(clamping: Int64((self.duration / .milliseconds(1)).rounded())) }
+
+    package static let schemaName: String? = "WebhookTest"
+    package static let members: [ResponseMember<Self>] = [
+        .required("id", \.id, "The id of the post and of its event."),
+        .required("accepted", \.isAccepted),
+        .optional("status", \.status, "The receiver's HTTP status; absent without a response."),
+        .optional("error", \.error, "The reason for which the post was not accepted."),
+        .required("milliseconds", \.milliseconds, "The time until the response."),
     ]
 }

@@ -27,7 +27,7 @@ struct AdminServer {
     ) -> some ApplicationProtocol {
         Application(
             router: Self.router(self.operations + self.controllers.flatMap { $0.operations }, logger: self.logger),
-            server: .http1(
+            server: .bounded(
                 deadline: TimeAmount(limits.request),
                 idle: TimeAmount(limits.adminIdle),
                 unauthenticated: self.unauthenticated,

@@ -14,12 +14,19 @@ extension GatewayConfiguration {
             }
         }
         guard let file = self.faultsFile else { return rules }
+        let content: Data
         do {
-            return rules + (try FaultPlan.rules(json: try Data(contentsOf: URL(filePath: file))))
-        } catch let error as RequestError {
-            throw GatewayError.badFile(path: file, why: Self.text(of: error))
+            content = try Data(contentsOf: URL(filePath: file))
         } catch {
             throw GatewayError.badFile(path: file, why: ErrorDescription.of(error))
+        }
+        if let (line, column) = JSONValue.errorPosition(in: content) {
+            throw GatewayError.badFile(path: file, why: "line \(line), column \(column) is not valid JSON in UTF-8")
+        }
+        do {
+            return rules + (try FaultPlan.rules(json: content))
+        } catch {
+            throw GatewayError.badFile(path: file, why: Self.text(of: error))
         }
     }
 

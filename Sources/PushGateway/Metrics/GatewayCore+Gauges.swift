@@ -68,7 +68,7 @@ extension GatewayCore {
         gauges.add("nonces_limit", "Most nonces that are remembered.") { NonceCache.capacity }
         gauges.add("token_keys", "Keys that seal or have sealed device tokens.") { Int(devices.minter.currentKeyID) }
         gauges.add("token_keys_limit", "Most token keys.") { TokenMinter.maximumKeys }
-        self.gauges.addProcessMemory()
+        self.gauges.addProcess()
     }
 
     private func addEventCounters() {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushSupport
 
 /// The gateway's SQLite file: the only way to its tables.
 ///
@@ -11,6 +12,8 @@ final class GatewayDatabase: Sendable {
 
     private let pool: DatabasePool
     private let group: GroupCommit
+    /// The connections of the pool: its readers wait for one without a thread.
+    private let readers: CountingSemaphore
 
     /// Opens the file, creating it with permissions 0600, and brings its schema up to date.
     /// - Throws: ``GatewayError/badFile(path:why:)`` for a file that SQLite rejects, or that a version with another
@@ -33,6 +36,7 @@ final class GatewayDatabase: Sendable {
             try migrator.migrate(pool)
             self.pool = pool
             self.group = GroupCommit(pool)
+            self.readers = CountingSemaphore(count: pool.configuration.maximumReaderCount)
         } catch let error as DatabaseError {
             throw GatewayError.badFile(path: path, why: "\(error)")
         }
@@ -45,7 +49,7 @@ final class GatewayDatabase: Sendable {
 
     /// Reads one snapshot.
     func read<Value: Sendable>(_ work: @escaping @Sendable (GatewayTables) throws -> Value) async throws -> Value {
-        try await self.pool.read { try work(GatewayTables(database: $0)) }
+        try await self.readers.run { try await self.pool.read { try work(GatewayTables(database: $0)) } }
     }
 
     /// Writes in a transaction of its own. Returns when it is committed.

@@ -23,6 +23,8 @@ package struct StreamedBody: Hashable, Sendable {
 /// A response that precedes the end of its request is the last one of its connection. The rest of the request is
 /// discarded for a moment, because closing at once would reset the connection and lose the response.
 ///
+/// On a stream of HTTP/2 all this holds for the stream, and its connection goes on.
+///
 /// Ends a ``ClientDisconnection`` when the client has closed the connection, or its half of it.
 package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
@@ -45,6 +47,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     }
 
     private let deadline: TimeAmount
+    private let transport: HTTPTransport
     private var phase = Phase.open
     private var startedRequests = 0
     private var endedResponses = 0
@@ -62,8 +65,8 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var isInputClosed = false
 
     /// - Parameter deadline: The time from the head of a request to its end.
-    package init(deadline: TimeAmount) {
-        self.deadline = deadline
+    package init(deadline: TimeAmount, transport: HTTPTransport = .connection) {
+        (self.deadline, self.transport) = (deadline, transport)
     }
 
     // MARK: Requests
@@ -137,6 +140,8 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
             let isEarly = self.isReading && self.startedRequests == self.endedResponses + 1
             if isEarly { head.headerFields[.connection] = "close" }
             if head.headerFields[.connection] == "close" { self.phase = .closing }
+            // HTTP/2 has no such field (RFC 9113 section 8.2.2).
+            if self.transport == .stream { head.headerFields[.connection] = nil }
             context.write(Self.wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
@@ -157,7 +162,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.discardTime) {
             context.close(promise: nil)
         }
-        context.close(mode: .output, promise: nil)
+        if self.transport == .connection { context.close(mode: .output, promise: nil) }
         context.read()
     }
 

@@ -30,6 +30,7 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
     static let unsentOption = NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)
 
     private let deadline: TimeAmount
+    private let transport: HTTPTransport
     /// The pieces that the socket has not accepted.
     private var pendingPieces = 0
     private var timer: Scheduled<Void>?
@@ -38,13 +39,18 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
     private var pieceDeadline = NIODeadline.uptimeNanoseconds(0)
 
     /// - Parameter deadline: The time for each piece of a response.
-    package init(deadline: TimeAmount) {
-        self.deadline = deadline
+    package init(deadline: TimeAmount, transport: HTTPTransport = .connection) {
+        (self.deadline, self.transport) = (deadline, transport)
     }
 
     package func handlerAdded(context: ChannelHandlerContext) {
+        if self.transport == .connection { Self.limitUnsentBytes(of: context.channel) }
+    }
+
+    /// Bounds the unsent bytes that the socket of a connection accepts.
+    static func limitUnsentBytes(of channel: any Channel) {
         // Only a TCP connection has this option.
-        try? context.channel.syncOptions?.setOption(.tcpOption(Self.unsentOption), value: Self.maximumUnsent)
+        try? channel.syncOptions?.setOption(.tcpOption(Self.unsentOption), value: Self.maximumUnsent)
     }
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -91,9 +97,17 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
             if context.eventLoop.now < self.pieceDeadline {
                 self.startTimer(context)
             } else {
-                context.close(promise: nil)
+                self.end(context)
             }
         }
+    }
+
+    /// Closes the connection; of HTTP/2 only the stream, unless the client takes nothing of any stream.
+    private func end(_ context: ChannelHandlerContext) {
+        if self.transport == .stream, let connection = context.channel.parent, !connection.isWritable {
+            connection.close(promise: nil)
+        }
+        context.close(promise: nil)
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// The sources of the gauges at `/metrics`: closures that are called at each request.
@@ -5,10 +6,14 @@ package final class GaugeRegistry: Sendable {
     /// One value, with the labels that distinguish it from others of the same name.
     package struct Sample: Hashable, Sendable {
         package var labels: [String: String] = [:]
-        package var value: Int
+        package var value: Double
 
         package init(labels: [String: String] = [:], value: Int) {
-            (self.labels, self.value) = (labels, value)
+            self.init(labels: labels, number: Double(value))
+        }
+
+        package init(labels: [String: String] = [:], number: Double) {
+            (self.labels, self.value) = (labels, number)
         }
     }
 
@@ -53,11 +58,22 @@ package final class GaugeRegistry: Sendable {
         }
     }
 
-    /// Adds the memory of the process; without a sample where the system does not report it.
-    package func addProcessMemory() {
-        self.add("process_resident_memory_bytes", "Memory of the process that is not swapped out.") {
-            ProcessMemory.resident.map { [Sample(value: $0)] } ?? []
+    /// Adds the memory, the processor time and the open files of the process; without a sample where the system does not
+    /// report it.
+    package func addProcess() {
+        func add(_ name: String, _ help: String, _ kind: Kind = .gauge, _ value: @escaping @Sendable () -> Double?) {
+            self.add(name, help, kind) { value().map { [Sample(number: $0)] } ?? [] }
         }
+        add("process_resident_memory_bytes", "Memory of the process that is not swapped out.") {
+            ProcessStatistics.residentMemory.map(Double.init)
+        }
+        add("process_cpu_seconds_total", "Processor time of the process.", .counter) { ProcessStatistics.cpuSeconds }
+        add("process_open_fds", "Open files and sockets.") { ProcessStatistics.openFiles.map(Double.init) }
+        add("process_max_fds", "The most files and sockets that may be open.") {
+            ProcessStatistics.maximumOpenFiles.map(Double.init)
+        }
+        let start = Date.now.timeIntervalSince1970.rounded()
+        add("process_start_time_seconds", "Time of the start, since 1970.") { start }
     }
 
     /// Returns all samples in the text format 0.0.4 of Prometheus, each name once and in the order of their addition.
@@ -67,7 +83,8 @@ package final class GaugeRegistry: Sendable {
             text += PrometheusText.header(metric.name, metric.help, metric.kind.rawValue)
             for source in metric.sources {
                 for sample in try await source() {
-                    text += "\(metric.name)\(PrometheusText.labels(sample.labels)) \(sample.value)\n"
+                    text +=
+                        "\(metric.name)\(PrometheusText.labels(sample.labels)) \(PrometheusText.number(sample.value))\n"
                 }
             }
         }

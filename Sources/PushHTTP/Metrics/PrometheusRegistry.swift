@@ -4,7 +4,7 @@ import Synchronization
 /// Keeps the metrics that are reported through swift-metrics, for the text format of Prometheus.
 ///
 /// Names of counters end in `_total`. Timers are histograms in seconds, and their names end in `_seconds`. Of a
-/// recorder only the latest value is kept.
+/// recorder only the latest value is kept. A metric without a description has no help text.
 package final class PrometheusRegistry: MetricsFactory {
     /// A name with labels. All reporters of one key share its value.
     private struct Key: Hashable {
@@ -15,8 +15,12 @@ package final class PrometheusRegistry: MetricsFactory {
     }
 
     private let metrics = Mutex<[Key: any PrometheusMetric]>([:])
+    /// The descriptions of metrics by name.
+    private let descriptions: [String: MetricDescription]
 
-    package init() {}
+    package init(_ descriptions: [MetricDescription] = []) {
+        self.descriptions = Dictionary(descriptions.map { ($0.name, $0) }) { $1 }
+    }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         self.metric(label, suffix: "_total", dimensions, CounterValue.self)
@@ -43,7 +47,7 @@ package final class PrometheusRegistry: MetricsFactory {
         let key = Key(name: name, kind: Metric.kind, labels: Dictionary(dimensions) { $1 })
         return self.metrics.withLock { metrics in
             if let known = metrics[key] as? Metric { return known }
-            let new = Metric()
+            let new = Metric(buckets: self.descriptions[name]?.buckets ?? MetricDescription.requestBuckets)
             metrics[key] = new
             return new
         }
@@ -61,7 +65,7 @@ package final class PrometheusRegistry: MetricsFactory {
         }
         var (text, last) = ("", "")
         for (key, labels, metric) in metrics.sorted(by: { ($0.key.name, $0.labels) < ($1.key.name, $1.labels) }) {
-            if key.name != last { text += "# TYPE \(key.name) \(key.kind)\n" }
+            if key.name != last { text += PrometheusText.header(key.name, self.descriptions[key.name]?.help, key.kind) }
             text += metric.lines(key.name, labels, key.labels)
             last = key.name
         }
@@ -73,7 +77,8 @@ package final class PrometheusRegistry: MetricsFactory {
 private protocol PrometheusMetric: AnyObject, Sendable {
     static var kind: String { get }
 
-    init()
+    /// - Parameter buckets: The upper bounds of a histogram.
+    init(buckets: [Double])
 
     /// - Parameters:
     ///   - labels: The labels in the text format.
@@ -86,6 +91,8 @@ private final class CounterValue: CounterHandler, PrometheusMetric {
     static let kind = "counter"
 
     private let count = Atomic<Int64>(0)
+
+    init(buckets: [Double]) {}
 
     func increment(by amount: Int64) { self.count.wrappingAdd(amount, ordering: .relaxed) }
     func reset() { self.count.store(0, ordering: .relaxed) }
@@ -101,6 +108,8 @@ private final class GaugeValue: RecorderHandler, PrometheusMetric {
 
     private let bits = Atomic<UInt64>(0)
 
+    init(buckets: [Double]) {}
+
     func record(_ value: Int64) { self.record(Double(value)) }
     func record(_ value: Double) { self.bits.store(value.bitPattern, ordering: .relaxed) }
 
@@ -113,15 +122,19 @@ private final class GaugeValue: RecorderHandler, PrometheusMetric {
 private final class HistogramValue: TimerHandler, PrometheusMetric {
     static let kind = "histogram"
 
-    /// The upper bounds of the buckets, in seconds. A last bucket is for durations beyond all bounds.
-    private static let bounds: [Double] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    /// The upper bounds of the buckets, in seconds.
+    private let bounds: [Double]
+    /// The durations of each bucket, and the sum of all in seconds. The last bucket has no bound.
+    private let state: Mutex<(counts: [Int], sum: Double)>
 
-    /// The durations of each bucket, and the sum of all in seconds.
-    private let state = Mutex((counts: [Int](repeating: 0, count: HistogramValue.bounds.count + 1), sum: 0.0))
+    init(buckets: [Double]) {
+        self.bounds = buckets
+        self.state = Mutex((Array(repeating: 0, count: buckets.count + 1), 0))
+    }
 
     func recordNanoseconds(_ duration: Int64) {
         let seconds = Double(duration) / 1e9
-        let index = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
+        let index = self.bounds.firstIndex { seconds <= $0 } ?? self.bounds.count
         self.state.withLock { state in
             state.counts[index] += 1
             state.sum += seconds
@@ -133,7 +146,7 @@ private final class HistogramValue: TimerHandler, PrometheusMetric {
     func lines(_ name: String, _ labels: String, _ pairs: [String: String]) -> String {
         let (counts, sum) = self.state.withLock { $0 }
         var (text, total) = ("", 0)
-        for (count, bound) in zip(counts, Self.bounds.map { "\($0)" } + ["+Inf"]) {
+        for (count, bound) in zip(counts, self.bounds.map(PrometheusText.bound) + ["+Inf"]) {
             total += count
             let bucket = PrometheusText.labels(pairs.merging(["le": bound]) { $1 })
             text += "\(name)_bucket\(bucket) \(total)\n"

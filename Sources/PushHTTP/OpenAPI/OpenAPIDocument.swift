@@ -68,11 +68,9 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
             "parameters": .array(self.parameters(of: operation).map(Self.json)),
             "responses": .object(Self.responses(operation)),
         ]
+        members["security"] = .array(operation.isAuthenticated ? [.object(["key": .array([])])] : [])
         if let scope = operation.scope {
-            members["security"] = .array([.object(["key": .array([])])])
             members["description"] = .string("Needs a key with the scope \(self.scopeName(scope)).")
-        } else {
-            members["security"] = .array([])
         }
         if let body = operation.body {
             members["requestBody"] = .object([

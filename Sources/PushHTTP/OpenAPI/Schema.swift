@@ -29,6 +29,9 @@ package struct Schema: Sendable {
     /// A time in milliseconds since 1970.
     package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
 
+    /// A time in RFC 3339.
+    static let dateTime = Schema("string", ["format": .string("date-time")])
+
     package static func string(length: ClosedRange<Int>? = nil, pattern: String? = nil) -> Schema {
         var bounds = Self.bounds("minLength", "maxLength", length)
         bounds["pattern"] = pattern.map { .string($0) }

@@ -12,20 +12,27 @@ extension APIOperation {
 
     /// Carries out a request whose caller may make it.
     ///
-    /// - Parameter bodyDelay: Returns the time to wait before a body of the given length is parsed; it may throw.
+    /// - Parameters:
+    ///   - caller: The key of the request, if it has one.
+    ///   - bodyDelay: Returns the time to wait before a body of the given length is parsed; it may throw.
+    ///   - noteResource: Receives the id of what the request made.
     /// - Throws: ``RequestError``, or any error of the handler.
     package func respond(
         to request: Request,
         _ context: APIContext,
         query policy: QueryPolicy,
-        bodyDelay: @escaping @Sendable (Int) throws -> Duration = { _ in .zero }
+        caller: APICaller? = nil,
+        bodyDelay: @escaping @Sendable (Int) throws -> Duration = { _ in .zero },
+        noteResource: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Response {
         let checked = OperationRequest(
             http: request,
             context: context,
             query: try self.query(of: request, policy),
+            caller: caller,
             maximumBody: self.body?.maximum ?? 0,
-            bodyDelay: bodyDelay
+            bodyDelay: bodyDelay,
+            noteResource: noteResource
         )
         if let stream = self.body?.stream { context.channel.pipeline.fireUserInboundEventTriggered(stream) }
         switch self.cost {

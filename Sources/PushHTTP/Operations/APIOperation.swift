@@ -28,8 +28,10 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     let handler: Handler
     /// The section of the document; `nil` in an API that has no document.
     private(set) var tag: OperationTag?
-    /// The scope that a caller needs; `nil` for an operation that needs no credential.
+    /// The scope that a caller needs; `nil` for an operation that needs none.
     package private(set) var scope: Scope?
+    /// Indicates whether a caller needs a credential, of ``scope`` or of any.
+    package private(set) var isAuthenticated = false
     /// The parameters of the query and the header. Those of the path follow from it.
     private(set) var parameters: [ParameterDescription] = []
     private(set) var body: BodyDescription?
@@ -38,18 +40,21 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     /// The errors besides those that follow from the other properties, see ``errorKinds``.
     private(set) var errors: Set<RequestError.Kind> = []
     private(set) var cost = OperationCost.small
+    /// Indicates whether the handler itself leaves out the apps that its caller may not use.
+    package private(set) var isFilteredByApp = false
 
     /// The kinds of errors that a response may report.
     var errorKinds: Set<RequestError.Kind> {
         var kinds = self.errors.union([.invalid, .methodNotAllowed])
-        if self.scope != nil { kinds.formUnion([.unauthenticated, .forbidden, .rateLimited, .unavailable]) }
+        if self.isAuthenticated { kinds.formUnion([.unauthenticated, .rateLimited, .unavailable]) }
+        if self.scope != nil { kinds.insert(.forbidden) }
         if !self.pathParameters.isEmpty { kinds.insert(.notFound) }
         if self.body != nil { kinds.insert(.tooLarge) }
         return kinds
     }
 
     /// The names in braces in the path, in their order.
-    var pathParameters: [String] {
+    package var pathParameters: [String] {
         self.path.split(separator: "{").dropFirst().compactMap { $0.split(separator: "}").first.map(String.init) }
     }
 }
@@ -86,8 +91,17 @@ extension APIOperation {
     /// Sets the sentence for the document.
     package func summary(_ summary: String) -> APIOperation { self.with { $0.summary = summary } }
     package func tag(_ tag: OperationTag) -> APIOperation { self.with { $0.tag = tag } }
-    package func scope(_ scope: Scope) -> APIOperation { self.with { $0.scope = scope } }
+    package func scope(_ scope: Scope) -> APIOperation {
+        self.with { ($0.scope, $0.isAuthenticated) = (scope, true) }
+    }
+
+    /// Requires a credential, whatever its scopes are.
+    package func authenticated() -> APIOperation { self.with { $0.isAuthenticated = true } }
+
     package func cost(_ cost: OperationCost) -> APIOperation { self.with { $0.cost = cost } }
+
+    /// Lets keys of single apps make requests to an operation that names no app.
+    package func filteredByApp() -> APIOperation { self.with { $0.isFilteredByApp = true } }
 
     package func parameters(_ parameters: ParameterDescription...) -> APIOperation {
         self.with { $0.parameters += parameters }

@@ -4,9 +4,10 @@ package enum OperationEffect: Sendable {
     case readOnly
     /// The operation changes something, and each request has an audit entry.
     case audited
-    /// The operation changes something, and no request has an audit entry.
+    /// The operation changes something, and no request has an audit entry of its own.
     ///
-    /// Devices and back ends call it too often for an entry each, or the API has no callers to tell apart.
+    /// Devices and back ends call it too often for that: equal changes of a key share an entry. Or the API has no callers to
+    /// tell apart.
     case unaudited
 }
 

@@ -9,10 +9,17 @@ package struct OperationRequest: Sendable {
     package let context: APIContext
     /// The declared query items, percent-decoded.
     package let query: [String: String]
+    /// The key of the request; `nil` where the operation needs none.
+    package let caller: APICaller?
     /// The longest body, in bytes.
     let maximumBody: Int
     /// Returns the time to wait before a body of the given length is parsed.
     let bodyDelay: @Sendable (Int) throws -> Duration
+    /// Receives the id of what the request made.
+    let noteResource: @Sendable (String) -> Void
+
+    /// Notes the id of what the request made, which its path does not hold, for the audit.
+    package func made(_ id: UUID) { self.noteResource(id.uuidString) }
 }
 
 // MARK: Body

@@ -1,4 +1,6 @@
+import Foundation
 package import PushSupport
+package import PushTypes
 
 /// A JSON object in a response.
 ///
@@ -26,16 +28,21 @@ extension ResponseObject {
     package static var schemaName: String? { nil }
 
     package static var schema: Schema {
+        let members = Self.members + Self.members.compactMap(\.inText)
         let schema = Schema.object(
-            required: Self.members.filter(\.isRequired).map { ($0.name, $0.schema) },
-            optional: Self.members.filter { !$0.isRequired }.map { ($0.name, $0.schema) }
+            required: members.filter(\.isRequired).map { ($0.name, $0.schema) },
+            optional: members.filter { !$0.isRequired }.map { ($0.name, $0.schema) }
         )
         return Self.schemaName.map(schema.named) ?? schema
     }
 
     package var json: JSONValue {
         var values: [String: JSONValue] = [:]
-        for member in Self.members { values[member.name] = member.value(self) }
+        for member in Self.members {
+            guard let value = member.value(self) else { continue }
+            values[member.name] = value
+            if let name = member.nameInText { values[name] = value.timeText }
+        }
         return .object(values)
     }
 }
@@ -45,6 +52,8 @@ package struct ResponseMember<Object>: Sendable {
     let name: String
     let schema: Schema
     let isRequired: Bool
+    /// The name of the member that has the same time in RFC 3339; `nil` for what is not a time.
+    private(set) var nameInText: String?
     /// Returns the value; `nil` where the member is absent.
     let value: @Sendable (Object) -> JSONValue?
 
@@ -72,11 +81,49 @@ package struct ResponseMember<Object>: Sendable {
         ResponseMember(name, schema ?? Value.schema, description, isRequired: false) { $0[keyPath: path]?.json }
     }
 
+    /// Makes a time that every object has: in milliseconds under its name, which ends in `Ms`, and in RFC 3339 under the
+    /// name without that ending.
+    package static func required(
+        _ name: String,
+        _ path: any KeyPath<Object, Timestamp> & Sendable,
+        _ description: String? = nil
+    ) -> ResponseMember {
+        var member = ResponseMember(name, .timestamp, description, isRequired: true) { $0[keyPath: path].json }
+        member.nameInText = Self.nameInText(name)
+        return member
+    }
+
+    /// Makes a time that is absent where its value is `nil`, as two members like ``required(_:_:_:)``.
+    package static func optional(
+        _ name: String,
+        _ path: any KeyPath<Object, Timestamp?> & Sendable,
+        _ description: String? = nil
+    ) -> ResponseMember {
+        var member = ResponseMember(name, .timestamp, description, isRequired: false) { $0[keyPath: path]?.json }
+        member.nameInText = Self.nameInText(name)
+        return member
+    }
+
+    private static func nameInText(_ name: String) -> String? {
+        name.hasSuffix("Ms") ? String(name.dropLast(2)) : nil
+    }
+
+    /// The member with the time in RFC 3339; `nil` for what is not a time.
+    fileprivate var inText: ResponseMember? {
+        self.nameInText.map { name in
+            ResponseMember(name, .dateTime, nil, isRequired: self.isRequired) { [value = self.value] in
+                value($0)?.timeText
+            }
+        }
+    }
+
     /// Returns this member as a member of an object that holds `Object` and more.
     package func within<Outer>(_ path: any KeyPath<Outer, Object> & Sendable) -> ResponseMember<Outer> {
-        ResponseMember<Outer>(self.name, self.schema, nil, isRequired: self.isRequired) { [value = self.value] in
-            value($0[keyPath: path])
+        var member = ResponseMember<Outer>(self.name, self.schema, nil, isRequired: self.isRequired) {
+            [value = self.value] in value($0[keyPath: path])
         }
+        member.nameInText = self.nameInText
+        return member
     }
 
     fileprivate init(
@@ -89,5 +136,17 @@ package struct ResponseMember<Object>: Sendable {
         self.name = name
         self.schema = description.map(schema.described) ?? schema
         (self.isRequired, self.value) = (isRequired, value)
+    }
+}
+
+extension JSONValue {
+    /// A number of milliseconds since 1970 as RFC 3339 text in UTC; `nil` for any other value.
+    fileprivate var timeText: JSONValue? {
+        guard case .integer(let milliseconds) = self else { return nil }
+        // A fraction of a binary number of seconds would be cut to the millisecond before.
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        let (whole, fraction) = rest < 0 ? (seconds - 1, rest + 1000) : (seconds, rest)
+        let time = Date(timeIntervalSince1970: Double(whole)).formatted(Date.ISO8601FormatStyle())
+        return .string("\(time.dropLast()).\(String(fraction + 1000).dropFirst())Z")
     }
 }

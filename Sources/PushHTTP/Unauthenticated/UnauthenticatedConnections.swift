@@ -1,5 +1,6 @@
 package import Logging
 package import NIOCore
+import PushSupport
 import Synchronization
 
 /// The connections of a server, over all its listeners, that have shown no valid credential and had no request

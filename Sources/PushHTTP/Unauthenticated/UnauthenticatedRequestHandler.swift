@@ -32,7 +32,11 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
 
     package func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
-        guard (try? self.connections.admit(context.channel, listener: self.listener)) == true else { return }
+        self.unauthenticated = try? pipeline.handler(type: UnauthenticatedHandler.self)
+        // With TLS the connection was admitted before its handshake.
+        guard self.unauthenticated == nil,
+            (try? self.connections.admit(context.channel, listener: self.listener)) == true
+        else { return }
         self.unauthenticated = try? pipeline.handler(type: UnauthenticatedHandler.self)
     }
 

@@ -1,18 +1,26 @@
 import Crypto
 import Foundation
+package import Logging
 package import PushStore
 package import PushSupport
 
-/// Issues and checks API keys: `mk_` and 32 random bytes in base64url.
+/// Issues and checks API keys: `mk_` and 32 random bytes in base64url, or `mk_public_` and as many for a public key.
 ///
 /// The store keeps the SHA-256 of a key. A slow hash would gain nothing: 256 random bits cannot be guessed.
 package struct APIKeys: Sendable {
     package static let prefix = "mk_"
+    /// The beginning of a key that may be in an app.
+    package static let publicPrefix = "mk_public_"
 
     private let store: any APIKeyStore
     private let time: any TimeSource
+    /// The last request of each key.
+    package let uses: KeyUses
 
-    package init(store: any APIKeyStore, time: any TimeSource) { (self.store, self.time) = (store, time) }
+    package init(store: any APIKeyStore, time: any TimeSource, logger: Logger) {
+        (self.store, self.time) = (store, time)
+        self.uses = KeyUses(store: store, logger: logger)
+    }
 
     /// Returns the text of a new key, which is not valid yet.
     package static func newText() -> String { Self.prefix + RandomText.make() }
@@ -28,12 +36,17 @@ package struct APIKeys: Sendable {
     }
 
     /// Stores a new key. Its text is known only now.
+    ///
+    /// - Parameter set: Sets what else the key has.
     package func issue(
         name: String,
         scopes: Set<APIScope>,
-        text: String = Self.newText()
+        text: String? = nil,
+        _ set: (inout APIKeyRecord) -> Void = { _ in }
     ) async throws -> (key: APIKeyRecord, text: String) {
-        let key = APIKeyRecord(id: UUID(), name: name, scopes: scopes, createdAt: self.time.now)
+        var key = APIKeyRecord(id: UUID(), name: name, scopes: scopes, createdAt: self.time.now)
+        set(&key)
+        let text = text ?? (key.isPublic ? Self.publicPrefix + RandomText.make() : Self.newText())
         try await self.store.addKey(key, hash: Self.hash(text))
         return (key, text)
     }
@@ -41,10 +54,20 @@ package struct APIKeys: Sendable {
     /// `true` while no key is stored.
     package var isEmpty: Bool { get async throws { try await self.store.keys().isEmpty } }
 
-    /// Returns the key with this text; `nil` if there is none.
+    /// Returns the key with this text, and notes its use; `nil` if there is none.
+    ///
+    /// - Throws: ``RequestError`` for a key that has expired.
     package func check(_ text: String) async throws -> APIKeyRecord? {
-        guard text.hasPrefix(Self.prefix), text.utf8.count < 100 else { return nil }
-        return try await self.store.key(hash: Self.hash(text))
+        guard text.hasPrefix(Self.prefix), text.utf8.count < 100,
+            let key = try await self.store.key(hash: Self.hash(text))
+        else { return nil }
+        let now = self.time.now
+        if let end = key.expiresAt, now >= end {
+            let message = "this API key expired at \(end.rfc3339): use another, or have an administrator extend it"
+            throw RequestError(.unauthenticated, code: "key_expired", message: message, path: "authorization")
+        }
+        self.uses.note(key.id, at: now)
+        return key
     }
 
     private static func hash(_ text: String) -> [UInt8] {

@@ -5,24 +5,20 @@ package import PushStore
 import PushTypes
 import Synchronization
 
-/// One environment of an app.
-struct AppEnvironment: Hashable, Sendable {
-    var app: Int64
-    var environment: PushEnvironment
-}
-
 /// Finds the senders of an app. Its credentials are read from the store once, until they change.
 package final class SenderDirectory: Sendable {
     private typealias Key = AppEnvironment
 
     /// A credential that was read, or the reason for which there is none.
     private enum Entry {
-        case usable(PushCredential)
-        /// The store has no credential, or one that cannot be used.
-        case none(reason: String)
+        case usable(PushCredential, epoch: Int64)
+        /// The stored credential cannot be used.
+        case unusable(ConfigurationFault, epoch: Int64)
+        /// The store has no credential.
+        case none(epoch: Int64)
     }
 
-    private let store: any AppStore
+    private let store: any AppStore & EnvironmentStore
     private let source: any SenderSource
     /// The provider tokens; `nil` leaves them to the senders, in memory.
     private let tokens: ProviderTokenCache?
@@ -36,7 +32,12 @@ package final class SenderDirectory: Sendable {
 
     private let state = Mutex(State())
 
-    package init(store: any AppStore, source: any SenderSource, tokens: ProviderTokenCache? = nil, logger: Logger) {
+    package init(
+        store: any AppStore & EnvironmentStore,
+        source: any SenderSource,
+        tokens: ProviderTokenCache? = nil,
+        logger: Logger
+    ) {
         (self.store, self.source, self.tokens, self.logger) = (store, source, tokens, logger)
     }
 
@@ -46,7 +47,7 @@ package final class SenderDirectory: Sendable {
             state.generation += 1
             return PushEnvironment.allCases.compactMap { environment -> (Key, PushCredential)? in
                 let key = Key(app: app, environment: environment)
-                guard case .usable(let credential)? = state.entries.removeValue(forKey: key) else { return nil }
+                guard case .usable(let credential, _)? = state.entries.removeValue(forKey: key) else { return nil }
                 return (key, credential)
             }
         }
@@ -56,43 +57,72 @@ package final class SenderDirectory: Sendable {
     /// Retires the senders of a credential, unless the app uses it again.
     private func retire(_ credential: PushCredential, of key: Key) {
         let isUsed = self.state.withLock { state in
-            guard case .usable(let current)? = state.entries[key] else { return false }
+            guard case .usable(let current, _)? = state.entries[key] else { return false }
             return current.identity == credential.identity
         }
         if !isUsed { self.source.retire(credential, app: key.app, environment: key.environment) }
     }
 
-    /// Returns a sender for each environment with a usable credential, and the reason for each other environment.
-    func senders(
-        app: Int64,
-        lane: SenderLane
-    ) async throws -> (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]) {
+    /// Returns what the environments of an app can be sent with.
+    /// - Parameter now: The time by which certificates expire.
+    func senders(app: Int64, lane: SenderLane, at now: Timestamp) async throws -> AppSenders {
         let generation = self.state.withLock { $0.generation }
-        var usable: [PushEnvironment: any NotificationSender] = [:]
-        var faults: [PushEnvironment: String] = [:]
+        var senders = AppSenders()
         for environment in PushEnvironment.allCases {
-            switch try await self.entry(Key(app: app, environment: environment)) {
-            case .usable(let credential):
+            let key = Key(app: app, environment: environment)
+            switch try await self.entry(key) {
+            case .usable(let credential, let epoch):
+                senders.epochs[environment] = epoch
                 if case .token(let key) = credential { await self.tokens?.prepare(key) }
                 do {
+                    try credential.checkExpiry(at: now)
                     let source = self.source
-                    usable[environment] = try source.sender(
+                    senders.endpoints[environment] = source.endpoint(of: environment)
+                    senders.usable[environment] = try source.sender(
                         for: credential,
                         app: app,
                         environment: environment,
                         lane: lane
                     )
                 } catch {
-                    faults[environment] = "the credential for \(environment.rawValue) cannot be used: \(error)"
+                    senders.faults[environment] = self.fault(error, environment)
                 }
                 // The credential was replaced meanwhile: its sender serves this page only.
                 if self.state.withLock({ $0.generation }) != generation {
-                    self.retire(credential, of: Key(app: app, environment: environment))
+                    self.retire(credential, of: key)
                 }
-            case .none(let reason): faults[environment] = reason
+            case .unusable(let fault, let epoch):
+                (senders.faults[environment], senders.epochs[environment]) = (fault, epoch)
+            case .none(let epoch): senders.epochs[environment] = epoch
             }
         }
-        return (usable, faults)
+        return senders
+    }
+
+    /// Returns the stored credential of an environment, for a test of it.
+    func credential(_ target: AppEnvironment, at now: Timestamp) async throws -> Result<PushCredential, CredentialFault>
+    {
+        switch try await self.entry(target) {
+        case .usable(let credential, _):
+            if case .token(let key) = credential { await self.tokens?.prepare(key) }
+            do {
+                try credential.checkExpiry(at: now)
+                return .success(credential)
+            } catch {
+                return .failure(CredentialFault(self.fault(error, target.environment)))
+            }
+        case .unusable(let fault, _): return .failure(CredentialFault(fault))
+        case .none: return .failure(CredentialFault(.missing(target.environment)))
+        }
+    }
+
+    /// Returns a credential that is not stored, for a test of it. Its provider token is shared with the stored one of the
+    /// same key, as the push service limits their number.
+    func prepare(_ credential: PushCredential) async -> PushCredential {
+        guard let tokens else { return credential }
+        let kept = tokens.keep(credential)
+        if case .token(let key) = kept { await tokens.prepare(key) }
+        return kept
     }
 
     private func entry(_ key: Key) async throws -> Entry {
@@ -104,23 +134,67 @@ package final class SenderDirectory: Sendable {
         }
         return entry
     }
+
+    /// Returns the fault of a credential with which no sender can be made.
+    private func fault(_ error: any Error, _ environment: PushEnvironment) -> ConfigurationFault {
+        let endpoint = self.source.endpoint(of: environment)
+        let cause: ConfigurationFault.Cause
+        if case CredentialError.expired = error { cause = .credentialExpired } else { cause = .credentialUnusable }
+        return ConfigurationFault(cause, detail: "\(error)", host: endpoint.host, port: endpoint.port)
+    }
+}
+
+/// The senders of an app's environments.
+struct AppSenders: Sendable {
+    var usable: [PushEnvironment: any NotificationSender] = [:]
+    /// The push services of these senders.
+    var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
+    /// The faults of environments whose credential cannot be used.
+    var faults: [PushEnvironment: ConfigurationFault] = [:]
+    /// The epochs of the credentials (``StoredCredential/epoch``).
+    var epochs: [PushEnvironment: Int64] = [:]
+}
+
+/// The error of an environment whose credential cannot be used.
+struct CredentialFault: Error {
+    let fault: ConfigurationFault
+
+    init(_ fault: ConfigurationFault) { self.fault = fault }
+}
+
+extension ConfigurationFault {
+    /// The fault of an environment without a credential.
+    static func missing(_ environment: PushEnvironment) -> ConfigurationFault {
+        ConfigurationFault(.credentialMissing, detail: "no credential for \(environment.rawValue)")
+    }
+}
+
+extension PushCredential {
+    /// - Throws: ``CredentialError/expired(since:)``.
+    fileprivate func checkExpiry(at now: Timestamp) throws(CredentialError) {
+        if let expires, now > expires { throw .expired(since: expires) }
+    }
 }
 
 extension SenderDirectory {
     /// Reads a credential. One that can never be read is reported as unusable.
     /// - Throws: The error of a store that cannot be read now.
     private func read(_ key: Key) async throws -> Entry {
-        let name = key.environment.rawValue
+        // Before the credential: with an older epoch, what is concluded from this one does not count.
+        let epoch = try await self.store.credentialEpoch(key)
         do {
-            guard let record = try await self.store.credential(app: key.app, environment: key.environment)
-            else { return .none(reason: "no usable credential for \(name)") }
-            let credential = try record.credential()
-            return .usable(self.tokens?.keep(credential) ?? credential)
+            guard let stored = try await self.store.storedCredential(key) else { return .none(epoch: epoch) }
+            let credential = try stored.credential.credential()
+            return .usable(self.tokens?.keep(credential) ?? credential, epoch: stored.epoch)
         } catch let error
             where error is CredentialError || error is DamagedRow || error as? StoreError == .wrongMasterKey
         {
-            self.logger.error("a credential cannot be used", metadata: ["environment": "\(name)", "error": "\(error)"])
-            return .none(reason: "the credential for \(name) cannot be used: \(error)")
+            let environment = key.environment.rawValue
+            self.logger.error(
+                "a credential cannot be used",
+                metadata: ["environment": "\(environment)", "error": "\(error)"]
+            )
+            return .unusable(self.fault(error, key.environment), epoch: epoch)
         }
     }
 }

@@ -7,13 +7,16 @@ package import PushTypes
 package enum DeviceRequest {
     /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in bytes.
     package static let maximumText = AudienceExpression.maximumText
+    /// The minimum length of a token, in bytes: no shorter one was ever seen (reference 1.7).
+    package static let minimumToken = 32
     /// The maximum number of tags of a device, and of attributes of a registration; see ``DeviceBounds`` too.
     package static let maximumTags = DeviceBounds.tags
     package static let maximumAttributes = DeviceBounds.attributes
 
     package static let members: Set<String> = [
-        "token", "environment", "user", "locale", "timeZone", "appVersion", "installation", "capabilities", "tags",
-        "attributes",
+        "token", "environment", "kind", "activity", "user", "locale", "timeZone", "appVersion", "installation",
+        "capabilities",
+        "tags", "attributes",
     ]
 
     /// Reads a registration from JSON text.
@@ -26,17 +29,25 @@ package enum DeviceRequest {
     /// - Throws: As ``parse(_:)``.
     package static func registration(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
-        guard let token = DeviceToken(userInput: text) else {
-            throw fields.error("token", "invalid_token", "a device token is hex or base64, 1 to 512 bytes")
+        guard let token = DeviceToken(userInput: text), token.bytes.count >= Self.minimumToken else {
+            let message =
+                "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
+            throw fields.error("token", "invalid_token", message)
         }
         var registration = DeviceRegistration(
             environment: try fields.environment("environment") ?? .production,
             token: token
         )
+        (registration.kind, registration.activity) = try Self.kind(fields)
         registration.user = try fields.update("user")
         registration.locale = try fields.update("locale")
         // With the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
-        if case .set(let locale)? = registration.locale { registration.locale = .set(LocaleTag.stored(locale)) }
+        if case .set(let locale)? = registration.locale {
+            guard LocaleTag.isName(locale) else {
+                throw fields.error("locale", "invalid_locale", "use a BCP 47 tag such as de, pt-BR or zh-Hant-TW")
+            }
+            registration.locale = .set(LocaleTag.stored(locale))
+        }
         registration.timeZone = try fields.update("timeZone")
         if case .set(let name)? = registration.timeZone, TimeZone(named: name) == nil {
             throw fields.error("timeZone", "invalid_time_zone", "use a name such as Europe/Berlin")
@@ -51,6 +62,21 @@ package enum DeviceRequest {
             .map { Set($0) }
         registration.attributes = try Self.attributes(fields)
         return registration
+    }
+
+    /// Reads the kind of the token, and the Live Activity to which an update token belongs.
+    private static func kind(_ fields: JSONFields) throws(RequestError) -> (TokenKind?, activity: String?) {
+        let kind = try fields.tokenKind("kind")
+        let activity = try fields.string("activity", maximum: Self.maximumText)
+        guard activity != nil else {
+            guard kind == .liveActivityUpdate else { return (kind, nil) }
+            let message = "an update token is of one Live Activity: give the app's own id of that"
+            throw fields.error("activity", "missing_field", message)
+        }
+        guard kind ?? .liveActivityUpdate == .liveActivityUpdate else {
+            throw fields.error("activity", "conflicting_field", "only tokens of the kind liveActivityUpdate have one")
+        }
+        return (.liveActivityUpdate, activity)
     }
 
     private static func capabilities(_ fields: JSONFields) throws(RequestError) -> DeviceCapabilities? {
@@ -113,6 +139,17 @@ extension JSONFields {
     func update(_ name: String) throws(RequestError) -> Update<String>? {
         if self.nulls.contains(name) { return .clear }
         return try self.string(name, maximum: DeviceRequest.maximumText).map { .set($0) }
+    }
+
+    /// Reads a kind of tokens; `nil` if the member is absent.
+    package func tokenKind(_ name: String) throws(RequestError) -> TokenKind? {
+        let all = TokenKind.allCases.map(\.rawValue)
+        guard let text = try self.string(name, maximum: 32) else { return nil }
+        if let kind = TokenKind(rawValue: text) { return kind }
+        guard text != "web" else {
+            throw self.error(name, "unsupported_kind", "subscriptions to Web Push cannot be registered in this version")
+        }
+        throw self.error(name, "invalid_kind", "use one of \(all.joined(separator: ", "))")
     }
 
     /// Reads `sandbox` (or `development`) or `production`; `nil` if the member is absent.

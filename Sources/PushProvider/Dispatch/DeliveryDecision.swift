@@ -66,7 +66,9 @@ struct DeliveryDecision: Hashable, Sendable {
                     reason: reason
                 )
             case .suspectToken: return DeliveryDecision(next: final, token: .suspected, reason: reason)
-            case .fixConfiguration, .fixNotification: return DeliveryDecision(next: final, reason: reason)
+            case .fixNotification: return DeliveryDecision(next: final, reason: reason)
+            // Unless it is proven soon, and pauses the environment, it concerns this push only, and ends with the tries.
+            case .fixConfiguration: return retry(reason)
             case .retry(let after): return retry(reason, atLeast: after)
             }
         case .notSent(let failure): return retry(failure.description, counts: false)

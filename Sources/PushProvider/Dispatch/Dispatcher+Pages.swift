@@ -18,7 +18,11 @@ extension Dispatcher {
     }
 
     private func sendPages(_ claim: inout ShardClaim, pages: Int, in slot: LaneSlots.Slot?) async throws {
-        let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
+        let notification = try await self.pages.prepare(
+            claim.notification,
+            number: claim.notificationNumber,
+            zone: claim.zone
+        )
         let hours = SendingHours(claim, notification)
         let needs = notification.needs(in: claim.zone)
         let service = DispatchTarget(claim.notification)
@@ -27,6 +31,10 @@ extension Dispatcher {
         while true {
             let clocks = self.time.reading
             let now = clocks.steady
+            if let hold = self.hold(claim, notification, at: clocks) {
+                _ = try await self.writer.write([hold])
+                return
+            }
             let opening = hours.opening(onOrAfter: clocks.wall)
             if opening > clocks.wall {
                 _ = try await self.writer.write([self.released(claim, shardUntil: opening)])
@@ -45,16 +53,20 @@ extension Dispatcher {
             let until = now.advanced(by: self.limits.lease)
             let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: page.isLast ? nil : until)
             slot?.pageStarted()
+            self.pages.metrics.noteStart(of: &claim, at: clocks)
             var sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
             let keepsSlot = slot?.pageEnded(sent.report) ?? true
             let delay = self.pacing.record(sent.report, of: service, now: self.time.steady)
             pagesLeft -= 1
             let isSliceOver = pagesLeft <= 0 || !keepsSlot || self.time.steady >= sliceEnds || self.isEnding
-            let isLast = page.isLast || delay > .zero || isSliceOver
+            // The next claim knows what has changed.
+            let isPaused = self.pages.faults.pauses(of: claim.notification.app) != notification.pauses
+            let isLast = page.isLast || delay > .zero || isSliceOver || isPaused
             if isLast { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
             sent.result.wave = wave
             let commit = try await self.writer.write([sent.result]).first ?? .stopped
+            self.outcomes.signal(claim.notification.id)
             guard commit.isInProgress, !isLast else {
                 let hasEnded = !commit.isInProgress || (page.isLast && claim.notification.pace != nil)
                 if hasEnded { self.pacing.forget(claim.notification.id) }
@@ -62,6 +74,23 @@ extension Dispatcher {
             }
             claim.cursor = page.cursor
         }
+    }
+
+    /// Returns the result that holds a shard back until its notification expires, if nothing of it can be sent for a
+    /// configuration fault; `nil` to go on.
+    private func hold(
+        _ claim: ShardClaim,
+        _ notification: PreparedNotification,
+        at clocks: ClockReading
+    ) -> PageResult? {
+        let clocks = notification.record.clocksOfExpiry(clocks)
+        // Recipients that expire one by one are examined every hour.
+        let expires = notification.expiry.commonEnd ?? clocks.earlier.advanced(by: .seconds(3600))
+        guard let holding = notification.holding, expires > clocks.earlier else { return nil }
+        let until = notification.end(ofHold: expires, at: clocks).wall
+        var result = self.released(claim, shardUntil: until)
+        result.step?.heldFor = holding
+        return result
     }
 
     private func released(
@@ -88,14 +117,20 @@ extension Dispatcher {
         defer { self.leases.end(claim.fence) }
         do {
             await self.batcher.commit(try await self.sendPage(claim, in: slot))
+            self.outcomes.signal(claim.notification.id)
         } catch {
             await self.batcher.commit(self.released(claim, after: error))
         }
     }
 
     private func sendPage(_ claim: ShardClaim, in slot: LaneSlots.Slot?) async throws -> PageResult {
-        let notification = try await self.pages.prepare(claim.notification, number: claim.notificationNumber)
+        let notification = try await self.pages.prepare(
+            claim.notification,
+            number: claim.notificationNumber,
+            zone: claim.zone
+        )
         let clocks = self.time.reading
+        if let hold = self.hold(claim, notification, at: clocks) { return hold }
         let hours = SendingHours(claim, notification)
         let opening = hours.opening(onOrAfter: clocks.wall)
         if opening > clocks.wall { return self.released(claim, shardUntil: opening) }
@@ -104,6 +139,8 @@ extension Dispatcher {
         let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
         let work = hours.work(page, at: clocks)
         slot?.pageStarted()
+        var claim = claim
+        self.pages.metrics.noteStart(of: &claim, at: clocks)
         let sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
         _ = slot?.pageEnded(sent.report)
         return sent.result
@@ -126,6 +163,7 @@ extension Dispatcher {
             let service = DispatchTarget(claim.notification)
             _ = self.pacing.record(sent.report, of: service, now: self.time.steady)
             await self.batcher.commit(sent.result)
+            self.outcomes.signal(claim.notification.id)
             return sent.report
         } catch {
             await self.batcher.commit(self.released(claim, after: error))
@@ -155,10 +193,12 @@ extension Dispatcher {
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,
+            zone: nil,
             needsSenders: claim.recipients.contains { if case .due = $0 { true } else { false } }
         )
         let clocks = self.time.reading
         let work = PageWork(claim, at: clocks)
+        self.pages.metrics.noteRetry(claim, at: clocks)
         _ = self.pacing.spend(work.recipients.count, of: notification, now: clocks.steady)
         return try await self.pages.send(work, of: notification, fence: claim.fence, step: nil)
     }

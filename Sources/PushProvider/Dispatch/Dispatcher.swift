@@ -14,6 +14,7 @@ package struct Dispatcher: Service {
     let pages: PageSender
     let pacing: PacingController
     let wakes: LaneWakeSignals
+    let outcomes: OutcomeSignals
     let limits: DispatchLimits
     let time: any TimeSource
     let logger: Logger
@@ -21,13 +22,20 @@ package struct Dispatcher: Service {
     let batcher: CommitBatcher
     let leases = HeldLeases()
 
+    /// - Parameters:
+    ///   - outcomes: Signalled when outcomes of a notification are on disk.
+    ///   - events: Signalled when events for webhooks are.
     package init(
         store: any ProviderStore,
         directory: SenderDirectory,
         invalidation: TokenInvalidationPolicy,
+        faults: ConfigurationFaults,
         wakes: LaneWakeSignals,
+        outcomes: OutcomeSignals = OutcomeSignals(),
+        events: WakeSignal = WakeSignal(),
         limits: DispatchLimits = DispatchLimits(),
         policy: RetryPolicy = RetryPolicy(),
+        metrics: DispatchMetrics = DispatchMetrics(),
         time: any TimeSource,
         logger: Logger
     ) {
@@ -36,14 +44,23 @@ package struct Dispatcher: Service {
             store: store,
             directory: directory,
             invalidation: invalidation,
+            faults: faults,
             policy: policy,
+            metrics: metrics,
             time: time
         )
         self.pacing = PacingController(page: limits.checked.page)
-        self.wakes = wakes
+        (self.wakes, self.outcomes) = (wakes, outcomes)
         self.limits = limits.checked
         (self.time, self.logger) = (time, logger)
-        let writer = ResultWriter(store: store, pause: limits.writePause, time: time, logger: logger)
+        let writer = ResultWriter(
+            store: store,
+            pause: limits.writePause,
+            events: events,
+            metrics: metrics,
+            time: time,
+            logger: logger
+        )
         self.writer = writer
         self.batcher = CommitBatcher { results in _ = try? await writer.write(results) }
     }

@@ -7,24 +7,27 @@ import PushTypes
 struct OutcomeEvaluator {
     let notification: PreparedNotification
     let invalidation: TokenInvalidationPolicy
+    let faults: ConfigurationFaults
     let policy: RetryPolicy
     let sentAt, clocks: ClockReading
     private var now: Timestamp { self.clocks.later }
 
     private(set) var result: PageResult
     private(set) var report = AdaptiveRateLimiter.Report()
+    private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEvents()
 
     init(
         _ notification: PreparedNotification,
         invalidation: TokenInvalidationPolicy,
+        faults: ConfigurationFaults,
         policy: RetryPolicy,
         sentAt: ClockReading,
         clocks: ClockReading
     ) {
         self.notification = notification
-        (self.invalidation, self.policy) = (invalidation, policy)
+        (self.invalidation, self.faults, self.policy) = (invalidation, faults, policy)
         (self.sentAt, self.clocks) = (sentAt, clocks)
         self.result = PageResult(notificationNumber: notification.number)
     }
@@ -46,6 +49,9 @@ struct OutcomeEvaluator {
             attempts: retry.attempts,
             at: self.now
         )
+        if let result = DeliveryTally.Result(retry.cause.state) {
+            self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
+        }
         guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
         var events = WebhookEvents()
         if self.notification.reportsDeliveries {
@@ -58,6 +64,7 @@ struct OutcomeEvaluator {
     mutating func fail(_ recipient: Recipient, reason: String) {
         self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
+        self.tally.add(.failed, .unsendable, in: recipient.environment)
     }
 
     /// Adds the outcomes of one batch, in the order of its recipients.
@@ -65,6 +72,7 @@ struct OutcomeEvaluator {
         var others: [Unaccepted] = []
         var evidence: [PushEnvironment: TokenEvidence] = [:]
         var (accepted, ofEstablished) = (0, 0)
+        var faulty = FaultyRecipients()
         let firstNew = await self.invalidation.firstNewDevice(now: self.now)
         self.result.deliveries.reserveCapacity(self.result.deliveries.count + batch.recipients.count)
         for (recipient, outcome) in zip(batch.recipients, outcomes) {
@@ -75,7 +83,16 @@ struct OutcomeEvaluator {
                 continue
             }
             self.count(outcome)
-            let decision = self.decide(outcome, recipient)
+            if let fault = ConfigurationFault(outcome, at: batch.endpoint) {
+                faulty.add(recipient, outcome, fault)
+                continue
+            }
+            if recipient.movedFrom != nil, case .notSent = outcome {
+                self.abandon(recipient, .init(outcome))
+                continue
+            }
+            var decision = self.decide(outcome, recipient)
+            if !self.notification.hasTopicOfTokens { decision.token = nil }
             // The response of the other environment about a token that is tried there counts for its own environment.
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
@@ -85,16 +102,26 @@ struct OutcomeEvaluator {
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
             case .confirmed, .suspected, .withheld, .moved, nil: break
             }
-            others.append((recipient, decision, isEstablished))
+            others.append((recipient, decision, DeliveryTally.Reason(outcome), isEstablished))
         }
-        evidence[batch.environment, default: .init()].established.accepted += ofEstablished
-        evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
+        if self.notification.hasTopicOfTokens {
+            evidence[batch.environment, default: .init()].established.accepted += ofEstablished
+            evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
+        }
         self.report.accepted += accepted
+        self.tally.add(.accepted, .none, in: batch.environment, count: accepted)
+        if !faulty.isEmpty {
+            await self.apply(faulty, of: batch, accepted: accepted)
+        } else if accepted > 0 {
+            self.faults.accepted(AppEnvironment(app: self.notification.record.app, environment: batch.environment))
+        }
         await self.apply(others, evidence, of: batch)
     }
 
     /// A recipient whose push was not accepted.
-    private typealias Unaccepted = (recipient: Recipient, decision: DeliveryDecision, isEstablished: Bool)
+    private typealias Unaccepted = (
+        recipient: Recipient, decision: DeliveryDecision, reason: DeliveryTally.Reason, isEstablished: Bool
+    )
 
     private mutating func apply(
         _ others: [Unaccepted],
@@ -113,7 +140,7 @@ struct OutcomeEvaluator {
             evaluations[environment] = evaluation
             if let reason = evaluation.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
         }
-        for (recipient, decision, isEstablished) in others {
+        for (recipient, decision, reason, isEstablished) in others {
             let goesElsewhere = self.triesElsewhere(recipient, decision)
             if let requested = decision.token, let device = recipient.device,
                 let kind = evaluations[recipient.movedFrom ?? batch.environment]?.change(
@@ -125,6 +152,9 @@ struct OutcomeEvaluator {
             {
                 self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: decision.reason))
             }
+            var result = DeliveryTally.Result.retried
+            if !goesElsewhere, case .final(let state, _) = decision.next { result = .init(state) ?? result }
+            self.tally.add(result, reason, in: batch.environment)
             if goesElsewhere {
                 self.retry(
                     recipient,
@@ -155,20 +185,23 @@ struct OutcomeEvaluator {
         }
     }
 
-    private mutating func decide(_ outcome: Outcome, _ recipient: Recipient) -> DeliveryDecision {
-        // A token that is bad in its own environment does not wait until the other one can be reached.
-        if recipient.movedFrom != nil, case .notSent = outcome {
-            let reason = Reason.badDeviceToken.rawValue
-            if let device = recipient.device {
-                self.result.tokenChanges.append(TokenStateChange(device: device, kind: .suspected, reason: reason))
-            }
-            return DeliveryDecision(next: .final(.rejected, reason: reason), reason: reason)
+    /// Ends a recipient whose token is bad in its own environment, and cannot be tried in the other one now: it does not
+    /// wait for that.
+    mutating func abandon(_ recipient: Recipient, _ tried: DeliveryTally.Reason) {
+        self.tally.add(.rejected, tried, in: recipient.environment)
+        let reason = Reason.badDeviceToken.rawValue
+        if let device = recipient.device, self.notification.hasTopicOfTokens {
+            self.result.tokenChanges.append(TokenStateChange(device: device, kind: .suspected, reason: reason))
         }
-        return DeliveryDecision.make(
+        self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
+    }
+
+    private mutating func decide(_ outcome: Outcome, _ recipient: Recipient) -> DeliveryDecision {
+        DeliveryDecision.make(
             outcome,
             attempts: recipient.attempts + 1,
             sentAt: self.sentAt.wall,
-            expires: self.notification.record.lastRetry(sentAt: self.sentAt.earlier, isRetry: recipient.attempts > 0),
+            expires: self.notification.expiry.lastRetry(of: recipient, sentAt: self.sentAt.earlier),
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
             clocks: self.notification.record.clocksOfExpiry(self.clocks),
@@ -184,6 +217,7 @@ struct OutcomeEvaluator {
         decision.token == .suspected && decision.reason == Reason.badDeviceToken.rawValue && recipient.movedFrom == nil
             && recipient.device != nil && self.notification.record.environment == nil
             && self.notification.senders[recipient.environment.other] != nil
+            && self.notification.pauses[recipient.environment.other] == nil
     }
 
     private mutating func apply(_ decision: DeliveryDecision, to recipient: Recipient) {
@@ -198,6 +232,37 @@ struct OutcomeEvaluator {
             let environment = recipient.movedFrom == nil ? nil : recipient.environment
             self.retry(recipient, in: environment, attempts: attempts, at: at)
         }
+    }
+
+    /// Adds the pause of an environment that this page proves.
+    mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
+
+    /// Pauses the notification, whose own topic is rejected.
+    mutating func pauseNotification(_ fault: ConfigurationFault) {
+        let topic = self.notification.record.content.topic
+        self.result.pauses = "\(fault.description); this notification's topic is \(topic)"
+    }
+
+    /// Holds a recipient back for a configuration fault. The try does not count.
+    mutating func hold(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
+        let clocks = self.notification.record.clocksOfExpiry(self.clocks)
+        if let retry = self.notification.held(recipient, isRetry: recipient.attempts > 0, at: clocks) {
+            self.result.retries.append(retry)
+            self.tally.add(.retried, .init(outcome), in: recipient.environment)
+        } else {
+            self.tally.add(.failed, .init(outcome), in: recipient.environment)
+            let reason = Optional(fault).expiryReason
+            self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts + 1)
+        }
+    }
+
+    /// Tries a recipient again whose outcome may prove a configuration fault.
+    mutating func tryAgain(_ recipient: Recipient, _ outcome: Outcome) {
+        let decision = self.decide(outcome, recipient)
+        var result = DeliveryTally.Result.retried
+        if case .final(let state, _) = decision.next { result = .init(state) ?? result }
+        self.tally.add(result, .init(outcome), in: recipient.environment)
+        self.apply(decision, to: recipient)
     }
 
     private mutating func finish(

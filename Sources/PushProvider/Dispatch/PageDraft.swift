@@ -1,6 +1,7 @@
 import NIOCore
 import PushSender
 import PushStore
+import PushSupport
 import PushTypes
 
 /// The pushes of one page, in a batch for each environment, and the recipients that cannot be sent to.
@@ -9,6 +10,8 @@ struct PageDraft {
     struct PushBatch: Sendable {
         let environment: PushEnvironment
         let sender: any NotificationSender
+        /// The push service.
+        let endpoint: PushServiceEndpoint
         var recipients: [Recipient] = []
         var pushes: [Push] = []
     }
@@ -16,27 +19,51 @@ struct PageDraft {
     private(set) var batches: [PushBatch] = []
     /// The recipients that cannot be sent to, with the reason.
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
+    /// The recipients that a configuration fault holds back, with the environment of the fault.
+    private(set) var held: [RetryResult] = []
+    /// The recipients whose try in the other environment is given up, as nothing can be sent there now.
+    private(set) var abandoned: [Recipient] = []
+    /// The faults that are not paused yet.
+    private(set) var faults: [PushEnvironment: ConfigurationFault] = [:]
 
-    /// All recipients of the page.
-    var recipients: [Recipient] { self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) }
+    /// The recipients of the page that get a state or an outcome.
+    var recipients: [Recipient] {
+        self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) + self.abandoned
+    }
 
-    init(_ recipients: [Recipient], of notification: PreparedNotification, badges: [String: Int], now: Timestamp) {
-        guard notification.expires > now else {
-            self.failures = recipients.map { ($0, "expired before it could be sent") }
+    /// - Parameter isRetry: Indicates whether the recipients come from the queue of retries.
+    init(
+        _ recipients: [Recipient],
+        of notification: PreparedNotification,
+        badges: [String: Int],
+        isRetry: Bool,
+        at clocks: ClockReading
+    ) {
+        let (expiry, now) = (notification.expiry, clocks.earlier)
+        if let end = expiry.commonEnd, end <= now {
+            self.failures = recipients.map { ($0, notification.fault(of: $0.environment).expiryReason) }
             return
         }
         guard var renderer = notification.decoded.renderer else {
             self.failures = recipients.map { ($0, RenderFailure.damagedContent.description) }
             return
         }
-        let (base, ids) = (notification.decoded.base, notification.decoded.ids)
+        var base = notification.decoded.base
+        if let common = expiry.common { base.expiration = common }
+        let ids = notification.decoded.ids
         for recipient in recipients {
             guard let batch = self.batch(for: recipient.environment, notification, capacity: recipients.count) else {
-                let reason = notification.faults[recipient.environment] ?? "no usable credential"
-                self.failures.append((recipient, reason))
+                self.hold(recipient, of: notification, isRetry: isRetry, at: clocks)
                 continue
             }
             var push = base
+            if expiry.common == nil {
+                guard expiry.end(of: recipient) > now else {
+                    self.failures.append((recipient, notification.fault(of: recipient.environment).expiryReason))
+                    continue
+                }
+                push.expiration = expiry.expiration(of: recipient)
+            }
             push.id = ids.text(recipient: recipient.id)
             if renderer.fixed == nil {
                 do throws(RenderFailure) {
@@ -53,9 +80,31 @@ struct PageDraft {
         }
     }
 
+    /// Holds a recipient back until its environment can be sent to, or ends it where that is not to be expected.
+    private mutating func hold(
+        _ recipient: Recipient,
+        of notification: PreparedNotification,
+        isRetry: Bool,
+        at clocks: ClockReading
+    ) {
+        let environment = recipient.environment
+        guard let fault = notification.fault(of: environment) else {
+            return self.failures.append((recipient, "no usable credential for \(environment.rawValue)"))
+        }
+        // A token that is bad in its own environment does not wait until the other one can be sent to.
+        guard recipient.movedFrom == nil else { return self.abandoned.append(recipient) }
+        if notification.pauses[environment] == nil { self.faults[environment] = fault }
+        if let retry = notification.held(recipient, isRetry: isRetry, at: clocks) {
+            self.held.append(retry)
+        } else {
+            self.failures.append((recipient, Optional(fault).expiryReason))
+        }
+    }
+
     /// Removes all other recipients: they belong to another page.
     mutating func keep(_ recipients: Set<Int64>) {
         self.failures.removeAll { !recipients.contains($0.recipient.id) }
+        self.abandoned.removeAll { !recipients.contains($0.id) }
         for index in self.batches.indices {
             let batch = self.batches[index]
             let kept = zip(batch.recipients, batch.pushes).filter { recipients.contains($0.0.id) }
@@ -72,11 +121,50 @@ struct PageDraft {
         capacity: Int
     ) -> Int? {
         if let index = self.batches.firstIndex(where: { $0.environment == environment }) { return index }
-        guard let sender = notification.senders[environment] else { return nil }
-        var batch = PushBatch(environment: environment, sender: sender)
+        guard notification.pauses[environment] == nil, let sender = notification.senders[environment]
+        else { return nil }
+        var batch = PushBatch(
+            environment: environment,
+            sender: sender,
+            endpoint: notification.endpoints[environment] ?? .apple(environment)
+        )
         batch.recipients.reserveCapacity(capacity)
         batch.pushes.reserveCapacity(capacity)
         self.batches.append(batch)
         return self.batches.count - 1
+    }
+}
+
+extension PreparedNotification {
+    /// The longest time for which a recipient is held back before it is examined again.
+    private static let longestHold: Duration = .seconds(30 * 24 * 3600)
+
+    /// Returns a recipient that a configuration fault holds back: due again when the notification expires.
+    ///
+    /// The try does not count. A notification that is not to be stored waits for a minute.
+    /// - Parameters:
+    ///   - isRetry: Indicates whether the recipient has waited before.
+    ///   - clocks: The clocks by which the notification expires.
+    /// - Returns: `nil` if it expires now.
+    func held(_ recipient: Recipient, isRetry: Bool, at clocks: ClockReading) -> RetryResult? {
+        let expires = self.expiry.lastRetry(of: recipient, sentAt: clocks.earlier, isRetry: isRetry)
+        guard expires > clocks.earlier else { return nil }
+        var retry = RetryResult(recipient, dueAt: self.end(ofHold: expires, at: clocks).steady)
+        retry.heldFor = recipient.environment
+        return retry
+    }
+
+    /// Returns the time of both clocks at which something that is held back is examined again.
+    func end(ofHold expires: Timestamp, at clocks: ClockReading) -> ClockReading {
+        let wait = min(expires.since(clocks.earlier), Self.longestHold)
+        return ClockReading(wall: clocks.wall.advanced(by: wait), steady: clocks.steady.advanced(by: wait))
+    }
+}
+
+extension ConfigurationFault? {
+    /// The reason of a recipient that expired, with the fault that held it back.
+    var expiryReason: String {
+        let reason = "expired before it could be sent"
+        return self.map { "\(reason): \($0.description)" } ?? reason
     }
 }

@@ -14,24 +14,35 @@ struct PageSender: Sendable {
     let store: any ProviderStore
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
+    let faults: ConfigurationFaults
     let policy: RetryPolicy
+    let metrics: DispatchMetrics
     let time: any TimeSource
     let decoder = NotificationDecoder()
 
     /// Reads everything that the pages of a notification share.
-    /// - Parameter needsSenders: `false` where only final states are written, for which no credential is needed.
+    /// - Parameters:
+    ///   - zone: The devices of the shard; `nil` for retries.
+    ///   - needsSenders: `false` where only final states are written, for which no credential is needed.
     func prepare(
         _ record: NotificationRecord,
         number: Int64,
+        zone: ShardPlan.Zone?,
         needsSenders: Bool = true
     ) async throws -> PreparedNotification {
         let lane = record.lane == .urgent ? SenderLane.urgent : .bulk
+        try await self.faults.load()
+        let now = self.time.now
         return PreparedNotification(
             record,
             self.decoder.decode(record),
             number: number,
+            zone: zone,
             app: try await self.store.app(id: record.app),
-            senders: needsSenders ? try await self.directory.senders(app: record.app, lane: lane) : ([:], [:]),
+            senders: needsSenders
+                ? try await self.directory.senders(app: record.app, lane: lane, at: now) : AppSenders(),
+            // After the credentials: what is paused by an older one is examined again.
+            pauses: self.faults.pauses(of: record.app),
             reportsDeliveries: try await self.store.wants(.delivery, app: record.app)
         )
     }
@@ -46,13 +57,22 @@ struct PageSender: Sendable {
         fence: Int64,
         step: ShardStep?
     ) async throws -> Sent {
+        self.metrics.pageStarted(notification.record.lane)
+        defer { self.metrics.pageEnded(notification.record.lane) }
         var step = step
         let sentAt = self.time.reading
         var work = work
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
-        work.postponeDisputed(notification.expires, at: clocksOfExpiry)
+        work.postponeDisputed(notification.expiry, at: clocksOfExpiry)
         let badges = try await self.badges(of: work.recipients, notification)
-        var draft = PageDraft(work.recipients, of: notification, badges: badges, now: clocksOfExpiry.earlier)
+        var draft = PageDraft(
+            work.recipients,
+            of: notification,
+            badges: badges,
+            isRetry: step == nil,
+            at: clocksOfExpiry
+        )
+        work.postponed += draft.held
         var (postponed, ended) = (work.postponed, work.ended)
         if notification.record.guarantee == .atMostOnce {
             let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)
@@ -67,13 +87,17 @@ struct PageSender: Sendable {
         var evaluator = OutcomeEvaluator(
             notification,
             invalidation: self.invalidation,
+            faults: self.faults,
             policy: self.policy,
             sentAt: sentAt,
             clocks: self.time.reading
         )
         for retry in ended { evaluator.end(retry) }
         for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
+        for recipient in draft.abandoned { evaluator.abandon(recipient, .unsendable) }
+        for (environment, fault) in draft.faults { await evaluator.pause(environment, fault) }
         for (batch, outcomes) in zip(draft.batches, outcomes) { await evaluator.add(batch, outcomes) }
+        self.metrics.count(evaluator.tally, of: notification)
         var result = evaluator.finished
         result.retries += postponed
         result.fence = fence

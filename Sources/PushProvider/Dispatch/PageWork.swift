@@ -19,7 +19,7 @@ struct PageWork: Sendable {
     init(_ page: RecipientPage, recipients: [Recipient]) {
         self.recipients = recipients
         self.readAt = page.readAt
-        self.ended = page.unreadable
+        self.ended = page.ended
         self.postponed = page.held.map(RetryResult.held)
     }
 
@@ -55,12 +55,18 @@ extension PageWork {
     /// The maximum time until clocks that disagree are read again.
     private static let longestPostponement: Duration = .seconds(3600)
 
-    /// Postpones all recipients of a notification that has expired by the wall clock only: that clock may be ahead.
-    mutating func postponeDisputed(_ expires: Timestamp, at clocks: ClockReading) {
-        guard expires <= clocks.wall, expires > clocks.steady else { return }
-        let dueAt = clocks.steady.advanced(by: min(expires.since(clocks.steady), Self.longestPostponement))
-        self.postponed += self.recipients.map { RetryResult($0, dueAt: dueAt) }
-        self.recipients = []
+    /// Postpones the recipients that have expired by the wall clock only: that clock may be ahead.
+    mutating func postponeDisputed(_ expiry: RecipientExpiry, at clocks: ClockReading) {
+        func isDisputed(_ end: Timestamp) -> Bool { end <= clocks.wall && end > clocks.steady }
+        guard expiry.commonEnd.map(isDisputed) ?? true else { return }
+        let disputed = self.recipients.filter { isDisputed(expiry.end(of: $0)) }
+        guard !disputed.isEmpty else { return }
+        for recipient in disputed {
+            let left = expiry.end(of: recipient).since(clocks.steady)
+            let dueAt = clocks.steady.advanced(by: min(left, Self.longestPostponement))
+            self.postponed.append(RetryResult(recipient, dueAt: dueAt))
+        }
+        self.recipients.removeAll { isDisputed(expiry.end(of: $0)) }
     }
 }
 

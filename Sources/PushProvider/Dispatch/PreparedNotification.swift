@@ -11,25 +11,60 @@ struct PreparedNotification: Sendable {
     let number: Int64
     let app: AppRecord?
     let senders: [PushEnvironment: any NotificationSender]
-    /// The reasons for which environments have no sender.
-    let faults: [PushEnvironment: String]
-    /// The time after which no try makes sense.
-    let expires: Timestamp
+    /// The push services of the senders.
+    let endpoints: [PushEnvironment: PushServiceEndpoint]
+    /// The faults of environments whose credential cannot be used.
+    let faults: [PushEnvironment: ConfigurationFault]
+    /// The epochs of the credentials (``StoredCredential/epoch``).
+    let epochs: [PushEnvironment: Int64]
+    /// The pauses of the app's environments.
+    let pauses: [PushEnvironment: EnvironmentPause]
+    let expiry: RecipientExpiry
+    /// `true` if the push service's responses prove something about the tokens: the topic is the app's own for their kind.
+    /// A push of another topic is rejected however good the tokens are.
+    let hasTopicOfTokens: Bool
     /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
 
+    /// - Parameter zone: The devices of the shard; `nil` for retries.
     init(
         _ record: NotificationRecord,
         _ decoded: DecodedNotification,
         number: Int64,
+        zone: ShardPlan.Zone?,
         app: AppRecord?,
-        senders: (usable: [PushEnvironment: any NotificationSender], faults: [PushEnvironment: String]),
+        senders: AppSenders,
+        pauses: [PushEnvironment: EnvironmentPause],
         reportsDeliveries: Bool
     ) {
         (self.record, self.decoded, self.number, self.app) = (record, decoded, number, app)
-        (self.senders, self.faults) = senders
-        self.expires = record.expires
+        (self.senders, self.endpoints) = (senders.usable, senders.endpoints)
+        (self.faults, self.epochs) = (senders.faults, senders.epochs)
+        self.pauses = pauses
+        self.expiry = RecipientExpiry(record, in: zone)
+        self.hasTopicOfTokens = app.map { record.content.hasTopicOfTokens(bundleID: $0.bundleID) } ?? false
         self.reportsDeliveries = reportsDeliveries
+    }
+
+    /// Returns the fault for which recipients of an environment are held back; `nil` if there is none.
+    ///
+    /// Without a credential, that is a fault only where nothing else can be sent to: an app that sends to one environment
+    /// may have devices of the other one.
+    func fault(of environment: PushEnvironment) -> ConfigurationFault? {
+        if let fault = self.pauses[environment]?.fault ?? self.faults[environment] { return fault }
+        guard self.senders[environment] == nil else { return nil }
+        let isNeeded = self.record.environment == environment || self.senders.isEmpty && self.faults.isEmpty
+        return isNeeded ? .missing(environment) : nil
+    }
+
+    /// The environments whose pause holds all of the notification back; `nil` if some of it can be sent.
+    var holding: HoldingEnvironments? {
+        guard !self.pauses.isEmpty else { return nil }
+        if let environment = self.record.environment {
+            return self.pauses[environment] == nil ? nil : .one(environment)
+        }
+        let known = Set(self.senders.keys).union(self.faults.keys)
+        return known.allSatisfy { self.pauses[$0] != nil } ? .all : nil
     }
 
     /// Returns the parts of the profiles of a shard's recipients that have to be read.
@@ -39,29 +74,8 @@ struct PreparedNotification: Sendable {
     }
 }
 
-extension NotificationRecord {
-    /// The time after which no try makes sense, by the clocks of ``clocksOfExpiry(_:)``.
-    ///
-    /// A notification that is not to be stored is tried whenever its page is sent. Without an expiration the
-    /// longest storage counts from the first page.
-    var expires: Timestamp {
-        switch self.content.expiration {
-        case .servicePolicy:
-            self.progress.startedAt?.advanced(by: Expiration.longestStorage) ?? Timestamp(milliseconds: .max)
-        case .immediate: Timestamp(milliseconds: .max)
-        case .at(let seconds): Timestamp(seconds: seconds)
-        }
-    }
-
-    /// Returns the clocks by which the notification expires: both for a named time, the steady clock for a length of time.
-    func clocksOfExpiry(_ reading: ClockReading) -> ClockReading {
-        self.content.expiration == .servicePolicy ? ClockReading(reading.steady) : reading
-    }
-
-    /// Returns the time after which there is no further try. A notification that is not to be stored has one more try
-    /// within a minute of its first.
-    func lastRetry(sentAt: Timestamp, isRetry: Bool) -> Timestamp {
-        guard self.content.expiration == .immediate else { return self.expires }
-        return isRetry ? sentAt : sentAt.advanced(by: .seconds(60))
-    }
+extension NotificationContent {
+    /// Returns whether the topic is that of an app's tokens to which the push goes. Before there were kinds, every token
+    /// counted as one for alerts.
+    func hasTopicOfTokens(bundleID: Topic) -> Bool { (self.tokenKind ?? .alert).topic(of: bundleID) == self.topic }
 }

@@ -1,5 +1,4 @@
 import Logging
-import Metrics
 import PushStore
 import PushSupport
 import ServiceLifecycle
@@ -12,6 +11,9 @@ struct ResultWriter: Sendable {
     let store: any DispatchStore
     /// The pause between two tries.
     let pause: Duration
+    /// The wake signal of webhook delivery.
+    let events: WakeSignal
+    let metrics: DispatchMetrics
     let time: any TimeSource
     let logger: Logger
 
@@ -23,6 +25,7 @@ struct ResultWriter: Sendable {
                 // Not cancellable: results are written even when the process has to end.
                 let commits = try await Task { try await store.commit(results, now: now) }.value
                 self.countLost(commits)
+                if results.contains(where: \.mayHaveEvents) { self.events.signal() }
                 return commits
             } catch let error as StoreError {
                 if !hasLogged {
@@ -67,8 +70,15 @@ struct ResultWriter: Sendable {
     private func countLost(_ commits: [CommitResult]) {
         let fenced = commits.count { $0 == .leaseLost }
         guard fenced > 0 else { return }
-        Counter(label: "martlet_pages_fenced_total").increment(by: fenced)
+        self.metrics.countFenced(fenced)
         self.logger.warning("pages were sent under a lease that was lost", metadata: ["count": "\(fenced)"])
+    }
+}
+
+extension PageResult {
+    /// `true` if the commit may have added events for webhooks.
+    fileprivate var mayHaveEvents: Bool {
+        self.events != nil || !self.tokenChanges.isEmpty || self.removed.contains { $0.event != nil }
     }
 }
 

@@ -34,18 +34,26 @@ package struct NotificationAcceptor: Sendable {
     }
 
     /// Writes a notification, which is on disk when the method returns.
+    ///
+    /// It throws a ``RequestError`` for named tokens of another kind than the push goes to, and for an audience that
+    /// nobody can be in for want of tokens of that kind.
     /// - Parameters:
     ///   - id: The id of the notification. A run of a schedule always has the same one.
+    ///   - key: The API key of the request, or of the schedule's.
     ///   - run: The run of a schedule that the notification is.
+    ///   - check: Throws for a number of recipients that the caller does not want; `nil` is a number that is not known.
+    ///     Nothing is accepted then.
     ///   - scheduleVersion: The version of the record from which the run was decided. The run is accepted only while the
     ///     schedule has this version.
     package func accept(
         _ request: NotificationRequest,
         app: Int64,
         id: UUID = UUID(),
+        key: KeyReference? = nil,
         idempotency: Idempotency? = nil,
         run: ScheduleRun? = nil,
-        scheduleVersion: Int64? = nil
+        scheduleVersion: Int64? = nil,
+        check: (Int?) throws -> Void = { _ in }
     ) async throws -> (notification: NotificationRecord, acceptance: Acceptance) {
         let now = self.time.now
         var record = NotificationRecord(
@@ -62,9 +70,16 @@ package struct NotificationAcceptor: Sendable {
             startsAt: request.delivery?.earliestStart(acceptedAt: now),
             state: .accepted
         )
-        record.run = run
+        (record.name, record.key, record.run) = (request.name, key, run)
+        record.resendOf = request.resendOf
         var plan: NotificationPlanner.Plan?
-        if record.startsAt <= now { plan = try await self.planner.plan(record, within: self.budget) }
+        if record.startsAt <= now {
+            plan = try await self.planner.plan(record, within: self.budget)
+            if plan?.recipients == 0, let kind = try await self.store.missingKind(for: record.content, app: app) {
+                throw RequestError.noTokenOfKind(kind)
+            }
+        }
+        try check(plan?.recipients)
         // Without recipients no page would end the notification; opening it does.
         let isEmpty = plan.map { $0.recipients == 0 || $0.shards.isEmpty } ?? false
         if let plan, !isEmpty { record.progress.recipients = plan.recipients } else { record.state = .scheduled }
@@ -74,11 +89,19 @@ package struct NotificationAcceptor: Sendable {
             idempotency: idempotency,
             scheduleVersion: scheduleVersion
         )
+        if case .tokenOfOtherKind(let token, let kind) = acceptance, let wanted = record.content.tokenKind {
+            throw RequestError.tokenOfOtherKind(kind, wanted: wanted, position: request.position(of: token))
+        }
         if isEmpty, acceptance == .accepted {
             try await self.opener.open(record)
             record = try await self.store.notification(record.id) ?? record
         }
         self.wakes[record.lane].signal()
         return (record, acceptance)
+    }
+
+    /// Returns `true` if a notification has no recipients now, `nil` if that takes too long to find out.
+    package func reachesNobody(_ notification: NotificationRecord) async throws -> Bool? {
+        try await self.planner.recipients(of: notification, within: .seconds(1)).map { $0 == 0 }
     }
 }

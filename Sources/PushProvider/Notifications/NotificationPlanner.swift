@@ -16,7 +16,7 @@ struct NotificationPlanner: Sendable {
     }
 
     /// Counts the devices of an audience, which may take long.
-    typealias CountDevices = @Sendable (Int64, AudienceExpression, PushEnvironment?) async throws -> Int
+    typealias CountDevices = @Sendable (NotificationRecord, AudienceExpression) async throws -> Int
 
     private let store: any ProviderStore
     private let time: any TimeSource
@@ -25,8 +25,13 @@ struct NotificationPlanner: Sendable {
     init(store: any ProviderStore, time: any TimeSource, countDevices: CountDevices? = nil) {
         (self.store, self.time) = (store, time)
         self.countDevices =
-            countDevices ?? { app, audience, environment in
-                try await store.count(app: app, audience: audience, environment: environment)
+            countDevices ?? { notification, audience in
+                try await store.count(
+                    app: notification.app,
+                    audience: audience,
+                    environment: notification.environment,
+                    kind: notification.content.tokenKind
+                )
             }
     }
 
@@ -42,6 +47,17 @@ struct NotificationPlanner: Sendable {
         }
     }
 
+    /// Returns the number of recipients that a notification has now; `nil` if counting takes longer than `budget`.
+    func recipients(of notification: NotificationRecord, within budget: Duration) async throws -> Int? {
+        do {
+            return try await QueryCaller.$current.withValue(QueryCaller(budget: budget, purpose: .acceptance)) {
+                try await self.count(notification)
+            }
+        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+            return nil
+        }
+    }
+
     /// Marks the shards whose time has come as due by any clock, so that a step of the wall clock does not hold them up.
     private func begun(_ plans: [ShardPlan]) -> [ShardPlan] {
         let now = self.time.now
@@ -51,8 +67,7 @@ struct NotificationPlanner: Sendable {
     private func count(_ notification: NotificationRecord) async throws -> Int {
         switch notification.audience {
         case .tokens(let tokens): tokens.count
-        case .devices(let audience):
-            try await self.countDevices(notification.app, audience, notification.environment)
+        case .devices(let audience): try await self.countDevices(notification, audience)
         }
     }
 
@@ -63,7 +78,7 @@ struct NotificationPlanner: Sendable {
         if delivery.isSameEverywhere || notification.audience.isTokens {
             return delivery.start(for: nil, acceptedAt: acceptedAt).map { [ShardPlan(notBefore: $0)] } ?? []
         }
-        let zones = try await self.store.timeZones(app: notification.app)
+        let zones = try await self.store.timeZones(app: notification.app, kind: notification.content.tokenKind)
         var plans: [ShardPlan] = []
         for name in zones.keys.compactMap({ $0 }).sorted().prefix(Self.maximumZones) {
             guard let start = delivery.start(for: TimeZone(named: name), acceptedAt: acceptedAt) else { continue }

@@ -10,10 +10,17 @@ package struct NotificationRequest: Hashable, Sendable {
     /// The maximum number of tokens in one request.
     package static let maximumTokens = 1000
 
+    /// The maximum length of a name, in bytes.
+    package static let maximumName = 200
+
+    /// The name by which people find the notification.
+    package var name: String?
     package var content: NotificationContent
     /// Members of the request that are allowed and probably not meant. They are not stored.
     package var warnings: [ContentWarning] = []
     package var audience: Audience
+    /// The positions of the audience's tokens in the request, which may name one twice.
+    private var tokenPositions: [DeviceToken: Int] = [:]
     package var environment: PushEnvironment?
     package var guarantee: NotificationRecord.Guarantee = .atLeastOnce
     package var lane: NotificationRecord.Lane
@@ -21,9 +28,11 @@ package struct NotificationRequest: Hashable, Sendable {
     package var delivery: DeliveryTime?
     /// The pace to send at; `nil` is as fast as possible.
     package var pace: PaceSettings?
+    /// The notification whose failed recipients this one is sent to.
+    package var resendOf: UUID?
 
     package static let members = NotificationContent.members.union([
-        "to", "environment", "guarantee", "urgent", "when", "pace",
+        "name", "to", "environment", "guarantee", "urgent", "when", "pace",
     ])
 
     /// Makes the request to send to one audience, in the lane that suits it.
@@ -53,8 +62,9 @@ package struct NotificationRequest: Hashable, Sendable {
     /// Reads a request from the members of a JSON object.
     /// - Throws: As ``init(parsing:bundleID:now:)``.
     package init(_ fields: JSONFields, bundleID: Topic, now: Timestamp) throws(RequestError) {
+        self.name = try fields.string("name", maximum: Self.maximumName)
         self.environment = try fields.environment("environment")
-        self.audience = try Self.audience(fields, now: now)
+        (self.audience, self.tokenPositions) = try Self.audience(fields, now: now)
         // A notification that is sent later shows a state of that time.
         let isSentLater = fields.members["when"] != nil
         (self.content, self.warnings) = try NotificationContent.read(
@@ -62,6 +72,8 @@ package struct NotificationRequest: Hashable, Sendable {
             bundleID: bundleID,
             now: isSentLater ? nil : now
         )
+        try self.content.checkExpiration(fields, now: now)
+        self.warnings += DeprecatedTimes.warnings(in: .object(fields.members))
         let guarantees = "use atLeastOnce or atMostOnce"
         let guarantee = try fields.value("guarantee", maximum: 32, orElse: "invalid_value", guarantees) {
             NotificationRecord.Guarantee(rawValue: $0)
@@ -74,34 +86,57 @@ package struct NotificationRequest: Hashable, Sendable {
             throw fields.error("urgent", "conflicting_field", "a notification that is sent at a pace is not urgent")
         }
         self.lane = isUrgent.map { $0 ? .urgent : .bulk } ?? Self.lane(self.audience, isPaced: self.pace != nil)
+        try self.checkActivity(fields)
     }
 
-    private static func audience(_ fields: JSONFields, now: Timestamp) throws(RequestError) -> Audience {
+    /// Returns the position of a named token in the request.
+    func position(of token: DeviceToken) -> Int { self.tokenPositions[token] ?? 0 }
+
+    /// Checks that only updates go to a Live Activity, and warns of an update that names none.
+    private mutating func checkActivity(_ fields: JSONFields) throws(RequestError) {
+        guard case .devices(let audience) = self.audience else { return }
+        let isUpdate = self.content.tokenKind == .liveActivityUpdate
+        guard isUpdate || !audience.namesActivity else {
+            let message = "only a Live Activity push with the event update or end goes to an activity"
+            throw fields.error("to.activity", "conflicting_field", message)
+        }
+        guard isUpdate, !audience.namesActivity else { return }
+        let message = "it names no activity: every Live Activity of these devices gets this state"
+        self.warnings.append(ContentWarning(field: "to", message: message))
+    }
+
+    private static func audience(
+        _ fields: JSONFields,
+        now: Timestamp
+    ) throws(RequestError) -> (Audience, positions: [DeviceToken: Int]) {
         let known = AudienceExpression.members.union(["tokens"])
         guard let to = try fields.fields("to", known: known) else {
             throw fields.error("to", "missing_field", "name the audience, for example a user, a tag or tokens")
         }
         guard let texts = try to.strings("tokens", count: Self.maximumTokens, maximum: DeviceToken.maximumLength * 4)
-        else { return .devices(try AudienceExpression(to, now: now)) }
+        else { return (.devices(try AudienceExpression(to, now: now)), [:]) }
         guard to.members.count == 1 else {
             throw to.error("tokens", "conflicting_field", "tokens cannot be combined with conditions: leave those out")
         }
         guard !texts.isEmpty else { throw to.error("tokens", "invalid_value", "name at least one token") }
         var tokens: [DeviceToken] = []
-        var seen: Set<DeviceToken> = []
+        var positions: [DeviceToken: Int] = [:]
         for (index, text) in texts.enumerated() {
             guard let token = DeviceToken(userInput: text)
             else { throw to.error("tokens[\(index)]", "invalid_token", "a device token is hex or base64") }
-            if seen.insert(token).inserted { tokens.append(token) }
+            guard positions[token] == nil else { continue }
+            positions[token] = index
+            tokens.append(token)
         }
-        return .tokens(tokens)
+        return (.tokens(tokens), positions)
     }
 
-    /// Returns the lane where a request does not choose one: named tokens and single users do not wait behind campaigns.
+    /// Returns the lane where a request does not choose one: named tokens, single users and Live Activities do not wait
+    /// behind campaigns.
     private static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
         switch audience {
-        case .tokens, .devices(.user), .devices(.token): return .urgent
+        case .tokens, .devices(.user), .devices(.token), .devices(.activity): return .urgent
         case .devices: return .bulk
         }
     }

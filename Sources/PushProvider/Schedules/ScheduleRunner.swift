@@ -25,6 +25,7 @@ package struct ScheduleRunner: Service {
     private let settings: Settings
     private let time: any TimeSource
     private let logger: Logger
+    private let log: LimitedLog
 
     package init(
         store: any ProviderStore,
@@ -36,6 +37,7 @@ package struct ScheduleRunner: Service {
     ) {
         (self.store, self.acceptor, self.wake) = (store, acceptor, wake)
         (self.settings, self.time, self.logger) = (settings, time, logger)
+        self.log = LimitedLog(logger)
     }
 
     /// Works until graceful shutdown.
@@ -151,6 +153,12 @@ package struct ScheduleRunner: Service {
     private func run(_ schedule: ScheduleRecord) async throws {
         guard let next = schedule.nextRunAt else { return }
         let due = schedule.rule.due(nextRun: next, now: self.time.now)
+        if next <= self.time.now, due.runs.first != next {
+            let metadata: Logger.Metadata = [
+                "schedule": "\(schedule.id)", "since": "\(next.rfc3339)", "made": "\(due.runs.count)",
+            ]
+            self.log.log(.warning, "schedule runs were missed", metadata)
+        }
         for run in due.runs {
             // The schedule was changed, paused or deleted meanwhile, and is read again.
             guard try await self.send(schedule, run) else { return }
@@ -167,14 +175,23 @@ package struct ScheduleRunner: Service {
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
-            let request = try NotificationRequest(parsing: schedule.request, bundleID: app.bundleID, now: self.time.now)
+            var request = try NotificationRequest(parsing: schedule.request, bundleID: app.bundleID, now: self.time.now)
+            if request.name == nil { request.name = schedule.name }
             let (_, acceptance) = try await self.acceptor.accept(
                 request,
                 app: app.id,
                 id: Self.id(of: schedule.id, run: run),
+                key: schedule.key,
                 run: ScheduleRun(schedule: schedule.id, at: run),
                 scheduleVersion: schedule.version
             )
+            if acceptance == .accepted {
+                let metadata: Logger.Metadata = [
+                    "app": "\(app.bundleID.name)", "schedule": "\(schedule.id)", "run": "\(run.rfc3339)",
+                    "notification": "\(Self.id(of: schedule.id, run: run))",
+                ]
+                self.log.log(.info, "schedule run was made", metadata)
+            }
             return acceptance != .scheduleChanged
         } catch let error as RequestError {
             self.logger.error(

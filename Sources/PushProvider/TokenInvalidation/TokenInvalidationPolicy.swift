@@ -35,13 +35,13 @@ package final class TokenInvalidationPolicy: Sendable {
         var isProven: Bool
     }
 
-    private let store: any TokenStateStore
+    private let store: any AppStore & TokenStateStore
     private let limits: CircuitBreaker.Limits
     private let logger: Logger
     private let states = Mutex<[Key: EnvironmentState]>([:])
     private let newDevices = Mutex<(first: Int64, readAt: Timestamp)?>(nil)
 
-    package init(store: any TokenStateStore, limits: CircuitBreaker.Limits = .init(), logger: Logger) {
+    package init(store: any AppStore & TokenStateStore, limits: CircuitBreaker.Limits = .init(), logger: Logger) {
         (self.store, self.limits, self.logger) = (store, limits, logger)
     }
 
@@ -121,9 +121,12 @@ package final class TokenInvalidationPolicy: Sendable {
     }
 
     private func persistOpen(_ reason: String, app: Int64, environment: PushEnvironment, now: Timestamp) async {
+        let name = try? await self.store.app(id: app)?.bundleID.name
         self.logger.error(
-            "tokens are not deactivated until an operator closes the breaker",
-            metadata: ["environment": "\(environment.rawValue)", "reason": "\(reason)"]
+            "breaker opened: no token is deactivated until an operator closes it",
+            metadata: [
+                "app": "\(name ?? "\(app)")", "environment": "\(environment.rawValue)", "reason": "\(reason)",
+            ]
         )
         var health = EnvironmentHealth()
         health.breakerOpenSince = now

@@ -35,7 +35,12 @@ package struct WebhookAddress: Hashable, Sendable {
         if let found = Self.rest(of: text, after: "https://") {
             (self.isSecure, rest) = (true, found)
         } else if let found = Self.rest(of: text, after: "http://") {
-            guard policy.allowsHTTP else { throw Self.error("not_https", "use https") }
+            guard policy.allowsHTTP else {
+                throw Self.error(
+                    "not_https",
+                    "use https, or start the provider with --allow-http-webhooks (--allow-private-webhooks for its network)"
+                )
+            }
             (self.isSecure, rest) = (false, found)
         } else {
             throw Self.error("invalid_value", "write https://host/path")
@@ -50,11 +55,22 @@ package struct WebhookAddress: Hashable, Sendable {
         self.target = target.hasPrefix("/") ? String(target) : "/" + target
         self.port = port ?? (self.isSecure ? 443 : 80)
         guard policy.allows(port: self.port)
-        else { throw Self.error("port_not_allowed", "use port 80, 443 or one above 1023") }
+        else {
+            let message = "use port 80, 443 or one above 1023, or start the provider with \(Self.hint)"
+            throw Self.error("port_not_allowed", message)
+        }
         (self.host, self.literal) = try Self.host(host)
         guard self.literal.map(policy.allows) ?? (policy.allowsPrivate || !Self.isLocal(self.host))
-        else { throw Self.error("address_not_allowed", "private and reserved addresses are not allowed") }
+        else {
+            throw Self.error(
+                "address_not_allowed",
+                "private and reserved addresses need a provider that was started with --allow-private-webhooks"
+            )
+        }
     }
+
+    /// The flag that allows other addresses.
+    static let hint = "--allow-private-webhooks"
 
     /// Splits an authority into the host, in brackets if it is IPv6, and the port.
     private static func split(_ authority: Substring) throws(RequestError) -> (host: Substring, port: Int?) {

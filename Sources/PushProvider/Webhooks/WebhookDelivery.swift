@@ -1,6 +1,6 @@
 package import Foundation
 package import Logging
-import Metrics
+package import Metrics
 package import PushStore
 package import PushSupport
 package import PushTypes
@@ -26,13 +26,13 @@ package final class WebhookDelivery: Service {
     private let reader: WebhookReader
     private let bundleID: @Sendable (Int64) async throws -> Topic?
     private let wake: WakeSignal
-    private let addresses: AddressPolicy
-    private let limits: WebhookLimits
+    let addresses: AddressPolicy
+    let limits: WebhookLimits
     private let policy: WebhookPolicy
-    private let resolver: any NameResolver
-    private let time: any TimeSource
+    let resolver: any NameResolver
+    let time: any TimeSource
     private let logger: Logger
-    private let metrics = WebhookMetrics()
+    private let metrics: WebhookMetrics
     /// The last block of each webhook's post that failed. The post is repeated unchanged, under the same id.
     private let failedThrough = Mutex<[UUID: Int64]>([:])
     /// The runs in progress.
@@ -51,11 +51,13 @@ package final class WebhookDelivery: Service {
         limits: WebhookLimits = WebhookLimits(),
         policy: WebhookPolicy = WebhookPolicy(),
         resolver: any NameResolver = SystemResolver(),
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         time: any TimeSource,
         logger: Logger
     ) {
         self.store = store
         self.reader = WebhookReader(store: store)
+        self.metrics = WebhookMetrics(factory: metrics)
         (self.bundleID, self.wake, self.addresses, self.limits) = (bundleID, wake, addresses, limits)
         (self.policy, self.resolver, self.time, self.logger) = (policy, resolver, time, logger)
     }
@@ -253,16 +255,4 @@ package final class WebhookDelivery: Service {
     private func forgetFailed(except known: Set<UUID>) {
         self.failedThrough.withLock { $0 = $0.filter { known.contains($0.key) } }
     }
-}
-
-/// The metrics of the delivery of events: `martlet_webhook_posts` counts posts by `outcome`, `martlet_webhook_disabled` counts
-/// webhooks that were disabled.
-struct WebhookMetrics: Sendable {
-    private let accepted = Counter(label: "martlet_webhook_posts", dimensions: [("outcome", "taken")])
-    private let failed = Counter(label: "martlet_webhook_posts", dimensions: [("outcome", "failed")])
-    private let disabled = Counter(label: "martlet_webhook_disabled")
-
-    func countAccepted() { self.accepted.increment() }
-    func countFailed() { self.failed.increment() }
-    func countDisabled() { self.disabled.increment() }
 }

@@ -68,6 +68,69 @@ struct WebhookEvents {
         self.json.raw("}")
     }
 
+    /// Appends the announcement of a certificate's end. Its id is derived from the certificate and the stage.
+    /// - Parameters:
+    ///   - fingerprint: The SHA-256 of the certificate, hexadecimal.
+    ///   - stage: The number of days that are left at most; 0 for a certificate that has expired.
+    mutating func append(
+        endOf fingerprint: String,
+        in environment: PushEnvironment,
+        expires: Timestamp,
+        stage: Int,
+        at: Timestamp
+    ) {
+        self.begin()
+        self.json.raw(#"{"id":"#)
+        self.json.string("\(fingerprint.prefix(32)).\(environment.rawValue).\(stage)")
+        self.json.raw(#","type":"credential","at":"#)
+        self.json.integer(at.milliseconds)
+        self.json.raw(#","action":"#)
+        self.json.string(stage == 0 ? "expired" : "expiring")
+        self.json.raw(#","environment":"#)
+        self.json.string(environment.rawValue)
+        self.json.raw(#","days":"#)
+        self.json.integer(Int64(stage))
+        self.json.raw(#","expiresAt":"#)
+        self.json.string(expires.rfc3339)
+        self.json.raw("}")
+    }
+
+    /// The change of an environment that an event announces.
+    enum EnvironmentAction: String, Hashable, Sendable {
+        case paused, resumed
+    }
+
+    /// Appends a pause of an environment, or its end. Its id is derived from the pause and the action.
+    mutating func append(_ action: EnvironmentAction, _ pause: EnvironmentPause, at: Timestamp) {
+        let (environment, fault) = (pause.target.environment, pause.fault)
+        self.begin()
+        self.json.raw(#"{"id":""#)
+        self.json.integer(pause.target.app)
+        self.json.raw(".")
+        self.json.characters(environment.rawValue[...])
+        self.json.raw(".")
+        self.json.integer(pause.since.milliseconds)
+        self.json.raw(".")
+        self.json.characters(action.rawValue[...])
+        self.json.raw(#"","type":"environment","at":"#)
+        self.json.integer(at.milliseconds)
+        self.json.raw(#","action":"#)
+        self.json.string(action.rawValue)
+        self.json.raw(#","environment":"#)
+        self.json.string(environment.rawValue)
+        self.json.raw(#","cause":"#)
+        self.json.string(fault.cause.rawValue)
+        self.json.raw(#","reason":"#)
+        self.json.string(fault.description)
+        self.json.raw(#","host":"#)
+        self.json.string(fault.host)
+        self.json.raw(#","port":"#)
+        self.json.integer(fault.port.map(Int64.init))
+        self.json.raw(#","since":"#)
+        self.json.integer(pause.since.milliseconds)
+        self.json.raw("}")
+    }
+
     private mutating func begin() {
         if !self.isEmpty { self.json.raw(",") }
         self.count += 1

@@ -63,7 +63,9 @@ struct WebhookReceiver: Sendable {
             }
             let allowed = found.filter(policy.allows)
             guard !allowed.isEmpty else {
-                throw .addressNotAllowed(reason: "its name resolves to private or reserved addresses only")
+                throw .addressNotAllowed(
+                    reason: "its name resolves to private or reserved addresses only, see \(WebhookAddress.hint)"
+                )
             }
             // Another try goes to another address.
             let address = allowed[Int(webhook.failures.magnitude % UInt(allowed.count))]
@@ -75,9 +77,10 @@ struct WebhookReceiver: Sendable {
     /// Closes the connection. It must be called after the last post.
     func close() async { try? await self.client.shutdown() }
 
-    /// Posts `body`. Returns when the receiver has accepted it.
+    /// Posts `body`. Returns the status when the receiver has accepted it.
     /// - Throws: ``WebhookFailure``.
-    func post(_ body: Data, secret: String, now: Timestamp) async throws(WebhookFailure) {
+    @discardableResult
+    func post(_ body: Data, secret: String, now: Timestamp) async throws(WebhookFailure) -> Int {
         let secrets = WebhookSecret.all(in: secret)
         guard !secrets.isEmpty else { throw .unsignable }
         var request = HTTPClientRequest(url: self.address.url)
@@ -99,6 +102,7 @@ struct WebhookReceiver: Sendable {
             let after = RetryAfter.read(response.headers.first(name: "retry-after"), now: now)
             throw .status(Int(response.status.code), retryAfter: after)
         }
+        return Int(response.status.code)
     }
 
     /// Discards the body of a response: it could come from a host that a webhook must not read.

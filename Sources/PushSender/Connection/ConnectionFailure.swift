@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import NIOCore
-import NIOExtras
 import NIOPosix
 import NIOSSL
 import PushTypes
@@ -12,11 +11,26 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     var description: String
     /// Indicates whether another attempt fails in the same way until a setting, a certificate or the server is changed.
     var isLasting = false
+    /// The step that failed, if the connection could not be opened.
+    var cause: ConnectionFault.Cause
+    /// Indicates whether another port of the push service has not been tried since.
+    var hasAlternative = false
+    /// Indicates whether the proxy itself failed, whatever port it was asked for.
+    private var isProxyItself = false
 
-    static let closedByServer = Self(description: "the push service closed the connection")
+    static let closedByServer = Self(description: "the push service closed the connection", cause: .closed)
 
-    init(description: String, isLasting: Bool = false) {
-        (self.description, self.isLasting) = (description, isLasting)
+    init(description: String, isLasting: Bool = false, cause: ConnectionFault.Cause = .other) {
+        (self.description, self.isLasting, self.cause) = (description, isLasting, cause)
+    }
+
+    /// Indicates whether a connection to another port of the push service may succeed.
+    var mayDependOnPort: Bool {
+        switch self.cause {
+        case .unknownHost, .clientCertificateRejected: false
+        case .refused, .unreachable, .timeout, .untrustedServer, .wrongProtocol, .proxy, .closed, .other:
+            !self.isProxyItself
+        }
     }
 
     /// - Parameter isEstablished: Is `true` if the service has sent its settings.
@@ -27,21 +41,41 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
             let text = "\(error)"
             // A service that restarts closes connections during the handshake.
             let isTemporary = text.contains("EOF") || text.contains("eofDuring") || text.contains("uncleanShutdown")
-            self.init(description: "TLS: \(Self.tlsText(of: text))", isLasting: !isEstablished && !isTemporary)
-        case let error as IOError: self.init(description: Self.text(of: error))
-        case let error as NIOConnectionError: self.init(description: Self.text(of: error))
-        case let error as NIOHTTP1ProxyConnectHandler.Error:
-            self.init(description: "the proxy opened no tunnel: \(error)", isLasting: true)
+            let (detail, cause) = Self.tlsFailure(text)
+            self.init(
+                description: "TLS: \(detail)",
+                isLasting: !isEstablished && !isTemporary,
+                cause: isTemporary ? .closed : cause
+            )
+        case let error as IOError: self.init(description: Self.text(of: error), cause: Self.cause(of: error))
+        case let error as NIOConnectionError: self.init(error)
+        case let error as ProxyFailure:
+            self.init(description: error.description, isLasting: error.isLasting, cause: .proxy)
+            self.isProxyItself = !error.dependsOnPort
         case ChannelError.connectTimeout(let time):
-            self.init(description: "no connection within \(time.nanoseconds / 1_000_000_000) s")
+            self.init(description: "no connection within \(time.nanoseconds / 1_000_000_000) s", cause: .timeout)
         default: self.init(description: "\(error)")
         }
     }
 
-    private static func text(of error: NIOConnectionError) -> String {
-        if let dns = error.dnsAError ?? error.dnsAAAAError { return "\(error.host) has no address: \(dns)" }
-        guard let first = error.connectionErrors.first?.error else { return "no connection to \(error.host)" }
-        return ConnectionFailure(first).description
+    private init(_ error: NIOConnectionError) {
+        if let dns = error.dnsAError ?? error.dnsAAAAError {
+            self.init(description: "\(error.host) has no address: \(dns)", cause: .unknownHost)
+        } else if let first = error.connectionErrors.first?.error {
+            self.init(first)
+        } else {
+            self.init(description: "no connection to \(error.host)", cause: .unreachable)
+        }
+    }
+
+    private static func cause(of error: IOError) -> ConnectionFault.Cause {
+        switch error.errnoCode {
+        case ECONNREFUSED: .refused
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL: .unreachable
+        case ETIMEDOUT: .timeout
+        case ECONNRESET, EPIPE: .closed
+        default: .other
+        }
     }
 
     /// Returns the system's message, without the library's additions.
@@ -50,15 +84,20 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     }
 
     /// Returns a message for the commonest causes, and the library's text for all others.
-    private static func tlsText(of text: String) -> String {
-        if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname") {
-            return "the server's certificate is not trusted, has expired or is for another name"
+    private static func tlsFailure(_ text: String) -> (detail: String, ConnectionFault.Cause) {
+        if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname")
+            || text.contains("unableToValidateCertificate")
+        {
+            return ("the server's certificate is not trusted, has expired or is for another name", .untrustedServer)
         }
-        if text.contains("WRONG_VERSION_NUMBER") { return "the server does not speak TLS on this port" }
-        if text.contains("ALERT"), text.contains("CERTIFICATE") {
-            return "the server rejected the client certificate, or requires one: \(text)"
+        if text.contains("WRONG_VERSION_NUMBER") {
+            return ("the server does not speak TLS on this port", .wrongProtocol)
         }
-        return text
+        if text.contains("ALERT"), text.contains("CERTIFICATE") || text.contains("UNKNOWN_CA") {
+            let detail = "the server rejected the client certificate, or requires one: \(text)"
+            return (detail, .clientCertificateRejected)
+        }
+        return (text, .other)
     }
 }
 

@@ -1,4 +1,5 @@
 import Logging
+import NIOCore
 import PushTypes
 import PushWire
 
@@ -11,10 +12,12 @@ extension PushConnection {
         var results = ResultCollector(&self.results)
         var returned: [PushTicket] = []
         var returnCause: Outcome.Failure?
+        let now = NIODeadline.now()
         for event in events {
             switch event {
             case .response(let slot, let response):
                 guard let ticket = self.inFlight.remove(slot) else { continue }
+                ticket.batch.metrics.responded(after: now - ticket.sentAt)
                 results.add(ticket, self.outcome(of: response, to: ticket))
             case .lost(let slot, let cause):
                 guard let ticket = self.inFlight.remove(slot) else { continue }

@@ -145,7 +145,10 @@ final class PushConnection: ChannelInboundHandler {
     /// Writes the last bytes and closes the channel after the end of the state machine.
     func finished(_ cause: HTTP2RequestFailure?) {
         if cause == nil { self.failure = nil }
-        if let cause, self.failure == nil { self.failure = .init(description: cause.failure.description) }
+        if let cause, self.failure == nil {
+            let step: ConnectionFault.Cause = cause == .handshakeTimeout ? .timeout : .closed
+            self.failure = .init(description: cause.failure.description, cause: step)
+        }
         // TLS may wait for the server's close_notify. Waiting pushes must not.
         self.delegate.connectionIsDraining(self.id, nil)
         self.write()
@@ -205,8 +208,11 @@ final class PushConnection: ChannelInboundHandler {
             for ticket in tickets { results.add(ticket, .notSent(failure)) }
             return self.results = results.finish()
         }
-        self.stateMachine?.send(tickets.count, now: .now()) { index in
-            (tickets[index].push, ticket: self.inFlight.insert(tickets[index]))
+        let now = NIODeadline.now()
+        self.stateMachine?.send(tickets.count, now: now) { index in
+            var ticket = tickets[index]
+            ticket.sentAt = now
+            return (ticket.push, ticket: self.inFlight.insert(ticket))
         }
     }
 

@@ -17,7 +17,7 @@ final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
         let channel = context.channel
         let done = self.done
         self.timer = context.eventLoop.scheduleTask(deadline: self.deadline) {
-            done.fail(ConnectionFailure(description: "no TLS handshake within the time limit"))
+            done.fail(ConnectionFailure(description: "no TLS handshake within the time limit", cause: .timeout))
             channel.close(promise: nil)
         }
     }
@@ -33,7 +33,8 @@ final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
         }
         // Apple also accepts HTTP/2 with prior knowledge, so a missing ALPN result is treated as HTTP/2 (reference 1.2).
         if let negotiated, negotiated != "h2" {
-            self.done.fail(ConnectionFailure(description: "the server speaks \(negotiated), not h2", isLasting: true))
+            let description = "the server speaks \(negotiated), not h2"
+            self.done.fail(ConnectionFailure(description: description, isLasting: true, cause: .wrongProtocol))
             context.close(promise: nil)
         } else {
             // The connection writes its preface upon this event, so a server with another protocol must not cause it.

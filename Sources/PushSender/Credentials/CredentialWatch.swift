@@ -1,5 +1,6 @@
 import Foundation
 public import Logging
+import PushSupport
 public import ServiceLifecycle
 
 /// Reads a credential again when its files change, so that a renewed certificate needs no restart.
@@ -65,21 +66,5 @@ public actor CredentialWatch: Service {
             self.lastError = error
             return false
         }
-    }
-}
-
-/// The attributes that change when a file is written or replaced, or when a symbolic link gets another target.
-private struct FileState: Hashable {
-    var modified: Date?
-    var size: Int?
-    var node: Int?
-
-    /// Reads the attributes of a file, or returns `nil` if there is none.
-    init?(_ path: String) {
-        let target = URL(filePath: path).resolvingSymlinksInPath().path
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else { return nil }
-        self.modified = attributes[.modificationDate] as? Date
-        self.size = attributes[.size] as? Int
-        self.node = attributes[.systemFileNumber] as? Int
     }
 }

@@ -11,33 +11,16 @@ import Synchronization
 ///
 /// ``PoolStateMachine`` decides under the lock; its actions are performed after the lock.
 final class ConnectionPool: PushConnectionDelegate {
-    private struct Connection {
-        /// Is `nil` until the connection has an event loop.
-        var handle: ConnectionHandle?
-        /// The source of provider tokens of the credential that it was opened with.
-        var token: (any ProviderTokenSource)?
-        /// Indicates whether it was opened with an earlier identity, and drains.
-        var isOutdated = false
-    }
-
-    private struct State {
-        var stateMachine: PoolStateMachine
-        var queue = WorkQueue()
-        var identity: SenderIdentity
-        var connections: [Int: Connection] = [:]
-        var lastFailure: Outcome.Failure?
-        var isExpirySet = false
-        var closed: [CheckedContinuation<Void, Never>] = []
-        var generator = SystemRandomNumberGenerator()
-
-        var handles: [ConnectionHandle] { self.connections.values.compactMap(\.handle) }
-    }
-
     private let endpoint: PushServiceEndpoint
     private let configuration: SenderConfiguration
     private let group: any EventLoopGroup
     private let time: any TimeSource
     private let logger: Logger
+    /// Receives the failure of each connection that could not be opened, and `nil` when one is open.
+    private let observer: ConnectionObserver?
+    /// Is `nil` for a push service with a single port.
+    private let ports: PortSelector?
+    private let portObserver = Mutex<Int?>(nil)
     let metrics: SenderMetrics
     private let state: Mutex<State>
 
@@ -45,18 +28,29 @@ final class ConnectionPool: PushConnectionDelegate {
         endpoint: PushServiceEndpoint,
         credential: PushCredential,
         configuration: SenderConfiguration,
+        environment: PushEnvironment? = nil,
         group: any EventLoopGroup,
         time: any TimeSource,
+        ports: PortSelector? = nil,
+        observer: ConnectionObserver? = nil,
         logger: Logger
     ) throws {
+        let proxy = configuration.proxy
+        self.ports = try ports ?? PortSelector(endpoint, proxy: proxy, group: group, time: time, logger: logger)
         let identity = try SenderIdentity(credential, endpoint: endpoint, now: time.now)
-        self.metrics = SenderMetrics(service: endpoint.host)
+        self.metrics = SenderMetrics(service: endpoint.host, environment: environment ?? endpoint.environment)
         self.metrics.credentialChanged(credential)
         (self.endpoint, self.configuration, self.group) = (endpoint, configuration, group)
-        (self.time, self.logger) = (time, logger)
+        (self.time, self.observer, self.logger) = (time, observer, logger)
         let backoff = Backoff(base: configuration.reconnectBase, maximum: configuration.reconnectMaximum)
         let stateMachine = PoolStateMachine(maximum: max(1, configuration.maximumConnections), backoff: backoff)
         self.state = Mutex(State(stateMachine: stateMachine, identity: identity))
+        let portObserver = self.ports?.addObserver { [weak self] in self?.firstPortWorksAgain() }
+        self.portObserver.withLock { $0 = portObserver }
+    }
+
+    deinit {
+        if let number = self.portObserver.withLock({ $0 }) { self.ports?.removeObserver(number) }
     }
 
     // MARK: Called by the sender
@@ -131,7 +125,28 @@ final class ConnectionPool: PushConnectionDelegate {
     // MARK: Called by the connections
 
     func connectionIsReady(_ id: Int) {
-        self.state.withLock { $0.stateMachine.connectionReady(id) }
+        let port = self.state.withLock { state in
+            state.stateMachine.connectionReady(id)
+            state.connections[id]?.isOpen = true
+            state.fault = nil
+            state.warning = RepeatedWarning()
+            return state.connections[id]?.isOutdated == true ? nil : state.connections[id]?.port
+        }
+        if let port { self.ports?.opened(port) }
+        self.observer?(nil)
+    }
+
+    /// Drains the connections to the fallback port.
+    private func firstPortWorksAgain() {
+        let now = NIODeadline.now()
+        let (handles, actions) = self.state.withLock { state in
+            let ids = state.connections.filter { $0.value.port != self.endpoint.port }.map(\.key)
+            for id in ids { state.connections[id]?.isOutdated = true }
+            let actions = state.stateMachine.connectionsOutdated(Set(ids), waiting: state.queue.count, now: now)
+            return (ids.compactMap { state.connections[$0]?.handle }, actions)
+        }
+        for handle in handles { handle.drain() }
+        self.perform(actions)
     }
 
     func takeWork(_ id: Int, limit: Int, into tickets: inout [PushTicket]) {
@@ -198,14 +213,30 @@ final class ConnectionPool: PushConnectionDelegate {
 
     func connectionClosed(_ id: Int, _ failure: ConnectionFailure?) {
         let now = NIODeadline.now()
+        var failure = failure
+        var opening: Outcome.Failure?
+        var logLevel = Logger.Level.info
         let (actions, failed, waiters) = self.state.withLock {
             state -> ([PoolStateMachine.Action], [PushTicket], [CheckedContinuation<Void, Never>]) in
             // An abandoned connection may report its failure a second time.
             guard state.stateMachine.ids.contains(id) else { return ([], [], []) }
-            let isOutdated = state.connections.removeValue(forKey: id)?.isOutdated == true
-            if let failure { state.lastFailure = .init(failure.description) }
+            let connection = state.connections.removeValue(forKey: id)
+            let isOutdated = connection?.isOutdated == true
+            if let cause = failure, let connection, !isOutdated, !connection.isOpen {
+                failure = self.ports?.failed(cause, port: connection.port) ?? cause
+            }
+            if let failure {
+                state.lastFailure = .init(failure.description)
+                if !isOutdated, connection?.isOpen != true, !failure.hasAlternative {
+                    state.fault = ConnectionFault(failure.cause, at: self.endpoint, through: self.configuration.proxy)
+                    opening = Outcome.Failure(failure.description, fault: state.fault)
+                    logLevel = state.warning.level(of: failure.description, now: now)
+                }
+            }
             let failed =
-                failure?.isLasting == true && !isOutdated && state.stateMachine.readyCount == 0
+                (failure?.isLasting == true || failure?.hasAlternative == false && self.configuration.failsFast)
+                    && !isOutdated
+                    && state.stateMachine.readyCount == 0
                 ? state.queue.remove { _, _ in true } : []
             let actions = state.stateMachine.connectionClosed(
                 id,
@@ -218,10 +249,18 @@ final class ConnectionPool: PushConnectionDelegate {
             defer { state.closed = [] }
             return (actions, failed, state.closed)
         }
-        if let failure {
-            self.logger.info("connection to the push service ended", metadata: ["error": "\(failure)"])
-            Self.fail(failed, .init(failure.description))
+        if let opening {
+            self.logger.log(
+                level: logLevel,
+                "no connection to the push service",
+                metadata: opening.metadata(self.endpoint)
+            )
+            self.observer?(opening)
+        } else if let failure {
+            let metadata = Outcome.Failure(failure.description).metadata(self.endpoint)
+            self.logger.info("connection to the push service ended", metadata: metadata)
         }
+        if let failure { Self.fail(failed, opening ?? .init(failure.description)) }
         self.perform(actions)
         for waiter in waiters { waiter.resume() }
     }
@@ -249,16 +288,18 @@ final class ConnectionPool: PushConnectionDelegate {
     }
 
     private func connect(_ id: Int) {
+        let endpoint = self.ports?.current ?? self.endpoint
         let tls = self.state.withLock { state in
             state.connections[id, default: Connection()].token = state.identity.token
+            state.connections[id]?.port = endpoint.port
             return state.identity.tls
         }
-        let connector = Connector(endpoint: self.endpoint, proxy: self.configuration.proxy, tls: tls)
+        let connector = Connector(endpoint: endpoint, proxy: self.configuration.proxy, tls: tls)
         let eventLoop = self.group.next()
         eventLoop.execute {
             let connection = PushConnection(
                 id: id,
-                authority: self.endpoint.authority,
+                authority: endpoint.authority,
                 limits: self.configuration.limits,
                 delegate: self,
                 logger: self.logger
@@ -291,9 +332,11 @@ final class ConnectionPool: PushConnectionDelegate {
             let now = NIODeadline.now()
             let (tickets, failure) = self.state.withLock { state in
                 state.isExpirySet = false
-                return (state.queue.remove { _, deadline in deadline <= now }, state.lastFailure)
+                var failure = state.lastFailure ?? .init("no connection took it within the time limit")
+                failure.fault = state.fault
+                return (state.queue.remove { _, deadline in deadline <= now }, failure)
             }
-            Self.fail(tickets, failure ?? .init("no connection took it within the time limit"))
+            Self.fail(tickets, failure)
             self.scheduleExpiry()
         }
     }

@@ -119,10 +119,17 @@ struct PoolStateMachine {
 
     /// Drains all connections for another credential. Failures with the old one no longer count.
     mutating func credentialChanged(waiting: Int, now: NIODeadline) -> [Action] {
-        for index in self.connections.indices { self.connections[index].status = .draining }
         self.failures = 0
         self.shortLives = 0
         self.nextAttempt = nil
+        return self.connectionsOutdated(Set(self.ids), waiting: waiting, now: now)
+    }
+
+    /// Drains some connections, so that new ones replace them.
+    mutating func connectionsOutdated(_ ids: Set<Int>, waiting: Int, now: NIODeadline) -> [Action] {
+        for index in self.connections.indices where ids.contains(self.connections[index].id) {
+            self.connections[index].status = .draining
+        }
         return self.connectIfNeeded(waiting: waiting, now: now)
     }
 

@@ -12,7 +12,7 @@ final class SendBatch: Sendable {
     let pushes: [Push]
     /// Receives each outcome at once. With an observer no outcomes are kept.
     private let observer: (@Sendable ([SendResult]) -> Void)?
-    private let metrics: SenderMetrics
+    let metrics: SenderMetrics
     private let state: Mutex<State>
 
     init(_ pushes: [Push], metrics: SenderMetrics, observer: (@Sendable ([SendResult]) -> Void)? = nil) {

@@ -9,6 +9,8 @@ struct PushTicket {
     let deadline: NIODeadline
     /// The number of times that the service has refused its stream.
     var refusals = 0
+    /// The time of the request; in the past for a push that has not been sent.
+    var sentAt = NIODeadline.uptimeNanoseconds(0)
 
     var push: Push { self.batch.pushes[self.index] }
 }

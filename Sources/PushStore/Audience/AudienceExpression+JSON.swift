@@ -12,8 +12,8 @@ extension AudienceExpression {
     package static let maximumText = 256
 
     package static let members: Set<String> = Set(Comparison.allCases.map(\.rawValue)).union([
-        "all", "token", "user", "users", "tag", "attribute", "in", "locale", "appVersion", "timeZone", "lastSeen",
-        "and", "or", "not",
+        "all", "token", "user", "users", "tag", "attribute", "in", "locale", "appVersion", "timeZone", "activity",
+        "lastSeen", "and", "or", "not",
     ])
 
     /// Reads the expression of a request.
@@ -46,8 +46,10 @@ extension AudienceExpression {
         case .appVersion(let comparison, let version):
             .object(["appVersion": .object([comparison.rawValue: .string(version.text)])])
         case .timeZone(let zone): .object(["timeZone": .string(zone)])
+        case .activity(let activity): .object(["activity": .string(activity)])
         case .lastSeen(let comparison, let moment):
-            .object(["lastSeen": .object([comparison.rawValue: .integer(moment.milliseconds)])])
+            .object(["lastSeen": .object([comparison.rawValue: .string(moment.rfc3339)])])
+        case .outcomes(let outcomes): .object(["outcomesOf": outcomes.json])
         case .and(let expressions) where expressions.isEmpty: Self.everyone.json
         case .or(let expressions) where expressions.isEmpty: Self.not(.everyone).json
         case .and(let expressions): .object(["and": .array(expressions.map(\.json))])
@@ -85,6 +87,7 @@ extension AudienceExpression {
         case ("tag", .string(let text)): return .tag(text)
         case ("locale", .string(let text)): return .locale(text)
         case ("timeZone", .string(let text)): return .timeZone(text)
+        case ("activity", .string(let text)): return .activity(text)
         case ("appVersion", .object(let members)), ("lastSeen", .object(let members)):
             guard members.count == 1, let (word, value) = members.first, let comparison = Comparison(rawValue: word)
             else { return nil }
@@ -92,9 +95,13 @@ extension AudienceExpression {
             case .string(let text) where name == "appVersion":
                 return AppVersion(text).map { .appVersion(comparison, $0) }
             case .integer(let milliseconds) where name == "lastSeen":
+                // The form of version 0.1.
                 return .lastSeen(comparison, Timestamp(milliseconds: milliseconds))
+            case .string(let text) where name == "lastSeen":
+                return Timestamp(rfc3339: text).map { .lastSeen(comparison, $0) }
             default: return nil
             }
+        case ("outcomesOf", let value): return RecipientOutcomes(stored: value).map(Self.outcomes)
         case ("and", .array(let values)), ("or", .array(let values)):
             let expressions = values.compactMap(Self.init(stored:))
             guard !values.isEmpty, expressions.count == values.count else { return nil }
@@ -151,7 +158,7 @@ private struct AudienceParser {
 
     /// The members that need no other.
     private static let subjects = """
-        all, token, user, users, tag, attribute, locale, appVersion, timeZone, lastSeen, and, or, not
+        all, token, user, users, tag, attribute, activity, locale, appVersion, timeZone, lastSeen, and, or, not
         """
 
     static func tooDeep(_ fields: JSONFields) -> RequestError {
@@ -172,6 +179,7 @@ private struct AudienceParser {
             all.append(.or(users.map { .user($0) }))
         }
         if let tag = try fields.string("tag", maximum: limit) { all.append(.tag(tag)) }
+        if let activity = try fields.string("activity", maximum: limit) { all.append(.activity(activity)) }
         return all
     }
 
@@ -193,8 +201,8 @@ private struct AudienceParser {
         }
         if let seen = try fields.fields("lastSeen", known: comparisons.union(["withinDays"])) {
             for comparison in AudienceExpression.Comparison.allCases {
-                guard let moment = try seen.integer(comparison.rawValue, in: 0...Int64.max) else { continue }
-                all.append(.lastSeen(comparison, Timestamp(milliseconds: moment)))
+                guard let moment = try seen.timestamp(comparison.rawValue) else { continue }
+                all.append(.lastSeen(comparison, moment))
             }
             if let days = try seen.integer("withinDays", in: 1...36_500) {
                 all.append(.lastSeen(.atLeast, self.now.advanced(by: .seconds(-86_400 * days))))
@@ -299,6 +307,18 @@ extension AudienceExpression {
         switch self {
         case .and(let expressions), .or(let expressions): expressions.reduce(0) { $0 + $1.choices }
         default: 1
+        }
+    }
+}
+
+extension AudienceExpression {
+    /// Indicates whether a condition of the expression is on the Live Activity of a token.
+    package var namesActivity: Bool {
+        switch self {
+        case .activity: true
+        case .and(let expressions), .or(let expressions): expressions.contains(where: \.namesActivity)
+        case .not(let expression): expression.namesActivity
+        default: false
         }
     }
 }

@@ -11,6 +11,10 @@ package enum APIScope: String, CaseIterable, Hashable, Sendable, Codable {
     case register
     /// The permission to read devices, notifications and deliveries.
     case read
+    /// The permission to read the metrics, and nothing of any app.
+    case metrics
+    /// The permission of an app's copies to register their own device. A key that has it has no other.
+    case registerSelf
 }
 
 /// An API key. Only the hash of the key itself is stored.
@@ -18,16 +22,48 @@ package struct APIKeyRecord: Hashable, Sendable {
     package var id: UUID
     package var name: String
     package var scopes: Set<APIScope>
+    /// The apps that the key is limited to; `nil` for all.
+    package var apps: Set<Topic>?
     package var createdAt: Timestamp
+    /// The time from which the key is not valid; `nil` for a key that never expires.
+    package var expiresAt: Timestamp?
+    /// The requests per second, twice as many at once; `nil` for the server's own.
+    package var rate: Int?
+    /// The time of the last request that was written down, about a minute late; `nil` for a key that was never used.
+    package var lastUsedAt: Timestamp?
 
-    package init(id: UUID, name: String, scopes: Set<APIScope>, createdAt: Timestamp) {
-        (self.id, self.name, self.scopes, self.createdAt) = (id, name, scopes, createdAt)
+    package init(id: UUID, name: String, scopes: Set<APIScope>, apps: Set<Topic>? = nil, createdAt: Timestamp) {
+        (self.id, self.name, self.scopes, self.apps, self.createdAt) = (id, name, scopes, apps, createdAt)
     }
+
+    /// `true` if the key can administer everything, and never expires. One such key always stays.
+    package var isLastingAdmin: Bool { self.scopes.contains(.admin) && self.apps == nil && self.expiresAt == nil }
+
+    /// `true` if the text of the key is not a secret, because it is in every copy of an app.
+    package var isPublic: Bool { self.scopes.contains(.registerSelf) }
+
+    /// Returns `true` if the key may call operations of a scope, as far as it is not limited to apps.
+    ///
+    /// The scope `admin` includes all others, `read` the metrics.
+    package func allows(_ scope: APIScope) -> Bool {
+        self.scopes.contains(scope) || self.scopes.contains(.admin) || scope == .metrics && self.scopes.contains(.read)
+    }
+
+    /// Returns `true` if the key may act on an app.
+    package func mayUse(_ app: Topic) -> Bool { self.apps?.contains(app) ?? true }
 }
 
 /// The result of deleting an API key.
 package enum KeyDeletion: Hashable, Sendable {
     case deleted, missing
-    /// Nothing is deleted: it is the only key with the scope `admin`.
+    /// Nothing is deleted: it is the only key that can administer everything and never expires.
+    case lastAdmin
+}
+
+/// The result of changing an API key.
+package enum KeyChange: Hashable, Sendable {
+    case changed(APIKeyRecord)
+    case missing
+    /// Nothing is changed: it is the only key that can administer everything and never expires.
     case lastAdmin
 }

@@ -24,8 +24,12 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     /// The version of the app, compared part by part as numbers.
     case appVersion(Comparison, AppVersion)
     case timeZone(String)
+    /// A Live Activity, by the app's id of it.
+    case activity(String)
     /// The time of the latest registration.
     case lastSeen(Comparison, Timestamp)
+    /// The outcome of an earlier notification. No request names it.
+    case outcomes(RecipientOutcomes)
     case and([AudienceExpression])
     case or([AudienceExpression])
     case not(AudienceExpression)

@@ -11,6 +11,8 @@ package struct AuditRecord: Hashable, Sendable {
     package var keyName: String
     /// The method and path, such as `PUT /v1/apps/com.example.MyApp/credentials/production`.
     package var action: String
+    /// The id of what the request made, if its path does not hold it.
+    package var resource: String?
     /// The HTTP status of the response.
     package var status: Int
     /// The number of requests that the entry stands for: more than one for rejected requests that repeat.
@@ -22,10 +24,11 @@ package struct AuditRecord: Hashable, Sendable {
         key: UUID?,
         keyName: String,
         action: String,
+        resource: String? = nil,
         status: Int,
         count: Int = 1
     ) {
         (self.id, self.at, self.key, self.keyName) = (id, at, key, keyName)
-        (self.action, self.status, self.count) = (action, status, count)
+        (self.action, self.resource, self.status, self.count) = (action, resource, status, count)
     }
 }

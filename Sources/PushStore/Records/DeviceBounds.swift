@@ -10,6 +10,9 @@ package enum DeviceBounds {
     package static let tags = 100
     /// The most bytes of one device's tags together.
     package static let tagBytes = 16 * 1024
+    /// The most tokens of Live Activities that one installation has: an update token is of one activity, and nobody
+    /// reports its end. The oldest gives way.
+    package static let activities = 32
 
     /// Returns the bound that a device's attributes would exceed; `nil` if none.
     ///

@@ -1,12 +1,17 @@
 package import PushSupport
 package import PushTypes
 
-/// A registration of an app by one device.
+/// A registration of an app by one device, with one token.
+///
+/// An installation has one device for each kind of token, and one for each Live Activity. They share their profile.
 package struct DeviceRecord: Hashable, Sendable {
     /// The device's id. Ids rise with the first registration, and shards are read in their order.
     package var id: Int64
     package var environment: PushEnvironment
     package var token: DeviceToken
+    package var kind: TokenKind = .alert
+    /// The app's id of the Live Activity to which the token belongs; `nil` for other kinds.
+    package var activity: String?
     package var profile: DeviceProfile
     /// Is `false` once the push service has called the token invalid.
     package var isActive: Bool
@@ -21,7 +26,8 @@ package struct DeviceRecord: Hashable, Sendable {
 /// The properties of a device besides its token.
 package struct DeviceProfile: Hashable, Sendable {
     package var user, locale, timeZone, appVersion: String?
-    /// The id of the installation, chosen by the app. With it a changed token replaces the old one.
+    /// The id of the installation, chosen by the app. With it a changed token replaces the old one of its kind, and the
+    /// tokens of all kinds share the profile.
     package var installation: String?
     /// The notification types that the user allows and the app supports.
     package var capabilities: DeviceCapabilities = []
@@ -46,6 +52,10 @@ package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
 package struct DeviceRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     package var token: DeviceToken
+    /// The kind of the token; `nil` for the kind that is stored, or alert for a new token.
+    package var kind: TokenKind?
+    /// The app's id of the Live Activity to which the token belongs.
+    package var activity: String?
     package var user, locale, timeZone, appVersion: Update<String>?
     package var installation: String?
     package var capabilities: DeviceCapabilities?

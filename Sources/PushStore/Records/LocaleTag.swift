@@ -28,6 +28,14 @@ package struct LocaleTag: Hashable, Sendable {
         self.subtags = subtags
     }
 
+    /// Returns `true` for a text that names a locale, and nothing else: a tag, with a character set or a modifier if need be.
+    package static func isName(_ text: String) -> Bool {
+        Self(text) != nil
+            && text.utf8.allSatisfy { byte in
+                Self.isAlphanumeric(byte | 0x20) || "-_.@=;".utf8.contains(byte)
+            }
+    }
+
     /// The tag as text, in lower case with hyphens.
     package var name: String { self.subtags.joined(separator: "-") }
 

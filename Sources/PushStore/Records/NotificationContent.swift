@@ -5,8 +5,13 @@ package import PushTypes
 package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType
+    /// The kind of the tokens that it goes to; `nil` for any, if it was accepted before there were kinds.
+    package var tokenKind: TokenKind?
     package var priority: Priority
+    /// The expiration of all recipients; ``Expiration/servicePolicy`` where ``expiresIn`` counts.
     package var expiration: Expiration
+    /// The seconds after which a recipient expires, counted from its start; `nil` where ``expiration`` counts.
+    package var expiresIn: Int64?
     package var collapseID: String?
     /// The payload in JSON; for a template, the text from which the payload of each recipient is rendered.
     package var payload: Data
@@ -16,13 +21,15 @@ package struct NotificationContent: Hashable, Sendable {
     package init(
         topic: Topic,
         pushType: PushType,
+        tokenKind: TokenKind? = nil,
         priority: Priority,
         expiration: Expiration,
         collapseID: String?,
         payload: Data,
         isTemplate: Bool = false
     ) {
-        (self.topic, self.pushType, self.priority, self.expiration) = (topic, pushType, priority, expiration)
+        (self.topic, self.pushType, self.tokenKind) = (topic, pushType, tokenKind)
+        (self.priority, self.expiration) = (priority, expiration)
         (self.collapseID, self.payload, self.isTemplate) = (collapseID, payload, isTemplate)
     }
 }

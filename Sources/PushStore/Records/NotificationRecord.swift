@@ -36,6 +36,8 @@ package struct NotificationRecord: Hashable, Sendable {
 
     package var id: UUID
     package var app: Int64
+    /// The name that the caller gave it.
+    package var name: String?
     package var content: NotificationContent
     package var audience: Audience
     /// The environment; `nil` means the devices of both.
@@ -52,6 +54,12 @@ package struct NotificationRecord: Hashable, Sendable {
     package var state: State
     /// The schedule and the run that made it.
     package var run: ScheduleRun?
+    /// The API key of the request, or of the schedule's; `nil` if it is not known.
+    package var key: KeyReference?
+    /// The notification whose failed recipients this one is sent to.
+    package var resendOf: UUID?
+    /// `true` once some of its deliveries have been deleted for their age.
+    package var isForgotten = false
     package var progress = NotificationProgress()
 
     package init(
@@ -98,6 +106,8 @@ package struct NotificationProgress: Hashable, Sendable {
     package var pauseReason: String?
     /// The current wave, if it is sent in waves.
     package var wave = WaveProgress()
+    /// The work ahead of a notification in progress.
+    package var ahead = WorkAhead()
 
     package var finished: Int { self.accepted + self.rejected + self.failed + self.skipped }
 
@@ -129,6 +139,10 @@ package enum Acceptance: Hashable, Sendable {
     case repeated(NotificationRecord)
     /// Another request used the same idempotency key.
     case conflict
+    /// A named token is registered with another kind than the notification goes to.
+    case tokenOfOtherKind(DeviceToken, TokenKind)
+    /// The deliveries of the notification that it repeats are being deleted.
+    case originalForgotten
     /// The schedule of the run was deleted, paused or changed after the run was decided.
     case scheduleChanged
 }

@@ -21,6 +21,8 @@ package struct PageResult: Hashable, Sendable {
     package var wave: WaveProgress?
     /// The reason for which the notification is paused; `nil` leaves it as it is.
     package var pauses: String?
+    /// The pauses of environments that the page's outcomes prove.
+    package var environmentPauses: [EnvironmentPauseRequest] = []
     /// The events for webhooks: JSON values with commas between them.
     package var events: Data?
 
@@ -73,14 +75,23 @@ package struct RetryResult: Hashable, Sendable {
     package var environment: PushEnvironment?
     package var attempts: Int
     package var dueAt: Timestamp
+    /// The environment whose pause holds the recipient back until it is due. Without that pause it is due at once.
+    package var heldFor: PushEnvironment?
 
     /// Returns a recipient that waits until all shards have been read, or for its device's return.
     package static func held(_ recipient: Int64) -> RetryResult {
         RetryResult(recipient: recipient, attempts: 0, dueAt: .afterShards)
     }
 
-    package init(recipient: Int64, environment: PushEnvironment? = nil, attempts: Int, dueAt: Timestamp) {
+    package init(
+        recipient: Int64,
+        environment: PushEnvironment? = nil,
+        attempts: Int,
+        dueAt: Timestamp,
+        heldFor: PushEnvironment? = nil
+    ) {
         (self.recipient, self.environment, self.attempts, self.dueAt) = (recipient, environment, attempts, dueAt)
+        self.heldFor = heldFor
     }
 }
 
@@ -111,6 +122,8 @@ package struct ShardStep: Hashable, Sendable {
     package var leaseUntil: Timestamp?
     /// The earliest time of the shard's next page.
     package var notBefore: Timestamp?
+    /// The environments whose pause holds the shard back until ``notBefore``. Without that pause it is due at once.
+    package var heldFor: HoldingEnvironments?
 
     package init(
         _ claim: ShardClaim,

@@ -1,3 +1,5 @@
+package import PushTypes
+
 /// Recipients of one notification whose next try is due, leased to the caller.
 package struct RetryClaim: Hashable, Sendable {
     package var notification: NotificationRecord
@@ -8,6 +10,8 @@ package struct RetryClaim: Hashable, Sendable {
     package var fence: Int64
     /// The registration clock when the recipients were read.
     package var readAt: Int64
+    /// The earliest time at which one of the recipients became due, by the steady clock; `nil` for none with a time.
+    package var dueSince: Timestamp?
 }
 
 /// A recipient whose next try is due.
@@ -35,12 +39,13 @@ package struct EndedRetry: Hashable, Sendable {
         case interrupted = "the server ended while this was being sent; at most once means not again"
         case hadAlready = "its token has had this by another registration"
         case leftAudience = "the device is not in the audience any more"
+        case otherKind = "the token is of another kind than the push type needs"
         case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
 
         /// The final state of the recipient.
         package var state: DeliveryRecord.State {
             switch self {
-            case .deviceRemoved, .hadAlready, .leftAudience: .skipped
+            case .deviceRemoved, .hadAlready, .leftAudience, .otherKind: .skipped
             case .registeredElsewhere: .rejected
             case .unreadable, .cancelled, .interrupted: .failed
             }

@@ -15,6 +15,8 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var lastRunAt: Timestamp?
     package var isPaused: Bool
     package var createdAt: Timestamp
+    /// The API key that added or replaced it; `nil` if it is not known.
+    package var key: KeyReference?
     /// The version, which rises with every change by a person.
     package var version: Int64 = 0
 

@@ -41,6 +41,8 @@ package struct ShardClaim: Hashable, Sendable {
     package var fence: Int64
     /// The registration clock at the opening of the notification.
     package var openedAfter: Int64 = 0
+    /// The time from which the shard waits for its first page, by the wall clock; `nil` once it had one.
+    package var waitsSince: Timestamp?
 }
 
 /// One token that a notification is to be sent to.
@@ -78,8 +80,8 @@ package struct Recipient: Hashable, Sendable {
 /// A page of a shard's recipients, in their order.
 package struct RecipientPage: Hashable, Sendable {
     package var recipients: [Recipient]
-    /// Recipients whose devices cannot be read.
-    package var unreadable: [EndedRetry] = []
+    /// Recipients that are not sent to: their devices cannot be read, or their tokens are of another kind.
+    package var ended: [EndedRetry] = []
     /// The ids of recipients that wait until all shards have been read: their device has left, or its token may have
     /// had the notification by another registration.
     package var held: [Int64] = []

@@ -5,7 +5,7 @@ package import PushTypes
 package struct TokenEventRecord: Hashable, Sendable {
     /// The change of the token's state: by a response (``TokenStateChange``), by a registration or by an operator.
     package enum Action: String, Hashable, Sendable, CaseIterable {
-        /// A registration brought an inactive token back.
+        /// A registration brought an inactive token back, or a person undid its deactivation.
         case reactivated
         /// The installation has another token now.
         case replaced

@@ -7,6 +7,10 @@ package struct WebhookRecord: Hashable, Sendable {
     package enum Event: String, Hashable, Sendable, CaseIterable {
         case delivery
         case token
+        /// The ends of certificates, which are announced before they come.
+        case credential
+        /// The pauses of environments, and their ends.
+        case environment
     }
 
     package var id: UUID

@@ -37,7 +37,8 @@ struct RawStatement {
         _ fourth: Int64? = nil,
         _ fifth: Int64? = nil,
         _ sixth: Int64? = nil,
-        _ seventh: Int64? = nil
+        _ seventh: Int64? = nil,
+        _ eighth: Int64? = nil
     ) {
         self.bind(first, at: 1)
         if let second { self.bind(second, at: 2) }
@@ -46,6 +47,7 @@ struct RawStatement {
         if let fifth { self.bind(fifth, at: 5) }
         if let sixth { self.bind(sixth, at: 6) }
         if let seventh { self.bind(seventh, at: 7) }
+        if let eighth { self.bind(eighth, at: 8) }
     }
 
     func bind(_ text: String?, at position: Int32) {
@@ -137,10 +139,11 @@ extension Database {
         _ fourth: Int64? = nil,
         _ fifth: Int64? = nil,
         _ sixth: Int64? = nil,
-        _ seventh: Int64? = nil
+        _ seventh: Int64? = nil,
+        _ eighth: Int64? = nil
     ) throws -> Int {
         let statement = try RawStatement(sql: sql, in: self)
-        statement.bind(first, second, third, fourth, fifth, sixth, seventh)
+        statement.bind(first, second, third, fourth, fifth, sixth, seventh, eighth)
         return try statement.run()
     }
 

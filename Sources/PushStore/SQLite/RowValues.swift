@@ -14,6 +14,7 @@ extension Row {
     func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
     func time(_ column: String) -> Timestamp? { (self[column] as Int64?).map(Timestamp.init(milliseconds:)) }
     func uuid(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
+    func tokenKind(_ column: String) -> TokenKind? { TokenKind(code: self[column] as Int64?) }
     func environment(_ column: String) -> PushEnvironment? { PushEnvironment(code: self[column] as Int64?) }
 
     /// Returns the value of an enumeration by its raw value.
@@ -119,5 +120,29 @@ extension PushEnvironment {
         case 1: self = .sandbox
         default: return nil
         }
+    }
+}
+
+extension TokenKind {
+    /// The stored form. 10 is reserved for web.
+    var code: Int64 {
+        switch self {
+        case .alert: 0
+        case .voip: 1
+        case .complication: 2
+        case .fileProvider: 3
+        case .location: 4
+        case .pushToTalk: 5
+        case .liveActivityStart: 6
+        case .liveActivityUpdate: 7
+        case .widgets: 8
+        case .controls: 9
+        }
+    }
+
+    /// Returns a stored kind; `nil` for any other number.
+    init?(code: Int64?) {
+        guard let kind = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = kind
     }
 }

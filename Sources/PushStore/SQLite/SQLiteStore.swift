@@ -44,10 +44,10 @@ package final class SQLiteStore: ProviderStore {
     ///
     /// Its cache of 32 MB holds the index over a million tokens, in which writes are scattered. Pages that change again
     /// within 8,000 pages of the log, 32 MB too, are copied to the file once. A log that had to grow for a long read is
-    /// truncated again.
+    /// truncated again. Deleted rows are overwritten, as they are by default in Debian's SQLite.
     private static let writerSettings = """
         PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000;
-        PRAGMA journal_size_limit = 67108864
+        PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = ON
         """
 
     /// Interrupts long queries and lets no new ones begin, for the time between the end of the service and ``close()``.

@@ -4,8 +4,11 @@ import GRDB
 struct StoreDatabase: Sendable {
     let pool: DatabasePool
     let readers: StoreReaders
+    private let services: ReaderPool
 
-    init(_ pool: DatabasePool, readers: StoreReaders) { (self.pool, self.readers) = (pool, readers) }
+    init(_ pool: DatabasePool, readers: StoreReaders) {
+        (self.pool, self.readers, self.services) = (pool, readers, ReaderPool(pool))
+    }
 
     /// Reads by key, or a short list, for a request of the API: takes milliseconds at most.
     func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
@@ -19,7 +22,7 @@ struct StoreDatabase: Sendable {
 
     /// Reads for the dispatcher and the other services of the provider.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        try await Self.named { try await self.pool.read(body) }
+        try await Self.named { try await self.services.read(body) }
     }
 
     /// Writes in one transaction, which is on disk when this returns.
@@ -32,6 +35,11 @@ struct StoreDatabase: Sendable {
     @discardableResult
     func run(sql: String, _ arguments: StatementArguments = []) async throws -> Int {
         try await self.write { try $0.run(sql: sql, arguments) }
+    }
+
+    /// Writes the whole file anew, without free space.
+    func vacuum() async throws {
+        try await Self.named { try await self.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
     }
 
     /// Closes the connections and leaves everything in the one file, so that it can be copied without the log.

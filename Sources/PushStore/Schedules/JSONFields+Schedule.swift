@@ -28,20 +28,25 @@ extension JSONFields {
         return try self.value(name, maximum: limit, orElse: "invalid_time_zone", message) { TimeZone(named: $0) }
     }
 
-    /// Reads a timestamp as RFC 3339 text or in milliseconds since 1970; `nil` if the member is absent.
+    /// The first number that is read as milliseconds since 1970: 1973 in milliseconds, 5138 in seconds.
+    package static let firstMilliseconds: Int64 = 100_000_000_000
+
+    /// Reads a timestamp as RFC 3339 text or in seconds since 1970; `nil` if the member is absent.
+    ///
+    /// Milliseconds, the unit of version 0.1, are still read: see ``firstMilliseconds``.
     package func timestamp(_ name: String) throws(RequestError) -> Timestamp? {
         switch self.members[name] {
         case nil: return nil
-        case .integer(let milliseconds):
-            guard (0...253_402_300_799_999).contains(milliseconds)
-            else { throw self.error(name, "invalid_time", "milliseconds since 1970, up to the year 9999") }
-            return Timestamp(milliseconds: milliseconds)
+        case .integer(let number):
+            guard (0...253_402_300_799_999).contains(number)
+            else { throw self.error(name, "invalid_time", "RFC 3339 text or seconds since 1970, up to the year 9999") }
+            return number < Self.firstMilliseconds ? Timestamp(seconds: number) : Timestamp(milliseconds: number)
         case .string(let text):
             guard let timestamp = Timestamp(rfc3339: text) else {
                 throw self.error(name, "invalid_time", "write it as 2026-11-25T09:30:00Z or 2026-11-25T10:30:00+01:00")
             }
             return timestamp
-        default: throw self.wrongType(name, "RFC 3339 text or milliseconds since 1970")
+        default: throw self.wrongType(name, "RFC 3339 text or seconds since 1970")
         }
     }
 

@@ -57,6 +57,13 @@ package struct MasterKey: Sendable {
         return sealed
     }
 
+    /// Returns a secret that only the holder of the key can derive, as 43 characters of base64url.
+    func derive(_ name: String) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: Data("martlet/1/derived/\(name)".utf8), using: self.key)
+        return Data(code).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
+    }
+
     /// Opens a sealed secret.
     /// - Throws: ``StoreError/wrongMasterKey``, also for a secret that was sealed for another context.
     func open(_ sealed: Data, for context: SecretContext) throws -> String {
@@ -74,6 +81,7 @@ package struct MasterKey: Sendable {
 enum SecretContext: Hashable, Sendable {
     case credential(app: Int64, PushEnvironment)
     case webhook(UUID, app: Int64)
+    case userSecret(UUID, app: Int64)
     case providerToken(ProviderTokenKey)
     /// The known text by which a wrong master key is noticed.
     case mark
@@ -84,6 +92,7 @@ enum SecretContext: Hashable, Sendable {
             switch self {
             case .credential(let app, let environment): "credential/\(app)/\(environment.rawValue)"
             case .webhook(let id, let app): "webhook/\(app)/\(id.uuidString)"
+            case .userSecret(let id, let app): "userSecret/\(app)/\(id.uuidString)"
             case .providerToken(let key): "providerToken/\(key.teamID)/\(key.keyID)/\(key.fingerprint)"
             case .mark: "mark"
             }

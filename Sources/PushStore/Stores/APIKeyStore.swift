@@ -1,4 +1,5 @@
 package import Foundation
+package import PushTypes
 
 /// API keys, found by the SHA-256 of the key.
 package protocol APIKeyStore: Sendable {
@@ -8,6 +9,12 @@ package protocol APIKeyStore: Sendable {
     func key(hash: [UInt8]) async throws -> APIKeyRecord?
     /// Returns all keys, the oldest first.
     func keys() async throws -> [APIKeyRecord]
-    /// Deletes a key unless it is the only one with the scope `admin`: of two that delete each other one stays.
+    /// Changes the name, the scopes, the apps, the expiry or the rate of a key, and nothing else of it.
+    ///
+    /// The only ``APIKeyRecord/isLastingAdmin`` key stays one: of two changes at the same time one is refused.
+    func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChange
+    /// Deletes a key unless it is the only ``APIKeyRecord/isLastingAdmin`` one: of two that delete each other one stays.
     func deleteKey(_ id: UUID) async throws -> KeyDeletion
+    /// Writes the times of keys' last requests, in one transaction. Earlier times than the stored ones change nothing.
+    func setLastUses(_ uses: [UUID: Timestamp]) async throws
 }

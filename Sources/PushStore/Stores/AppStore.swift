@@ -4,6 +4,7 @@ package import PushTypes
 package protocol AppStore: Sendable {
     /// Adds an app unless there is one with this bundle id.
     /// - Returns: The app as it is stored, and whether it was added.
+    /// - Throws: ``StoreError/beingErased(_:)``.
     func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool)
     /// Returns all apps in the order of their bundle ids, without those that cannot be read.
     func apps() async throws -> [AppRecord]
@@ -11,6 +12,8 @@ package protocol AppStore: Sendable {
     func app(bundleID: Topic) async throws -> AppRecord?
     /// Returns the app with this id; `nil` if there is none.
     func app(id: Int64) async throws -> AppRecord?
+    /// Returns the app that a record belongs to; `nil` if there is no such record.
+    func owner(of record: AppOwnedRecord) async throws -> Topic?
     /// Sets the pushes per second of all campaigns of the app together; `nil` removes the limit.
     func setRate(_ rate: Int?, app: Int64) async throws
     /// Stores a credential in place of the earlier one. What was proven with that one is forgotten.

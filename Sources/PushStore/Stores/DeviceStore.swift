@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The devices: one per app, environment and token, and one per app, environment and installation.
+/// The devices: one per app, environment and token, and one per app, environment, installation, kind and activity.
 package protocol DeviceStore: Sendable {
     /// Adds devices or refreshes them, in one transaction. What a registration leaves out stays as it was.
     func register(
@@ -8,19 +8,36 @@ package protocol DeviceStore: Sendable {
         app: Int64,
         now: Timestamp
     ) async throws -> [RegistrationResult]
+    /// Adds or refreshes the device of an installation that registers itself.
+    ///
+    /// Whoever registers the token of another installation does not get its user.
+    /// - Parameter isProven: Whether the caller has shown that the installation is its own. Without that, only the token
+    ///   that the installation has is accepted.
+    /// - Returns: The result; `nil` if the installation has another token, and nothing was changed.
+    func registerOwn(
+        _ registration: DeviceRegistration,
+        isProven: Bool,
+        app: Int64,
+        now: Timestamp
+    ) async throws -> RegistrationResult?
     /// Returns devices in the order of their ids, beginning after `after`, with the inactive ones.
     ///
     /// Devices that cannot be read are left out. There are fewer than `limit` only when no more follow.
-    /// - Parameter environment: The environment of the devices; `nil` for both.
+    /// - Parameters:
+    ///   - environment: The environment of the devices; `nil` for both.
+    ///   - kind: The kind of their tokens; `nil` for all.
     func devices(
         app: Int64,
         audience: AudienceExpression,
         environment: PushEnvironment?,
+        kind: TokenKind?,
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord]
     /// Returns the devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
+    /// Returns the devices of this installation: one per environment at most.
+    func devices(app: Int64, installation: String) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.
     /// - Returns: The number of deleted devices, with those that cannot be read.
     func deleteDevices(
@@ -29,20 +46,28 @@ package protocol DeviceStore: Sendable {
         environment: PushEnvironment?,
         now: Timestamp
     ) async throws -> Int
-    /// Returns the number of active devices in the audience.
-    func count(app: Int64, audience: AudienceExpression, environment: PushEnvironment?) async throws -> Int
+    /// Returns the number of active devices in the audience, with tokens of one kind or of all.
+    func count(
+        app: Int64,
+        audience: AudienceExpression,
+        environment: PushEnvironment?,
+        kind: TokenKind?
+    ) async throws -> Int
     /// Returns the number of active devices in each time zone; `nil` stands for devices without one.
-    func timeZones(app: Int64) async throws -> [String?: Int]
+    func timeZones(app: Int64, kind: TokenKind?) async throws -> [String?: Int]
+    /// Returns the kinds of tokens that an app's active devices have.
+    func tokenKinds(app: Int64) async throws -> Set<TokenKind>
 }
 
 extension DeviceStore {
-    /// Returns devices as ``devices(app:audience:environment:after:limit:)`` does, in both environments.
+    /// Returns devices as ``devices(app:audience:environment:kind:after:limit:)`` does, in both environments and of all
+    /// kinds.
     package func devices(
         app: Int64,
         audience: AudienceExpression,
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord] {
-        try await self.devices(app: app, audience: audience, environment: nil, after: after, limit: limit)
+        try await self.devices(app: app, audience: audience, environment: nil, kind: nil, after: after, limit: limit)
     }
 }

@@ -14,6 +14,12 @@ package protocol MaintenanceStore: Sendable {
     func statistics(now: Timestamp) async throws -> StoreStatistics
 }
 
+/// An environment of an app in which the circuit breaker is open.
+package struct OpenBreaker: Hashable, Sendable {
+    package var bundleID: Topic
+    package var environment: PushEnvironment
+}
+
 /// Numbers of what waits, for metrics.
 package struct StoreStatistics: Hashable, Sendable {
     /// Notifications that have not ended.
@@ -25,8 +31,14 @@ package struct StoreStatistics: Hashable, Sendable {
     /// Shards that are being sent.
     package var shardsLeased = 0
     package var shardsWaiting = 0, tokensDeactivated = 0
+    /// Shards that may be sent now, or are being sent.
+    package var shardsDue = 0
+    /// The environments of apps in which no token is deactivated.
+    package var openBreakers: [OpenBreaker] = []
     /// Deactivations that wait for an operator's decision.
     package var tokensWithheld = 0
     /// Blocks of events that the webhook that is furthest behind has not received.
     package var webhookBacklog = 0
+    /// The time of the oldest of these blocks, by the wall clock; `nil` for none.
+    package var oldestWebhookBlockAt: Timestamp?
 }

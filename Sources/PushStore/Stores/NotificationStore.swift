@@ -21,10 +21,13 @@ package protocol NotificationStore: Sendable {
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func notification(_ id: UUID) async throws -> NotificationRecord?
     /// Returns notifications, the newest first, beginning before `before`. Those that cannot be read are left out.
-    /// - Parameter app: The app of the notifications; `nil` for all apps.
+    /// - Parameters:
+    ///   - apps: The apps of the notifications; `nil` for all apps.
+    ///   - name: The name that they have; `nil` for any.
     func notifications(
-        app: Int64?,
+        apps: [Int64]?,
         state: NotificationRecord.State?,
+        name: String?,
         before: NotificationCursor?,
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?)

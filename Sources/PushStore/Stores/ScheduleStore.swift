@@ -61,8 +61,14 @@ package struct ScheduleLimits: Hashable, Sendable {
 
 /// A change of a schedule by a person.
 package enum ScheduleChange: Hashable, Sendable {
-    /// Replaces the name, the request and the rule. A pause and the last run stay.
-    case replace(name: String, request: Data, rule: RecurringSchedule, nextRunAt: Timestamp?)
+    /// Replaces the name, the request, the rule and the key. A pause and the last run stay.
+    case replace(
+        name: String,
+        request: Data,
+        rule: RecurringSchedule,
+        nextRunAt: Timestamp?,
+        key: KeyReference? = nil
+    )
     /// Pauses it.
     /// - Parameter version: The version that it must still have; `nil` pauses it in any version.
     case pause(version: Int64?)

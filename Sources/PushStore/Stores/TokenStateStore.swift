@@ -23,4 +23,11 @@ package protocol TokenStateStore: Sendable {
     /// Takes several transactions if there are many.
     /// - Returns: The number of those devices.
     func settleWithheld(app: Int64, environment: PushEnvironment, deactivates: Bool, now: Timestamp) async throws -> Int
+    /// Returns the number of devices that ``reactivate(_:app:limit:now:)`` would make active.
+    func deactivated(_ filter: DeactivationFilter, app: Int64) async throws -> Int
+    /// Makes the devices active again that have been inactive since a selected deactivation, with the same token.
+    ///
+    /// Takes several transactions if there are many.
+    /// - Parameter limit: The number of devices after which it ends, with the page that exceeds it.
+    func reactivate(_ filter: DeactivationFilter, app: Int64, limit: Int, now: Timestamp) async throws -> Reactivation
 }

@@ -31,6 +31,17 @@ struct JSONParser {
         return value
     }
 
+    /// Returns the offset in bytes at which a text stops being valid; `nil` for a valid text.
+    static func errorOffset(in text: Data) -> Int? {
+        var parser = JSONParser(Array(text))
+        do {
+            _ = try parser.value(depth: 0)
+            return parser.peek() == nil ? nil : parser.position
+        } catch {
+            return min(parser.position, parser.bytes.count)
+        }
+    }
+
     private static var invalid: RequestError {
         RequestError(.invalid, code: "invalid_json", message: "the body is not valid JSON in UTF-8")
     }

@@ -17,6 +17,14 @@ package enum JSONValue: Hashable, Sendable {
         self = try JSONParser.parse(data)
     }
 
+    /// Returns the line and the column, both from 1, at which a text stops being valid JSON; `nil` for a valid text.
+    package static func errorPosition(in text: Data) -> (line: Int, column: Int)? {
+        guard let offset = JSONParser.errorOffset(in: text) else { return nil }
+        let before = text.prefix(offset)
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? before.startIndex
+        return (before.count { $0 == UInt8(ascii: "\n") } + 1, before.distance(from: start, to: before.endIndex) + 1)
+    }
+
     /// The JSON text without spaces, with members in alphabetical order.
     package var text: Data {
         get throws {

@@ -11,8 +11,10 @@ struct APIConnection {
     var cursor = "cursor"
 
     /// Sends a request whose path begins where the command works.
-    /// - Throws: As ``APIClient/send(_:to:)``.
-    func send(_ request: APIRequest) async throws -> JSONValue { try await self.client.send(self.absolute(request)) }
+    /// - Parameter limit: The longest time of the request; `nil` for the usual one.
+    func send(_ request: APIRequest, within limit: Duration? = nil) async throws -> JSONValue {
+        try await self.client.send(self.absolute(request), within: limit)
+    }
 
     /// Returns the request with its whole path.
     func absolute(_ request: APIRequest) -> APIRequest {

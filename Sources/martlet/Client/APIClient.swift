@@ -2,7 +2,9 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import PushSupport
+import Synchronization
 
 /// A client of the provider's API and of a gateway's admin API.
 struct APIClient: Sendable {
@@ -14,12 +16,29 @@ struct APIClient: Sendable {
     /// The longest response that is kept, in bytes.
     static let maximumResponseLength = 4 * 1024 * 1024
 
-    /// The HTTP client. It reports at once that nothing listens, instead of trying again until the time is up.
-    private static let http = {
+    /// The HTTP clients by the authorities that they trust besides the system's.
+    private static let clients = Mutex<[String?: HTTPClient]>([:])
+
+    /// Returns the client that trusts an authority. It reports at once that nothing listens, instead of trying again
+    /// until the time is up.
+    private static func http(trusting authority: String?) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
+        if let authority {
+            guard let roots = try? NIOSSLCertificate.fromPEMBytes(Array(authority.utf8)), !roots.isEmpty else {
+                throw SettingsError("api.authority: the file holds no certificate in PEM")
+            }
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.additionalTrustRoots = [.certificates(roots)]
+            configuration.tlsConfiguration = tls
+        }
+        return Self.clients.withLock { clients in
+            if let known = clients[authority] { return known }
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+            clients[authority] = client
+            return client
+        }
+    }
 
     /// The server's URL without a slash at its end.
     let baseURL: String
@@ -27,20 +46,36 @@ struct APIClient: Sendable {
     let apiKey: String?
     /// The kind of server that is expected at the URL, for errors.
     let role: Role
+    private let http: HTTPClient
 
-    /// - Parameter baseURL: The URL without a path; a slash at its end is dropped.
-    init(baseURL: String, apiKey: String? = nil, role: Role = .provider) {
+    /// - Parameters:
+    ///   - baseURL: The URL without a path; a slash at its end is dropped.
+    ///   - authority: The certificates, in PEM, that the client trusts besides the system's.
+    /// - Throws: ``SettingsError`` for an authority that is not PEM.
+    init(baseURL: String, apiKey: String? = nil, role: Role = .provider, authority: String? = nil) throws {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         (self.apiKey, self.role) = (apiKey, role)
+        self.http = try Self.http(trusting: authority)
+    }
+
+    /// Indicates whether a text is the URL of a server: `http` or `https`, a host and perhaps a port.
+    static func isURL(_ text: String) -> Bool {
+        guard let url = URLComponents(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme),
+            let host = url.host, !host.isEmpty, url.query == nil, url.fragment == nil
+        else { return false }
+        return url.port.map { (1...65_535).contains($0) } ?? true
     }
 
     /// Sends a request and returns the response's JSON; `null` for an empty body.
-    /// - Parameter path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
+    /// - Parameters:
+    ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
+    ///   - limit: The longest time of the request; `nil` for ``timeout``.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` where no such API responds.
     @discardableResult
-    func send(_ request: APIRequest, to path: String? = nil) async throws -> JSONValue {
+    func send(_ request: APIRequest, to path: String? = nil, within limit: Duration? = nil) async throws -> JSONValue {
         let message = try self.message(request, path: path)
-        return try await self.json(in: try await self.response(to: message, deadline: .now() + Self.timeout))
+        let deadline = NIODeadline.now() + (limit.map { TimeAmount($0) } ?? Self.timeout)
+        return try await self.json(in: try await self.response(to: message, deadline: deadline))
     }
 
     /// Returns the body of a response as it arrives, without a limit of time. Throws as ``send(_:to:)``.
@@ -77,9 +112,9 @@ struct APIClient: Sendable {
     private func response(to message: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
         let response: HTTPClientResponse
         do {
-            response = try await Self.http.execute(message, deadline: deadline)
+            response = try await self.http.execute(message, deadline: deadline)
         } catch {
-            throw SettingsError("no response from \(self.baseURL): is it running? (\(error))")
+            throw NoResponseError(error, from: self.baseURL)
         }
         guard (200..<300).contains(response.status.code) else {
             let body = try await response.body.collect(upTo: Self.maximumResponseLength)
@@ -104,9 +139,9 @@ struct APIClient: Sendable {
     /// Returns an error with the likely cause, where the API's message does not name it.
     private func explained(_ error: APIErrorResponse) -> any Error {
         switch error.status {
-        case 401 where self.role == .provider:
+        case 401 where self.role == .provider && error.code != "key_expired":
             SettingsError("the provider at \(self.baseURL) does not know this API key: check MARTLET_API_KEY")
-        case 404 where !error.isFromAPI:
+        case 404 where !error.isFromAPI || error.code == "not_found":
             SettingsError("\(self.baseURL) has no such route: is it a Martlet \(self.role) of this version?")
         default: error
         }
@@ -123,8 +158,11 @@ struct APIErrorResponse: Error, CustomStringConvertible {
     /// The member `error` of the API's responses; `null` for other servers.
     private var error: JSONValue { (try? JSONValue(parsing: Data(self.text.utf8)))?["error"] ?? .null }
 
+    /// The code of the API's error; `nil` for other servers.
+    var code: String? { self.error["code"].stringValue }
+
     /// Indicates whether one of Martlet's APIs has responded, rather than another server at that address.
-    var isFromAPI: Bool { self.error["code"].stringValue != nil }
+    var isFromAPI: Bool { self.code != nil }
 
     /// The message of the API's error, or the whole response of another server.
     var description: String {

@@ -15,6 +15,8 @@ extension PushEnvironment: ExpressibleByArgument, ResourceIdentifier {
     var pathPart: String { self.rawValue }
 }
 
+extension TokenKind: ExpressibleByArgument {}
+
 extension DeviceToken: ExpressibleByArgument, ResourceIdentifier {
     /// Reads a token in hexadecimal or base64.
     public init?(argument: String) { self.init(userInput: argument) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ProviderAPI
 import PushStore
+import PushSupport
 
 /// `martlet backup`: copies a provider's database.
 struct BackupCommand: AsyncParsableCommand {
@@ -18,7 +19,10 @@ struct BackupCommand: AsyncParsableCommand {
         let condition = try await SQLiteStoreFile(path: source).copy(to: self.to, isExamined: !self.noCheck)
         // A copy with broken rules is better than none.
         for fault in condition?.brokenRules ?? [] { StandardError.line("warning: \(fault)") }
-        StandardOutput.line("\(source) is saved in \(self.to)")
+        let result: JSONValue = .members([
+            "database": source.json, "backup": self.to.json, "warnings": .texts(condition?.brokenRules ?? []),
+        ])
+        StandardOutput.line(self.data.json ? try result.line : "\(source) is saved in \(self.to)")
         StandardError.line("The master key is not in it: it is needed to restore.")
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ProviderAPI
 import PushStore
+import PushSupport
 
 /// `martlet check`: examines a provider's database or a backup.
 struct CheckCommand: AsyncParsableCommand {
@@ -9,8 +10,12 @@ struct CheckCommand: AsyncParsableCommand {
         .help("Examine a provider's database or a backup: every page, every reference, every rule of the store.")
         .detail("Reads the whole file and changes nothing, also while the provider runs.")
         .detail("The status is 0 if it is sound; else every fault is named.")
-        .detail("With --at-rest nothing may be in flight either, as after a graceful shutdown:")
-        .detail("no shard or retry may be leased and no delivery started.")
+        .detail(
+            """
+            With --at-rest nothing may be in flight either, as after a graceful shutdown: no shard or retry may be \
+            leased and no delivery started.
+            """
+        )
         .example("check /backup/martlet-2026-12-01.sqlite")
 
     @OptionGroup var data: DataDirectoryOptions
@@ -21,7 +26,7 @@ struct CheckCommand: AsyncParsableCommand {
         let path: String
         var masterKey: MasterKey?
         if let file {
-            path = file
+            path = try InputFile.file(file)
         } else {
             let paths = try await self.data.paths()
             path = paths.databasePath
@@ -31,6 +36,15 @@ struct CheckCommand: AsyncParsableCommand {
             }
         }
         let condition = try await SQLiteStoreFile(path: path).examine(isAtRest: self.atRest, masterKey: masterKey)
+        if self.data.json {
+            let result: JSONValue = .members([
+                "database": path.json, "bytes": condition.size.json, "migration": condition.migrations.last?.json,
+                "faults": .array(condition.faults.map(\.json)),
+            ])
+            StandardOutput.line(try result.line)
+            if !condition.faults.isEmpty { throw ExitCode.failure }
+            return
+        }
         try Self.expectNone(of: condition.faults, in: path)
         if condition.brokenRules == nil {
             StandardError.line("Its migrations are not those of this version: the store's own rules were not checked.")

@@ -5,6 +5,7 @@ import ProviderAPI
 struct DataDirectoryOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
     @OptionGroup var storage: SettingFlags<ServeSettings.Storage>
+    @Flag(help: "Print the result as JSON.") var json = false
 
     /// Returns the paths that `martlet serve` would use.
     func paths() async throws -> ProviderConfiguration {

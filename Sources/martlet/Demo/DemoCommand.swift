@@ -7,8 +7,13 @@ import PushSupport
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = command("demo")
         .help("Run gateway, provider and a device in one process and follow one notification through all of them.")
-        .detail("Everything listens on free ports of 127.0.0.1 and is kept in a temporary directory that is removed")
-        .detail("at the end. Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.")
+        .detail(
+            """
+            Everything listens on free ports of 127.0.0.1 and is kept in a temporary directory that is removed at the \
+            end. Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.
+            """
+        )
+        .example("demo --exit")
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "End after the first delivery, with status 0.") var exit = false
@@ -20,6 +25,8 @@ struct DemoCommand: AsyncParsableCommand {
         let directory = FileManager.default.temporaryDirectory.appending(path: "martlet-demo-\(UUID().uuidString)").path
         guard DurableFile.makePrivateFolder(directory) else { throw SettingsError("\(directory) cannot be made") }
         defer { try? FileManager.default.removeItem(atPath: directory) }
+        let file = settings.file.map { "; settings file \($0) is used for the log only" } ?? ""
+        StandardOutput.line("Pushes go to the demo's own gateway, nothing goes to Apple. Data: \(directory)\(file)")
         let demo = DemoRun(directory: directory, endsAfterDelivery: self.exit, log: log)
         try await ServiceRunner.run([], until: demo, logger: log.logger("martlet"))
     }

@@ -28,9 +28,13 @@ struct DemoLoop: Sendable {
     /// The file of the gateway's authority.
     var authorityFile: String { "\(self.directory)/gateway/authority.pem" }
     /// A client of the gateway's admin API.
-    var admin: APIClient { APIClient(baseURL: "http://127.0.0.1:\(self.gatewayPorts.admin)", role: .gateway) }
+    var admin: APIClient {
+        get throws { try APIClient(baseURL: "http://127.0.0.1:\(self.gatewayPorts.admin)", role: .gateway) }
+    }
     /// A client of the provider's API.
-    var provider: APIClient { APIClient(baseURL: "http://127.0.0.1:\(self.providerPort)", apiKey: self.apiKey) }
+    var provider: APIClient {
+        get throws { try APIClient(baseURL: "http://127.0.0.1:\(self.providerPort)", apiKey: self.apiKey) }
+    }
 
     /// Starts a gateway with the app and its key.
     /// - Parameter start: Runs a service.

@@ -10,7 +10,7 @@ struct DeviceCommand: AsyncParsableCommand {
         .subcommands([
             DeviceRunCommand.self, ListResources<RegisteredDevice>.self, ShowResource<RegisteredDevice>.self,
             DeviceAddCommand.self, DeviceRemoveCommand.self, ShowHistory<RegisteredDevice>.self,
-            DeviceImportCommand.self, DeviceExportCommand.self,
+            DeviceImportCommand.self, DeviceExportCommand.self, DeviceReactivateCommand.self,
         ])
         .defaultSubcommand(DeviceRunCommand.self)
 }

@@ -14,12 +14,16 @@ enum DeviceSettings: ConfigurationSection {
         .help("The app to receive for, as its topic; repeat it for several")
     static let channels = Setting("device.channels", flag: "channel", kind: .list)
         .help("A broadcast channel to follow, as APP:ID with the id in base64; repeat it for several")
-    static let admin = Setting("device.admin", flag: "admin", default: GatewaySettings.Admin.url.defaultText)
-        .help("The gateway's admin API, for the activation")
     static let identity = Setting("device.identity", flag: "identity", default: "martlet-data/device.json")
         .help("File that keeps the identity")
     static let name = Setting("device.name", flag: "name", default: "Martlet device")
         .help("Name of the device in the gateway's lists")
+    static let proxy = Setting("device.proxy", flag: "proxy", kind: .secret)
+        .help("HTTP proxy, as http://[USER:PASSWORD@]HOST:PORT")
+        .detail("It must allow CONNECT to the device link, and to the admin API for the activation.")
+        .detail("MARTLET_DEVICE_PROXY hides the password from process lists.")
+    static let fallbackPort = Setting("device.fallbackPort", flag: "fallback-port", kind: .integer(1...65_535))
+        .help("Port that is tried when the device link has no connection on its own, such as 443")
     private static let state = Setting.choice("device.state", flag: "state", default: State.active)
         .help("Whether the device is in use; an inactive one gets less urgent pushes later")
 
@@ -30,6 +34,7 @@ enum DeviceSettings: ConfigurationSection {
             .help("Host of the gateway's device link"),
         .integer("device.port", flag: "port", 0...65_535, \.port)
             .help("Port of the gateway's device link"),
-        SettingRow(admin), SettingRow(identity), SettingRow(name),
+        SettingRow(fallbackPort) { $1.fallbackPort = $0.integer(fallbackPort) },
+        SettingRow(proxy), SettingRow(identity), SettingRow(name),
     ]
 }

@@ -2,7 +2,8 @@ import Foundation
 import PushDevice
 import ServiceLifecycle
 
-/// Prints a device's tokens to standard error, then each notification to standard output.
+/// Prints a device's tokens to standard error, then each notification to standard output; or the tokens alone, to the
+/// latter.
 struct NotificationPrinter: Service {
     let device: Device
     /// The topics whose device tokens are printed.
@@ -11,6 +12,8 @@ struct NotificationPrinter: Service {
     /// The file that keeps the tokens and channels for the next run.
     let file: IdentityFile
     let asJSON: Bool
+    /// Indicates that only the tokens are wanted.
+    let endsAfterTokens: Bool
 
     func run() async throws {
         do {
@@ -23,10 +26,15 @@ struct NotificationPrinter: Service {
     private func printAll() async throws {
         for topic in self.topics {
             let token = try await self.device.deviceToken(for: topic)
-            StandardError.line("device token for \(topic): \(token)")
+            if self.endsAfterTokens {
+                StandardOutput.line(token)
+            } else {
+                StandardError.line("device token for \(topic): \(token)")
+            }
         }
         for channel in self.channels { try await self.device.follow(channel: channel.id, of: channel.app) }
         try self.file.save(self.device.identity)
+        guard !self.endsAfterTokens else { return }
         StandardError.line("waiting for notifications; Ctrl-C ends")
         for await notification in self.device.notifications {
             let text = self.asJSON ? try NotificationText.json(notification) : NotificationText.plain(notification)

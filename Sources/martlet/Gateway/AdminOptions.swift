@@ -9,9 +9,9 @@ struct AdminOptions: APIAccess {
     /// Returns the connection to the gateway's admin API, which needs no key.
     func connection() async throws -> APIConnection {
         let settings = try await self.common.settings([self.admin])
-        let url = settings.text(GatewaySettings.Admin.url)
+        let url = GatewaySettings.Admin.url(settings)
         try settings.check()
-        return APIConnection(client: APIClient(baseURL: url, role: .gateway), cursor: "after")
+        return APIConnection(client: try APIClient(baseURL: url, role: .gateway), cursor: "after")
     }
 }
 

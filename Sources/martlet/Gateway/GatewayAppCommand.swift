@@ -43,11 +43,11 @@ struct GatewayAppCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { "\(self.resource.id) is registered for team \(self.team)" }
     }
 
-    /// `martlet gateway app change`: changes an app.
+    /// `martlet gateway app set`: changes an app.
     struct Change: ResourceCommand {
-        static let configuration = command("change")
+        static let configuration = command("set")
             .help("Change an app. Devices get tokens of another length when they ask for them next.")
-            .example("gateway app change com.example.MyApp --token-length 32")
+            .example("gateway app set com.example.MyApp --token-length 32")
 
         @OptionGroup var resource: ResourceOptions<App>
         @Flag(inversion: .prefixedNo, help: "Whether it may use broadcast channels; without, they are deleted.")

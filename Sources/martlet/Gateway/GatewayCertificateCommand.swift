@@ -6,8 +6,8 @@ import PushTypes
 /// `martlet gateway certificate`: manages the certificates of providers.
 struct GatewayCertificateCommand: AsyncParsableCommand {
     static let configuration = command("certificate", "The certificates by which providers authenticate.")
-        .example("gateway certificate create --topic com.example.MyApp")
-        .subcommands([ListResources<Certificate>.self, Create.self, RemoveResource<Certificate>.self])
+        .example("gateway certificate add --topic com.example.MyApp")
+        .subcommands([ListResources<Certificate>.self, Add.self, RemoveResource<Certificate>.self])
 
     /// The certificates of providers.
     enum Certificate: GatewayResource, ListableResource, RemovableResource {
@@ -17,19 +17,19 @@ struct GatewayCertificateCommand: AsyncParsableCommand {
             "serial", "topic", "topics", "environments", .time("expires", "expiresAt"), .time("revoked", "revokedAt"),
         ]
         static let list = command("list", "List all certificates.").example("gateway certificate list")
-        static let remove = command("revoke", "Revoke a certificate: connections with it are rejected from now on.")
-            .example("gateway certificate revoke 4f2a…")
+        static let remove = command("remove", "Revoke a certificate: connections with it are rejected from now on.")
+            .example("gateway certificate remove 4f2a…")
 
         static func removed(_ id: String) -> String { "certificate \(id) is revoked" }
     }
 
-    /// `martlet gateway certificate create`: issues a certificate and writes its files.
-    struct Create: AsyncParsableCommand {
-        static let configuration = command("create")
+    /// `martlet gateway certificate add`: issues a certificate and writes its files.
+    struct Add: AsyncParsableCommand {
+        static let configuration = command("add")
             .help("Issue a certificate, as Apple would: PEM files, and a .p12 where the gateway makes the key.")
             .example(
                 """
-                gateway certificate create --topic com.example.MyApp --environment sandbox --output apns
+                gateway certificate add --topic com.example.MyApp --environment sandbox --output apns
                 writes apns.pem, apns.key and apns.p12.
                 """
             )

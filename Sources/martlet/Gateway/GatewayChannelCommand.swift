@@ -5,8 +5,8 @@ import PushTypes
 /// `martlet gateway channel`: manages the broadcast channels of an app.
 struct GatewayChannelCommand: AsyncParsableCommand {
     static let configuration = command("channel", "Broadcast channels.")
-        .example("gateway channel create com.example.MyApp --environment sandbox --stores")
-        .subcommands([List.self, Create.self, Delete.self])
+        .example("gateway channel add com.example.MyApp --environment sandbox --stores")
+        .subcommands([List.self, Add.self, Remove.self])
 
     /// The app whose channels a command is about.
     struct App: ParsableArguments {
@@ -28,10 +28,10 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet gateway channel create`: creates a channel.
-    struct Create: RequestCommand {
-        static let configuration = command("create", "Create a channel and print its id.")
-            .example("gateway channel create com.example.MyApp --environment sandbox --stores")
+    /// `martlet gateway channel add`: creates a channel.
+    struct Add: RequestCommand {
+        static let configuration = command("add", "Create a channel and print its id.")
+            .example("gateway channel add com.example.MyApp --environment sandbox --stores")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var app: App
@@ -48,10 +48,10 @@ struct GatewayChannelCommand: AsyncParsableCommand {
         func text(of response: JSONValue) -> String { response["channelId"].stringValue?.printable ?? "" }
     }
 
-    /// `martlet gateway channel delete`: deletes a channel.
-    struct Delete: RequestCommand {
-        static let configuration = command("delete", "Delete a channel.")
-            .example("gateway channel delete com.example.MyApp dHN0… --environment sandbox")
+    /// `martlet gateway channel remove`: removes a channel.
+    struct Remove: RequestCommand {
+        static let configuration = command("remove", "Remove a channel.")
+            .example("gateway channel remove com.example.MyApp dHN0… --environment sandbox")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var app: App
@@ -61,6 +61,6 @@ struct GatewayChannelCommand: AsyncParsableCommand {
             .delete("channels", self.app.environment.rawValue, self.app.bundleID, self.channel)
         }
 
-        func text(of response: JSONValue) -> String { "channel \(self.channel) is deleted" }
+        func text(of response: JSONValue) -> String { "channel \(self.channel) is removed" }
     }
 }

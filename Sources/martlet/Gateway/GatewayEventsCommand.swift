@@ -7,8 +7,9 @@ import PushTypes
 struct GatewayEventsCommand: AsyncParsableCommand {
     static let configuration = command("events")
         .help("What happened to notifications and devices, newest first; or as it happens.")
-        .detail("With --follow, events are printed until Ctrl-C, one line each;")
-        .detail("with --after, those since then come first.")
+        .detail(
+            "With --follow, events are printed until Ctrl-C, one line each; with --after, those since then come first."
+        )
         .example("gateway events --token 01a2… --follow")
 
     @OptionGroup var access: AdminOptions

@@ -1,12 +1,13 @@
 import ArgumentParser
+import Foundation
 import PushSupport
 import PushTypes
 
 /// `martlet gateway key`: manages the keys that sign provider tokens.
 struct GatewayKeyCommand: AsyncParsableCommand {
     static let configuration = command("key", "The keys that sign provider tokens.")
-        .example("gateway key create --team DEF123GHIJ")
-        .subcommands([ListResources<Key>.self, Create.self, Add.self, RemoveResource<Key>.self])
+        .example("gateway key add --team DEF123GHIJ")
+        .subcommands([ListResources<Key>.self, Add.self, RemoveResource<Key>.self])
 
     /// The keys that sign provider tokens.
     enum Key: GatewayResource, ListableResource, RemovableResource {
@@ -17,31 +18,42 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             .time("revoked", "revokedAt"),
         ]
         static let list = command("list", "List all keys.").example("gateway key list")
-        static let remove = command("revoke", "Revoke a key: its provider tokens are rejected from now on.")
-            .example("gateway key revoke ABC123DEFG")
+        static let remove = command("remove", "Revoke a key: its provider tokens are rejected from now on.")
+            .example("gateway key remove ABC123DEFG")
 
         static func removed(_ id: String) -> String { "key \(id) is revoked" }
     }
 
-    /// `martlet gateway key create`: makes a key.
-    struct Create: AsyncParsableCommand {
-        static let configuration = command("create")
-            .help("Make a key, as Apple would issue it: AuthKey_<id>.p8 for the provider.")
-            .example("gateway key create --team DEF123GHIJ --scope environment --environment sandbox")
+    /// `martlet gateway key add`: makes a key and writes its file, or registers one that exists.
+    struct Add: AsyncParsableCommand {
+        static let configuration = command("add")
+            .help("Make a key, as Apple would issue it: AuthKey_<id>.p8 for the provider; or register one that exists.")
+            .detail("With a file the gateway registers that key and keeps its public part only.")
+            .example("gateway key add --team DEF123GHIJ --scope environment --environment sandbox")
+            .example("gateway key add AuthKey_ABC123DEFG.p8 --team DEF123GHIJ")
 
         @OptionGroup var access: AdminOptions
         @OptionGroup var scope: KeyScopeOptions
-        @Option(help: "Its id, 10 letters or digits. Default: a new one.") var keyID: String?
-        @Option(help: "The directory for the file. Default: the working directory.") var output = "."
+        @Argument(help: "The .p8 file, or a public key in PEM, of a key that exists.") var file: String?
+        @Option(help: "Its id, 10 letters or digits. Default: from the file name AuthKey_<key id>.p8, or a new one.")
+        var keyID: String?
+        @Option(help: "The directory for the file of a new key. Default: the working directory.") var output: String?
+
+        func validate() throws {
+            guard self.file == nil || self.output == nil else {
+                throw ValidationError("--output is for a key that the gateway makes: leave out the file or --output.")
+            }
+        }
 
         func run() async throws {
+            if let file { return try await self.register(file) }
             let connection = try await self.access.connection()
             let body = self.scope.members.merging(["generate": true, "keyId": self.keyID?.json]) { $1 }
             let response = try await connection.send(.post(Key.path).body(body))
             guard let id = response["keyId"].stringValue, let key = response["privateKey"].stringValue else {
                 throw SettingsError("the gateway made no key: is it of another version?")
             }
-            let path = "\(self.output)/AuthKey_\(id).p8"
+            let path = "\(self.output ?? ".")/AuthKey_\(id).p8"
             do {
                 try OutputFile.write(pem: key, to: path, isSecret: true)
             } catch {
@@ -51,24 +63,24 @@ struct GatewayKeyCommand: AsyncParsableCommand {
             }
             try self.access.print(["keyId": id.json, "file": path.json]) { _ in "key \(id) is in \(path)" }
         }
-    }
 
-    /// `martlet gateway key add`: registers a key that exists.
-    struct Add: RequestCommand {
-        static let configuration = command("add", "Register a key that exists; the gateway keeps its public part only.")
-            .example("gateway key add AuthKey_ABC123DEFG.p8 --key-id ABC123DEFG --team DEF123GHIJ")
-
-        @OptionGroup var access: AdminOptions
-        @OptionGroup var scope: KeyScopeOptions
-        @Argument(help: "The .p8 file, or a public key in PEM.") var file: String
-        @Option(help: "Its id, 10 letters or digits.") var keyID: String
-
-        func request() throws -> APIRequest {
-            let key = ["keyId": self.keyID.json, "key": try InputFile.text(self.file).json]
-            return .post(Key.path).body(self.scope.members.merging(key) { $1 })
+        /// Registers the key in a file.
+        private func register(_ file: String) async throws {
+            guard let id = self.keyID ?? Self.keyID(fileName: file) else {
+                throw ValidationError("Give --key-id: the name of the file is not AuthKey_<key id>.p8.")
+            }
+            let key = ["keyId": id.json, "key": try InputFile.text(file).json]
+            let request = APIRequest.post(Key.path).body(self.scope.members.merging(key) { $1 })
+            let response = try await self.access.connection().send(request)
+            try self.access.print(response) { _ in "key \(id) is registered for team \(self.scope.team)" }
         }
 
-        func text(of response: JSONValue) -> String { "key \(self.keyID) is registered for team \(self.scope.team)" }
+        /// Returns the id in a file name as Apple gives it; `nil` for another name.
+        private static func keyID(fileName: String) -> String? {
+            let name = URL(filePath: fileName).lastPathComponent
+            guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
+            return String(name.dropFirst(8).dropLast(3))
+        }
     }
 }
 

@@ -25,8 +25,10 @@ struct GatewayRunCommand: AsyncParsableCommand {
         let log = LogConfiguration(settings)
         try settings.check()
 
+        let logger = log.logger("martlet")
+        StartLine.log(to: logger, "gateway starts", data: configuration.dataDirectory, settings)
         let gateway = try Gateway(configuration: configuration, time: SystemTime(), logger: log.logger("gateway"))
-        try await ServiceRunner.run([gateway], logger: log.logger("martlet"))
+        try await ServiceRunner.run([gateway], ready: { _ = try await gateway.addresses() }, logger: logger)
     }
 
     /// Returns the configuration that the settings describe; ``SettingsReader/check()`` comes after that.

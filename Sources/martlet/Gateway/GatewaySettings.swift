@@ -23,15 +23,40 @@ extension GatewayConfiguration: SettingTarget {
 enum GatewaySettings {
     /// Data and server certificate.
     enum General: ConfigurationSection {
+        private static let serverNames = Setting(
+            "gateway.serverNames",
+            flag: "server-name",
+            kind: .list,
+            default: GatewayConfiguration.defaults.serverNames.joined(separator: ", ")
+        )
+        .help("A name in the server certificate; repeat it for several")
+        .detail("The loopback addresses are always in it.")
+
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .text("gateway.dataDirectory", flag: "data-directory", \.dataDirectory)
                 .help("Directory of certificates, keys and stored messages"),
-            .list("gateway.serverNames", flag: "server-name", \.serverNames)
-                .help("A name in the server certificate; repeat it for several")
-                .detail("The loopback addresses are always in it."),
+            SettingRow(serverNames) { settings, configuration in
+                guard let names = settings.strings(serverNames) else { return }
+                for name in names where !Self.isServerName(name) {
+                    settings.reject(serverNames, "'\(name.printable)' is not a host name or an IP address")
+                }
+                configuration.serverNames = names
+            },
             .choice("gateway.serverKey", flag: "server-key", \.serverKey)
                 .help("Kind of key in the server certificate"),
         ]
+
+        /// Indicates whether a certificate can have a name: letters, digits, hyphens and dots, a wildcard before
+        /// them, or an IPv6 address.
+        private static func isServerName(_ name: String) -> Bool {
+            let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard (1...253).contains(name.utf8.count), !name.hasPrefix("-"), !labels.contains("") else { return false }
+            let host = name.hasPrefix("*.") ? name.dropFirst(2) : name[...]
+            return host.utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                    || [45, 46, 58, 95].contains(byte)
+            }
+        }
     }
 
     /// The treatment of providers beyond the rules: faults, strictness, token length.
@@ -47,7 +72,9 @@ enum GatewaySettings {
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .list("gateway.faults", flag: "fault", \.faults)
                 .help("A fault from the start on, such as reason=TooManyRequests,percent=20; repeat it for several")
-                .detail("`martlet gateway fault` adds and removes them later."),
+                .detail("`martlet gateway fault` adds and removes them later.")
+                .detail("In the environment variable semicolons separate several, because a fault has commas.")
+                .separated(by: ";"),
             .text("gateway.faultsFile", flag: "faults", \.faultsFile)
                 .help("A JSON file of faults"),
             SettingRow(strict) { if $0.isOn(strict) { $1.rules = .strict } },
@@ -123,8 +150,18 @@ enum GatewaySettings {
     enum Admin: SettingSection {
         private static let defaultURL = "http://\(GatewayConfiguration.defaults.admin)"
         static let url = Setting("gateway.adminURL", flag: "admin-url", default: defaultURL)
-            .help("The gateway's admin API")
+            .help("The URL of the gateway's admin API")
+            .formerly("device.admin")
 
         static let settings = [url]
+
+        /// Returns the URL. A malformed one is an error of ``SettingsReader/check()``.
+        static func url(_ settings: SettingsReader) -> String {
+            let text = settings.text(self.url)
+            if !APIClient.isURL(text) {
+                settings.reject(self.url, "'\(text.printable)' is no URL such as \(self.defaultURL)")
+            }
+            return text
+        }
     }
 }

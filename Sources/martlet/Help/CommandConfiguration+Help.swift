@@ -14,6 +14,9 @@ func command(_ name: String, _ abstract: String = "") -> CommandConfiguration {
 
 /// The parts of a command's help, each added by a call, as for the rows of the table of settings.
 extension CommandConfiguration {
+    /// The words before each example.
+    static let exampleMark = "Example: martlet "
+
     /// Returns the configuration with the sentence that lists show.
     func help(_ abstract: String) -> Self { changed(self) { $0.abstract = abstract } }
 
@@ -25,7 +28,12 @@ extension CommandConfiguration {
     /// Returns the configuration with an example after all sentences.
     /// - Parameter words: The words after `martlet`.
     func example(_ words: String) -> Self {
-        changed(self) { $0.discussion += "\($0.discussion.isEmpty ? "" : "\n\n")Example: martlet \(words)" }
+        changed(self) {
+            // Several examples stand together.
+            let isNext = $0.discussion.split(separator: "\n").last?.hasPrefix(Self.exampleMark) == true
+            let gap = $0.discussion.isEmpty ? "" : isNext ? "\n" : "\n\n"
+            $0.discussion += "\(gap)\(Self.exampleMark)\(words)"
+        }
     }
 
     /// Returns the configuration with the commands below this one.

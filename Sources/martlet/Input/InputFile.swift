@@ -1,14 +1,20 @@
 import Foundation
+import PushSender
 import PushSupport
 
 /// Files that commands read for their user; `-` is standard input. All functions throw ``SettingsError``.
 enum InputFile {
     /// Returns the bytes of a file.
-    /// - Parameter option: The option or setting that names the file, for the error; `nil` if that is clear.
-    static func data(_ path: String, for option: String? = nil) throws -> Data {
+    /// - Parameters:
+    ///   - option: The option or setting that names the file, for the error; `nil` if that is clear.
+    ///   - maximum: The largest file, in bytes; `nil` for any size.
+    static func data(_ path: String, for option: String? = nil, maximum: Int? = nil) throws -> Data {
         try self.reading(path, for: option) {
-            path == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: path))
+            let file = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+            guard let maximum else { return try file.readToEnd() ?? Data() }
+            let data = try file.read(upToCount: maximum + 1) ?? Data()
+            guard data.count <= maximum else { throw SettingsError("it has more than \(maximum) bytes") }
+            return data
         }
     }
 
@@ -20,8 +26,32 @@ enum InputFile {
     /// Opens a file for reading it in pieces.
     static func open(_ path: String, for option: String? = nil) throws -> FileHandle {
         try self.reading(path, for: option) {
-            path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+            // A folder can be opened, and fails later.
+            guard !self.isDirectory(path) else { throw SettingsError(String(cString: strerror(EISDIR))) }
+            return path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
         }
+    }
+
+    /// Returns the text of a file with the certificates of authorities.
+    static func authorities(_ path: String, for option: String) throws -> String {
+        let text = try self.text(path, for: option)
+        guard PushServiceEndpoint.hasCertificates(text) else {
+            throw SettingsError("\(option): \(path) has no certificate in PEM (BEGIN CERTIFICATE)", status: .usage)
+        }
+        return text
+    }
+
+    /// Returns a path that is not that of a folder.
+    static func file(_ path: String) throws -> String {
+        guard !self.isDirectory(path) else {
+            throw SettingsError("\(path) cannot be read: \(String(cString: strerror(EISDIR)))")
+        }
+        return path
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
     }
 
     /// Returns the JSON object in a file.
@@ -39,7 +69,10 @@ enum InputFile {
             }
             return members
         } catch let error as RequestError {
-            throw SettingsError("\(name): \(error.message)")
+            guard let (line, column) = JSONValue.errorPosition(in: data) else {
+                throw SettingsError("\(name): \(error.message)")
+            }
+            throw SettingsError("\(name), line \(line), column \(column): this is not valid JSON in UTF-8")
         }
     }
 

@@ -11,7 +11,7 @@ enum OutputFile {
         }
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: isSecret ? 0o600 : 0o644]
         guard FileManager.default.createFile(atPath: path, contents: content, attributes: attributes) else {
-            throw SettingsError("\(path) cannot be written")
+            throw SettingsError("\(path) cannot be written: \(DurableFile.lastError)")
         }
     }
 

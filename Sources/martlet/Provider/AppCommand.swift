@@ -1,14 +1,18 @@
 import ArgumentParser
 import PushSupport
+import PushTypes
 
 /// `martlet app`: manages the apps of a provider.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = command("app", "The apps that a provider sends for.")
         .example("app add com.example.MyApp --name 'My App'")
-        .subcommands([ListResources<App>.self, ShowResource<App>.self, Add.self, Change.self])
+        .subcommands([
+            ListResources<App>.self, ShowResource<App>.self, Retry.self, Add.self, Change.self, EraseResource<App>.self,
+            UserSecretCommand.self,
+        ])
 
     /// The apps of a provider.
-    enum App: ProviderResource, ListableResource, ShowableResource {
+    enum App: ProviderResource, ListableResource, ShowableResource, ErasableResource {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
         static let columns: TextTable = [
@@ -16,7 +20,15 @@ struct AppCommand: AsyncParsableCommand {
             .time("since", "createdAtMs"),
         ]
         static let list = command("list", "List all apps.").example("app list")
-        static let show = command("show", "Show an app.").example("app show com.example.MyApp")
+        static let show = command("show", "Show an app, and whether its pushes are sent.")
+            .example("app show com.example.MyApp")
+
+        static func details(_ response: JSONValue) -> String {
+            ([Self.columns.details(of: response)] + EnvironmentStateText.lines(response)).joined(separator: "\n")
+        }
+        static let erase = command("remove", "Erase an app with everything that is kept of it.")
+            .example("app remove com.example.MyApp")
+        static let loss = "its devices, notifications, schedules, webhooks and credentials"
     }
 
     /// `martlet app add`: adds an app.
@@ -54,5 +66,21 @@ struct AppCommand: AsyncParsableCommand {
             let rate = self.noRate ? JSONValue.null : self.rate?.json
             return self.resource.request(.patch).body(["name": self.name?.json, "rate": rate])
         }
+    }
+
+    /// `martlet app retry`: probes a paused environment.
+    struct Retry: ResourceCommand {
+        static let configuration = command("retry")
+            .help("Try a paused environment again now; its pushes go on if that succeeds.")
+            .example("app retry com.example.MyApp production")
+
+        @OptionGroup var resource: ResourceOptions<App>
+        @Argument(help: "sandbox or production.") var environment: PushEnvironment
+
+        func request() -> APIRequest {
+            self.resource.request(.post, "environments", self.environment.rawValue).action("resume")
+        }
+
+        func text(of response: JSONValue) -> String { EnvironmentStateText.of(response) }
     }
 }

@@ -24,10 +24,10 @@ struct AppOptions: APIAccess {
         try await self.provider.common.settings([self.provider.api, self.flags] + own)
     }
 
-    /// - Throws: A validation error if the settings name no app.
+    /// - Throws: ``SettingsError`` if the settings name no app.
     static func connection(_ settings: SettingsReader) throws -> APIConnection {
         guard let app = settings.string(AppSettings.app), !app.isEmpty else {
-            throw ValidationError("Name the app with --app.")
+            throw SettingsError("name the app: --app, MARTLET_API_APP or api.app", status: .usage)
         }
         return APIConnection(client: try ProviderOptions.authenticated(settings), path: ["apps", app])
     }

@@ -16,12 +16,19 @@ struct AudienceOptions: ParsableArguments {
     @Option(help: "Of at least this app version.") var atLeastVersion: String?
     @Option(help: "Below this app version.") var belowVersion: String?
     @Option(help: "In this time zone, such as Europe/Berlin.") var timeZone: String?
+    @Option(help: "With a token of this Live Activity, by the app's id of it.") var activity: String?
     @Option(help: "Registered within so many days.") var seenWithinDays: Int?
     @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
+    @Option(help: "What the tokens are for, such as voip. Default: alert.") var kind: TokenKind?
 
     /// The members of the request.
     var members: [String: JSONValue?] {
-        get throws { ["audience": try self.audience(), "environment": self.environment?.rawValue.json] }
+        get throws {
+            [
+                "audience": try self.audience(), "environment": self.environment?.rawValue.json,
+                "kind": self.kind?.rawValue.json,
+            ]
+        }
     }
 
     /// The conditions of the flags, each an object of its own.
@@ -37,6 +44,7 @@ struct AudienceOptions: ParsableArguments {
         for attribute in self.attribute {
             conditions.append(["attribute": attribute.name.json, "is": attribute.value])
         }
+        add("activity", self.activity?.json)
         add("locale", self.locale?.json)
         let versions = ["atLeast": self.atLeastVersion?.json, "below": self.belowVersion?.json].compactMapValues { $0 }
         add("appVersion", versions.isEmpty ? nil : .object(versions))

@@ -8,6 +8,7 @@ import PushTypes
 enum CredentialSettings: SettingSection {
     static let passphrase = Setting("credential.passphrase", flag: "passphrase", kind: .secret)
         .help("Passphrase of the credential; better given as MARTLET_CREDENTIAL_PASSPHRASE")
+        .formerly("send.passphrase")
 
     static let settings = [passphrase]
 }
@@ -17,7 +18,7 @@ struct CredentialCommand: AsyncParsableCommand {
     static let configuration = command("credential")
         .help("The credentials that an app pushes with, one for each environment.")
         .example("credential set production AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app …")
-        .subcommands([ListResources<Credential>.self, Change.self, RemoveResource<Credential>.self])
+        .subcommands([ListResources<Credential>.self, Change.self, Test.self, RemoveResource<Credential>.self])
 
     /// The credentials of an app, one for each environment.
     enum Credential: AppResource, ListableResource, RemovableResource {
@@ -46,43 +47,76 @@ struct CredentialCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<Credential>
         @Argument(help: "A .p8 key, a .p12 archive or a PEM file.") var file: String
-        @Option(help: "The private key of a PEM certificate, if it is in another file.") var keyFile: String?
-        @Option(help: "Team id, for a .p8 key.") var teamID: String?
-        @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.") var keyID: String?
-        @OptionGroup var flags: SettingFlags<CredentialSettings>
+        @OptionGroup var options: CredentialFileOptions
+        @Flag(help: "Test it against the push service once it is set.") var test = false
 
         func run() async throws {
-            let settings = try await self.resource.access.settings([self.flags])
+            let settings = try await self.resource.access.settings([self.options.flags])
             let connection = try AppOptions.connection(settings)
-            let body = try self.members(passphrase: settings.string(CredentialSettings.passphrase))
+            let body = try self.options.members(of: self.file, settings)
             let response = try await connection.send(self.resource.request(.put).body(body))
             try self.resource.print(response, Credential.columns.details)
+            guard self.test else { return }
+            let result = try await connection.send(self.resource.request(.post).action("test").body([:]))
+            try self.resource.print(result, CredentialTestText.of)
+            if result["works"] != true { throw ExitCode.failure }
         }
+    }
 
-        /// Returns the members of the request.
-        /// - Throws: ``CredentialError`` for files that could not be used.
-        private func members(passphrase: String?) throws -> [String: JSONValue?] {
-            let credential = try PushCredential.load(
-                file: self.file,
-                passphrase: passphrase,
-                teamID: self.teamID,
-                keyID: self.keyID,
-                keyFile: self.keyFile
-            )
-            let content = try InputFile.data(self.file)
-            let text = String(decoding: content, as: UTF8.self)
-            if case .token(let key) = credential {
-                return ["teamId": key.teamID.json, "keyId": key.keyID.json, "privateKey": text.json]
-            }
-            guard text.contains("-----BEGIN ") else {
-                guard self.keyFile == nil else {
-                    throw ValidationError("A provider takes a certificate with a key of its own in PEM, not in DER.")
-                }
-                return ["p12": content.base64EncodedString().json, "passphrase": passphrase?.json]
-            }
-            let key = try self.keyFile.map { String(decoding: try InputFile.data($0), as: UTF8.self) }
-            let parts = [text, key].compactMap { $0 }.map { $0.hasSuffix("\n") ? $0 : $0 + "\n" }
-            return ["certificate": parts.joined().json, "passphrase": passphrase?.json]
+    /// `martlet credential test`: proves a credential against the push service, without a device.
+    struct Test: AsyncParsableCommand {
+        static let configuration = command("test")
+            .help("Test a credential against the push service, without a device.")
+            .detail("Tests the stored credential, or with a file that one, which is not stored. The status is 0 if")
+            .detail("pushes of the app would be accepted, 1 if not.")
+            .example("credential test production --app com.example.MyApp")
+
+        @OptionGroup var resource: ResourceOptions<Credential>
+        @Argument(help: "A .p8 key, a .p12 archive or a PEM file. Default: the stored credential.") var file: String?
+        @OptionGroup var options: CredentialFileOptions
+
+        func run() async throws {
+            let settings = try await self.resource.access.settings([self.options.flags])
+            let connection = try AppOptions.connection(settings)
+            let body = try self.file.map { try self.options.members(of: $0, settings) } ?? [:]
+            let result = try await connection.send(self.resource.request(.post).action("test").body(body))
+            try self.resource.print(result, CredentialTestText.of)
+            if result["works"] != true { throw ExitCode.failure }
         }
+    }
+}
+
+/// The options that read a credential from files.
+struct CredentialFileOptions: ParsableArguments {
+    @Option(help: "The private key of a PEM certificate, if it is in another file.") var keyFile: String?
+    @Option(help: "Team id, for a .p8 key.") var teamID: String?
+    @Option(help: "Key id, for a .p8 key; default: from the file name AuthKey_<key id>.p8.") var keyID: String?
+    @OptionGroup var flags: SettingFlags<CredentialSettings>
+
+    /// Returns the members of the request.
+    /// - Throws: ``CredentialError`` for files that could not be used.
+    func members(of file: String, _ settings: SettingsReader) throws -> [String: JSONValue?] {
+        let passphrase = settings.string(CredentialSettings.passphrase)
+        let credential = try InputFile.credential(
+            file,
+            passphrase: passphrase,
+            teamID: self.teamID,
+            keyID: self.keyID,
+            keyFile: self.keyFile
+        )
+        let content = try InputFile.data(file)
+        let text = String(decoding: content, as: UTF8.self)
+        if case .token(let key) = credential {
+            return ["teamId": key.teamID.json, "keyId": key.keyID.json, "privateKey": text.json]
+        }
+        guard text.contains("-----BEGIN ") else {
+            guard self.keyFile == nil else {
+                throw ValidationError("A provider takes a certificate with a key of its own in PEM, not in DER.")
+            }
+            return ["p12": content.base64EncodedString().json, "passphrase": passphrase?.json]
+        }
+        let key = try self.keyFile.map { String(decoding: try InputFile.data($0), as: UTF8.self) }
+        let parts = [text, key].compactMap { $0 }.map { $0.hasSuffix("\n") ? $0 : $0 + "\n" }
+        return ["certificate": parts.joined().json, "passphrase": passphrase?.json]
     }
 }

@@ -14,18 +14,22 @@ struct DeviceAddCommand: ResourceCommand {
 
     @OptionGroup var resource: ResourceOptions<RegisteredDevice>
     @Option(help: "sandbox or production. Default: production.") var environment: PushEnvironment?
+    @Option(help: "What the token is for, such as voip or liveActivityUpdate. Default: alert.") var kind: TokenKind?
+    @Option(help: "The app's id of the Live Activity to which an update token belongs.") var activity: String?
     @Option(help: "The user whose device it is.") var user: String?
     @Option(help: "Such as de-AT.") var locale: String?
     @Option(help: "Such as Europe/Berlin.") var timeZone: String?
     @Option(help: "Such as 3.1.4.") var appVersion: String?
-    @Option(help: "With it, a changed token replaces the old one.") var installation: String?
+    @Option(help: "Its tokens share their user, tags and so on, and a changed one replaces the old one of its kind.")
+    var installation: String?
     @Option(help: "A tag; repeat it for several. They are all that the device has from now on.") var tag: [String] = []
     @Option(help: "NAME=VALUE; repeat it for several. NAME= removes it.") var attribute: [AttributeValue] = []
 
     func request() -> APIRequest {
         let attributes = self.attribute.map { ($0.name, $0.value == "" ? JSONValue.null : $0.value) }
         return .post(RegisteredDevice.path).body([
-            "token": self.resource.id.hex.json, "environment": self.environment?.rawValue.json, "user": self.user?.json,
+            "token": self.resource.id.hex.json, "environment": self.environment?.rawValue.json,
+            "kind": self.kind?.rawValue.json, "activity": self.activity?.json, "user": self.user?.json,
             "locale": self.locale?.json, "timeZone": self.timeZone?.json, "appVersion": self.appVersion?.json,
             "installation": self.installation?.json, "tags": .texts(self.tag),
             "attributes": attributes.isEmpty ? nil : .object(Dictionary(attributes) { $1 }),

@@ -7,8 +7,12 @@ import Synchronization
 /// `martlet device import`: registers the devices in a file.
 struct DeviceImportCommand: AsyncParsableCommand {
     static let configuration = command("import", "Register the devices in a file, one line each; any number of them.")
-        .detail("The file is sent as it is read. At the end the command prints how many devices are new,")
-        .detail("and which lines were rejected and why; all others are registered.")
+        .detail(
+            """
+            The file is sent as it is read. At the end the command prints how many devices are new, and which lines \
+            were rejected and why; all others are registered.
+            """
+        )
         .detail("The status is 0 if none was rejected. Importing a file again changes nothing.")
         .example("device import devices.ndjson --app com.example.MyApp")
 

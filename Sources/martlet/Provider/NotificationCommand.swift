@@ -4,13 +4,12 @@ import PushSupport
 /// `martlet notification`: sends, follows and controls notifications.
 struct NotificationCommand: AsyncParsableCommand {
     static let configuration = command("notification")
-        .help("The notifications of a provider: preview, send, follow, stop, look up.")
-        .detail("'martlet send' makes a notification from options; 'martlet notification send' takes the whole")
-        .detail("request, with everything that docs/content.md has.")
+        .help("The notifications of a provider: preview, follow, stop, look up.")
+        .detail("'martlet send' makes one.")
         .example("notification watch 9e1c…")
         .subcommands([
             ListResources<ProviderNotification>.self, ShowResource<ProviderNotification>.self,
-            NotificationPreviewCommand.self, NotificationSendCommand.self, NotificationWatchCommand.self,
+            NotificationPreviewCommand.self, NotificationWatchCommand.self, NotificationResendCommand.self,
             PerformAction<Pause>.self, PerformAction<Resume>.self, PerformAction<Cancel>.self, Deliveries.self,
             Find.self,
         ])
@@ -72,8 +71,9 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
     struct Filter: ListFilter {
         @OptionGroup var shown: LimitOption
         @Option(help: "scheduled, accepted, sending, paused, cancelled or done.") var state: String?
+        @Option(help: "Those with this name.") var name: String?
 
-        var query: [(String, String?)] { [("state", self.state)] }
+        var query: [(String, String?)] { [("state", self.state), ("name", self.name)] }
         var maximum: Int? { self.shown.limit }
     }
 
@@ -83,7 +83,7 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
     static let path = "notifications"
     static let id = ArgumentHelp("The notification's id.")
     static let columns: TextTable = [
-        "id", "app", "state", "recipients", .init("accepted", "counters.accepted"),
+        "id", "app", "name", "state", "recipients", .init("accepted", "counters.accepted"),
         .init("rejected", "counters.rejected"), .init("failed", "counters.failed"),
         .init("skipped", "counters.skipped"), .init("retrying", "counters.retrying"), .time("created", "createdAtMs"),
     ]
@@ -91,17 +91,25 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         .example("notification list --app com.example.MyApp --state sending")
     static let show = command("show", "Show a notification and its progress.").example("notification show 9e1c…")
     private static let allColumns: TextTable = [
-        "id", "app", "state", .init("paused because", "pauseReason"), "to", "environment", "topic",
-        .init("push type", "pushType"), "priority", .init("collapse id", "collapseId"), "lane", "guarantee", "when",
+        "id", "app", "name", "state", .init("paused because", "pauseReason"), .init("sent by", "key.name"),
+        .init("key", "key.id"), .init("resend of", "resendOf"), "to", "environment", "topic",
+        .init("push type", "pushType"), "priority", "expiration", .init("expires in", "expiresIn"),
+        .init("collapse id", "collapseId"), .init("payload", "content.payload"),
+        .init("localizations", "content.localizations"), .init("badge increment", "content.badgeIncrement"), "lane",
+        "guarantee", "when",
         "pace", "recipients", .init("accepted", "counters.accepted"), .init("rejected", "counters.rejected"),
         .init("failed", "counters.failed"), .init("skipped", "counters.skipped"),
         .init("retrying", "counters.retrying"), .init("per second", "ratePerSecond"),
-        .init("seconds left", "secondsLeft"), .init("sent in this wave", "wave.sent"), .init("schedule", "schedule.id"),
+        .time("next", "nextAtMs"), .init("waiting for", "waitingFor"), .init("seconds left", "secondsLeft"),
+        .time("finishes (estimate)", "finishesAtMs"), .init("sent in this wave", "wave.sent"),
+        .init("schedule", "schedule.id"),
         .time("created", "createdAtMs"), .time("starts", "startsAtMs"), .time("started", "startedAtMs"),
         .time("finished", "finishedAtMs"),
     ]
 
-    static func details(_ response: JSONValue) -> String { self.allColumns.details(of: response) }
+    static func details(_ response: JSONValue) -> String {
+        ([self.allColumns.details(of: response)] + EnvironmentStateText.lines(response)).joined(separator: "\n")
+    }
 }
 
 extension ProviderNotification.Action {

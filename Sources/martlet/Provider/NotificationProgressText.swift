@@ -2,6 +2,13 @@ import PushSupport
 
 /// The progress of a notification in one line.
 enum NotificationProgressText {
+    /// The causes of waiting in words.
+    private static let causes = [
+        "start": "waiting for its time", "localTime": "waiting for the next time zone",
+        "window": "waiting for its hours", "wave": "between two waves", "pushService": "the push service needs a pause",
+        "retry": "the next retry waits",
+    ]
+
     /// Returns the line: the state, a bar, and the counts of everything but success.
     static func of(_ notification: JSONValue) -> String {
         let state = notification["state"].stringValue ?? "unknown"
@@ -25,11 +32,16 @@ enum NotificationProgressText {
                 )
             )
         }
+        if state != "scheduled", notification["nextAtMs"] != .null {
+            let cause = notification["waitingFor"].stringValue.flatMap { Self.causes[$0] } ?? "waiting"
+            parts.append("\(cause) until \(notification["nextAtMs"].timeText)")
+        }
         let troubles = [
             ("rejected", counts.rejected), ("failed", counts.failed), ("skipped", counts.skipped),
             ("retrying", counts.retrying),
         ]
         parts += troubles.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        if let faults = EnvironmentStateText.faults(notification) { parts.append(faults) }
         return parts.joined(separator: "; ").printable
     }
 }
@@ -58,4 +70,13 @@ extension JSONValue {
 
     /// Indicates whether this notification is done and everything that could be sent was accepted.
     var isDoneAndAccepted: Bool { self["state"].stringValue == "done" && NotificationCounts(self).allAccepted }
+
+    /// Indicates whether the response to the sending of this notification warns that no device matches.
+    var reachesNobody: Bool { self["warnings"].elements.contains { $0["field"].stringValue == "to" } }
+
+    /// The exit status of a command that has waited for the end of this notification.
+    var exitStatus: ExitStatus {
+        guard self.isDoneAndAccepted else { return .failed }
+        return NotificationCounts(self).accepted == 0 ? .nobodyReached : .done
+    }
 }

@@ -4,8 +4,13 @@ import Foundation
 /// `martlet notification watch`: follows a notification.
 struct NotificationWatchCommand: AsyncParsableCommand {
     static let configuration = command("watch", "Follow a notification until it is done or cancelled.")
-        .detail("On a terminal it is a bar with rate and time left, elsewhere a line whenever something has changed,")
-        .detail("with --json the whole response. The status is 0 if every push was accepted, 1 if not.")
+        .detail(
+            """
+            On a terminal it is a bar with rate and time left, elsewhere a line whenever something has changed, with \
+            --json the whole response.
+            """
+        )
+        .detail("The status is 0 if every push was accepted, 1 if not, 3 if nobody was reached.")
         .example("notification watch 9e1c…")
 
     @OptionGroup var resource: ResourceOptions<ProviderNotification>
@@ -31,8 +36,10 @@ struct NotificationWatchCommand: AsyncParsableCommand {
                 guard StandardOutput.line(text) else { throw ExitCode.failure }
             }
             last = text
-            if response.isDoneAndAccepted { return }
-            if response.hasEnded { throw ExitCode.failure }
+            if response.hasEnded {
+                if response.exitStatus == .done { return }
+                throw ExitCode(response.exitStatus.rawValue)
+            }
             try await Task.sleep(for: .seconds(self.interval))
         }
     }

@@ -4,32 +4,33 @@ import Foundation
 /// The settings that name a provider.
 enum APISettings: SettingSection {
     static let server = Setting("api.server", flag: "server", default: "http://127.0.0.1:8080")
-        .help("The provider")
-        .detail("`send.server` counts where this is absent.")
+        .help("The provider's URL")
+        .formerly("send.server")
     static let key = Setting("api.key", flag: "api-key", kind: .secret)
         .help("API key; better given as MARTLET_API_KEY")
-        .detail("Flags are seen in process lists. `send.apiKey` counts where this is absent.")
+        .detail("Other users of the host see flags in its list of processes.")
+        .formerly("send.apiKey")
 
-    static let settings = [server, key]
+    static let authority = Setting("api.authority", flag: "api-authority")
+        .help("PEM file with an authority to trust for a provider with HTTPS, besides the system's")
 
-    /// Returns a client of the provider that the settings name; what `martlet send` reads counts too.
-    /// - Throws: ``SettingsError`` for a malformed URL.
+    static let settings = [server, key, authority]
+
+    /// Returns a client of the provider that the settings name.
+    /// - Throws: ``SettingsError`` for a malformed URL or key.
     static func client(_ settings: SettingsReader) throws -> APIClient {
-        try self.client(settings, [self.server, SendSettings.server], keys: [self.key, SendSettings.apiKey])
-    }
-
-    /// Returns a client of the server and with the key that are given first among some settings.
-    static func client(_ settings: SettingsReader, _ servers: [Setting], keys: [Setting]) throws -> APIClient {
-        let text = servers.lazy.compactMap(settings.string).first ?? self.server.defaultText ?? ""
-        let key = keys.lazy.compactMap(settings.string).first
+        let text = settings.text(self.server)
+        let key = settings.string(self.key)
         if let key, !key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) {
             // The value itself must not be shown.
             settings.reject(self.key, "the key has a space, a line break or another character that no key has")
         }
+        if !APIClient.isURL(text) {
+            settings.reject(self.server, "'\(text.printable)' is no URL such as http://127.0.0.1:8080")
+        }
         try settings.check()
-        guard let url = URLComponents(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false
-        else { throw SettingsError("api.server: '\(text)' is no URL such as http://127.0.0.1:8080") }
-        return APIClient(baseURL: text, apiKey: key)
+        let authority = try settings.string(self.authority).map { try InputFile.text($0, for: self.authority.key) }
+        return try APIClient(baseURL: text, apiKey: key, authority: authority)
     }
 }
 
@@ -50,7 +51,9 @@ struct ProviderOptions: APIAccess {
     /// Returns a client that has an API key.
     static func authenticated(_ settings: SettingsReader) throws -> APIClient {
         let client = try APISettings.client(settings)
-        guard client.apiKey != nil else { throw ValidationError("Give an API key: set MARTLET_API_KEY.") }
+        guard client.apiKey?.isEmpty == false else {
+            throw SettingsError("give an API key: MARTLET_API_KEY, api.key or --api-key", status: .usage)
+        }
         return client
     }
 }

@@ -11,8 +11,9 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
         @OptionGroup var shown: LimitOption
         @Option(help: "Only those of this user.") var user: String?
         @Option(help: "Only those with this tag.") var tag: String?
+        @Option(help: "Only those with tokens of this kind, such as voip.") var kind: TokenKind?
 
-        var query: [(String, String?)] { [("user", self.user), ("tag", self.tag)] }
+        var query: [(String, String?)] { [("user", self.user), ("tag", self.tag), ("kind", self.kind?.rawValue)] }
         var maximum: Int? { self.shown.limit }
     }
 
@@ -27,13 +28,13 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
 
     /// The columns of lists.
     static let columns: TextTable = [
-        "token", "environment", "state", "user", "locale", .init("version", "appVersion"), "tags",
+        "token", "kind", "environment", "state", "user", "locale", .init("version", "appVersion"), "tags",
         .time("last seen", "registeredAtMs"),
     ]
 
     /// The columns of a single device.
     static let allColumns: TextTable = [
-        "token", "id", "environment", "state", "user", "locale", .init("time zone", "timeZone"),
+        "token", "id", "kind", "activity", "environment", "state", "user", "locale", .init("time zone", "timeZone"),
         .init("app version", "appVersion"), "installation", "capabilities", "tags", "attributes",
         .time("since", "createdAtMs"), .time("last seen", "registeredAtMs"),
     ]

@@ -23,7 +23,7 @@ struct ScheduleRule: ParsableArguments {
 struct ScheduleOptions: ParsableArguments {
     @OptionGroup var rule: ScheduleRule
     @Option(help: "Its name in lists.") var name: String
-    @Argument(help: "A file with what it sends, as for 'martlet notification send'; '-' is standard input.")
+    @Argument(help: "A file with what it sends, as for 'martlet send FILE'; '-' is standard input.")
     var file: String
 
     /// The members of the request.

@@ -6,9 +6,12 @@ import PushTypes
 struct TokenInvalidationCommand: AsyncParsableCommand {
     static let configuration = command("hygiene")
         .help("The deactivation of tokens by a provider, and the breaker that stops it.")
-        .detail("When far more tokens than usual are rejected as dead or bad,")
-        .detail("the breaker opens and nothing is deactivated until 'apply' or 'discard' decides about the tokens")
-        .detail("that were withheld.")
+        .detail(
+            """
+            When far more tokens than usual are rejected as dead or bad, the breaker opens and nothing is deactivated \
+            until 'apply' or 'discard' decides about the tokens that were withheld.
+            """
+        )
         .example("hygiene show --app com.example.MyApp")
         .subcommands([Show.self, PerformAction<Apply>.self, PerformAction<Discard>.self, Events.self])
         .defaultSubcommand(Show.self)

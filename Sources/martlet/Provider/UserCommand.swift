@@ -5,14 +5,17 @@ import PushSupport
 struct UserCommand: AsyncParsableCommand {
     static let configuration = command("user", "The history and the badge of a user.")
         .example("user history alice --app com.example.MyApp")
-        .subcommands([ShowHistory<User>.self, Badge.self])
+        .subcommands([ShowHistory<User>.self, Badge.self, EraseResource<User>.self])
 
     /// The users of an app.
-    enum User: ResourceWithHistory {
+    enum User: ResourceWithHistory, ErasableResource {
         static let path = "users"
         static let id = ArgumentHelp("The user's id.", valueName: "user")
         static let history = command("history", "The deliveries and token events of the user's devices, newest first.")
             .example("user history alice --app com.example.MyApp")
+        static let erase = command("remove", "Erase a user with everything that is kept of the user.")
+            .example("user remove alice --app com.example.MyApp")
+        static let loss = "the user's devices, their history, and notifications to the user alone"
     }
 
     /// `martlet user badge`: shows or sets the user's badge count.

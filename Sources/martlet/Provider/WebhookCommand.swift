@@ -7,7 +7,8 @@ struct WebhookCommand: AsyncParsableCommand {
         .example("webhook add https://hooks.example.com/push --app com.example.MyApp")
         .subcommands([
             ListResources<Webhook>.self, ShowResource<Webhook>.self, Add.self, Change.self,
-            RemoveResource<Webhook>.self, PerformAction<Enable>.self, Replay.self, PerformAction<Rotate>.self,
+            RemoveResource<Webhook>.self, PerformAction<Enable>.self, Test.self, Replay.self,
+            PerformAction<Rotate>.self,
             PerformAction<FinishRotation>.self,
         ])
 
@@ -41,7 +42,8 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @Argument(help: "The URL to post to: https.") var url: String
-        @Option(help: "delivery or token; repeat it for both. Default: both.") var event: [String] = []
+        @Option(help: "delivery, token, credential or environment; repeat it for several. Default: all.") var event:
+            [String] = []
 
         func request() -> APIRequest { .post(Webhook.path).body(["url": self.url.json, "events": .texts(self.event)]) }
 
@@ -55,7 +57,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<Webhook>
         @Option(help: "The URL to post to: https.") var url: String?
-        @Option(help: "delivery or token; repeat it for both.") var event: [String] = []
+        @Option(help: "delivery, token, credential or environment; repeat it for several.") var event: [String] = []
         @Flag(inversion: .prefixedNo, help: "Whether anything is posted.") var active: Bool?
 
         func validate() throws {
@@ -87,6 +89,27 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func request() -> APIRequest {
             self.resource.request(.post).action("replay").body(["since": self.since?.json, "block": self.block?.json])
+        }
+    }
+
+    /// `martlet webhook test`: posts a test event at once.
+    struct Test: AsyncParsableCommand {
+        static let configuration = command(
+            "test",
+            "Post a signed test event at once, and show what the receiver responds."
+        )
+        .detail("The status is 0 if the receiver accepted it, 1 if not.")
+        .example("webhook test 52c4…")
+
+        @OptionGroup var resource: ResourceOptions<Webhook>
+
+        func run() async throws {
+            let connection = try await self.resource.connection()
+            // A resolver and a receiver may take 10 s each.
+            let response = try await connection.send(self.resource.request(.post).action("test"), within: .seconds(30))
+            let columns: TextTable = ["accepted", "status", "error", "milliseconds", "id"]
+            try self.resource.print(response) { columns.details(of: $0) }
+            if response["accepted"] != true { throw ExitCode.failure }
         }
     }
 

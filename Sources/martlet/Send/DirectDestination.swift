@@ -16,9 +16,9 @@ struct DirectDestination {
             throw ValidationError("Give --credential and --service.")
         }
         self.endpoint = try Self.endpoint(service, authority: options.authority)
-        self.credential = try PushCredential.load(
-            file: path,
-            passphrase: settings.string(SendSettings.passphrase),
+        self.credential = try InputFile.credential(
+            path,
+            passphrase: settings.string(CredentialSettings.passphrase),
             teamID: options.teamID,
             keyID: options.keyID,
             keyFile: options.credentialKey
@@ -30,7 +30,7 @@ struct DirectDestination {
         configuration.reconnectMaximum = .seconds(2)
         // Shorter than a graceful shutdown may take.
         configuration.drainTimeout = .seconds(10)
-        configuration.proxy = try settings.string(SendSettings.proxy).map(Self.proxy)
+        configuration.proxy = try settings.proxy(SendSettings.proxy)
         self.configuration = configuration
     }
 
@@ -47,15 +47,7 @@ struct DirectDestination {
             guard let port else { throw ValidationError("--service \(service) needs a port: HOST:PORT.") }
             endpoint = PushServiceEndpoint(host: name, port: port)
         }
-        endpoint.additionalTrustRoots = try authority.map { try InputFile.text($0, for: "--authority") }
+        endpoint.additionalTrustRoots = try authority.map { try InputFile.authorities($0, for: "--authority") }
         return endpoint
-    }
-
-    /// Returns the proxy of a URL; its port is 3128 where the URL has none.
-    private static func proxy(_ text: String) throws -> ProxyEndpoint {
-        guard let url = URLComponents(string: text), url.scheme == "http", let host = url.host, !host.isEmpty else {
-            throw ValidationError("--proxy is http://[USER:PASSWORD@]HOST:PORT.")
-        }
-        return ProxyEndpoint(host: host, port: url.port ?? 3128, user: url.user, password: url.password)
     }
 }

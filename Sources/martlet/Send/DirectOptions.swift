@@ -18,11 +18,11 @@ struct DirectOptions: ParsableArguments {
     @Option(help: "apns-id, for a single token; default: a new one for each.") var id: String?
     @Option(help: "NAME=VALUE, a request header; replaces one of the same name. Repeat it for several.")
     var header: [String] = []
-    @OptionGroup var flags: SettingFlags<SendSettings.Direct>
+    @OptionGroup var passphrase: SettingFlags<CredentialSettings>
+    @OptionGroup var proxy: SettingFlags<SendSettings>
     @Option(help: "The most connections.") var connections = 1
     @Option(help: "The most requests in flight per connection.") var inFlight = 1000
     @Option(help: "Seconds that a push may wait for a connection.") var patience = 10
-    @Flag(help: "One JSON line per outcome, also on a terminal.") var json = false
 
     func validate() throws {
         guard self.credential != nil else {
@@ -30,7 +30,9 @@ struct DirectOptions: ParsableArguments {
                 self.credentialKey, self.teamID, self.keyID, self.service, self.authority, self.topic, self.tokens,
                 self.id,
             ]
-            guard given.allSatisfy({ $0 == nil }), self.header.isEmpty, self.flags.values.isEmpty else {
+            guard given.allSatisfy({ $0 == nil }), self.header.isEmpty, self.passphrase.values.isEmpty,
+                self.proxy.values.isEmpty
+            else {
                 throw ValidationError("Sending straight to a push service needs --credential.")
             }
             return

@@ -17,8 +17,11 @@ actor DirectSendService: Service {
         (self.sender, self.push, self.tokens, self.report) = (sender, push, tokens, report)
     }
 
-    /// Indicates whether a push to every token was accepted, and every outcome was printed.
-    var allAccepted: Bool { self.isComplete && self.report.allAccepted && self.report.isOpen }
+    /// The status of the run: whether a push to every token was accepted, and every outcome was printed.
+    var status: ExitStatus {
+        guard self.isComplete, self.report.isOpen else { return .failed }
+        return self.report.isEmpty ? .nobodyReached : self.report.allAccepted ? .done : .failed
+    }
 
     /// Sends until every token has its outcome. A graceful shutdown waits for what is in flight only.
     func run() async throws {

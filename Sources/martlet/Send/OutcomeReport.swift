@@ -3,7 +3,7 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// Prints outcomes: one JSON line each for programs; for people a progress bar, the failures, and a sum.
+/// Prints outcomes: for people a progress bar, the failures, and a sum; with `--json` one JSON line each.
 final class OutcomeReport {
     private let asJSON: Bool
     /// The number of outcomes to come; `nil` if it is not known.
@@ -19,9 +19,14 @@ final class OutcomeReport {
 
     /// - Parameter total: The number of outcomes to come; `nil` if it is not known.
     init(asJSON: Bool, total: Int?) {
-        self.asJSON = asJSON || isatty(STDOUT_FILENO) == 0
-        self.total = total
+        // The version before printed JSON wherever standard output was not a terminal.
+        let isPiped = !asJSON && isatty(STDOUT_FILENO) == 0
+        if isPiped { StandardError.line("warning: give --json for JSON lines; the next version prints text here") }
+        (self.asJSON, self.total) = (asJSON || isPiped, total)
     }
+
+    /// A value that is true while there were no outcomes.
+    var isEmpty: Bool { self.done == 0 }
 
     /// Indicates whether there were outcomes and all are accepted.
     var allAccepted: Bool { self.done > 0 && self.counts["accepted"] == self.done }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import PushSender
+import PushSupport
 
 /// `martlet send`: sends one notification.
 struct SendCommand: AsyncParsableCommand {
@@ -9,45 +10,57 @@ struct SendCommand: AsyncParsableCommand {
         .help("Send a notification, through a running provider or straight to a push service.")
         .detail(
             """
-            Exactly one of --token, --tokens, --user, --tag and --all names the recipients.
+            Through a provider the options describe content and recipients, or a file has the whole request, with \
+            everything that docs/content.md has; options replace its members. The command prints the notification's \
+            id; with --wait it ends only when every recipient has its outcome. It sends an idempotency key, so that \
+            a request whose response is lost can be repeated and is sent once.
 
-            Through a provider the response is printed as JSON; with --wait the command ends only when every device has \
-            its outcome. With --credential it goes straight to Apple or a gateway: failures and a sum are printed, or \
-            one JSON line per outcome where the output is not a terminal. The status is 0 if every push was accepted, 1 \
-            if not, 64 for options that do not fit together.
+            With --credential it goes straight to Apple or a gateway, with the options that stand under that heading: \
+            failures and a sum are printed.
 
-            martlet send --app com.example.MyApp --all --title Hello --body World --wait
-            martlet send --credential AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --service sandbox \
+            The status is 0 if every push was accepted, 1 if not, 2 if the time of --wait-seconds was over first, 3 if \
+            nobody was reached, 64 for options that do not fit together, 69 if no provider responded.
+            """
+        )
+        .example("send --app com.example.MyApp --all --title Hello --body World --wait")
+        .example("send campaign.json --app com.example.MyApp --idempotency-key spring-2")
+        .example(
+            """
+            send --credential AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --service sandbox \
             --topic com.example.MyApp --tokens tokens.txt --title Hello
             """
         )
 
-    @OptionGroup var common: CommonOptions
-    @Option(help: "The app's bundle id.") var app: String?
+    @OptionGroup var access: AppOptions
+    @Argument(help: "A file with the request to a provider as JSON; '-' is standard input.") var file: String?
     @OptionGroup(title: "Recipients") var target: TargetOptions
     @OptionGroup(title: "Content") var content: ContentOptions
-    @OptionGroup(title: "Through a provider") var provider: ProviderDeliveryOptions
+    @OptionGroup(title: "Through a provider") var provider: ProviderSendOptions
     @OptionGroup(title: "Straight to a push service") var direct: DirectOptions
 
     func validate() throws {
-        let tokenCount = self.target.token.count
-        let given = [
-            tokenCount > 0, self.direct.tokens != nil, self.target.user != nil, self.target.tag != nil, self.target.all,
-        ]
-        guard given.count(where: { $0 }) == 1 else {
-            throw ValidationError("Give exactly one of --token, --tokens, --user, --tag and --all.")
+        let targets = self.target.count + (self.direct.tokens == nil ? 0 : 1)
+        guard targets <= 1 else {
+            throw ValidationError("Give only one of --token, --tokens, --user, --tag and --all.")
         }
-        if self.direct.credential == nil {
-            if self.app != nil { return }
-            throw ValidationError("Give --app, or --credential to send without a provider.")
+        guard targets == 1 || self.file != nil else {
+            throw ValidationError("Name the recipients: --token, --tokens, --user, --tag or --all, or a file.")
         }
-        guard tokenCount > 0 || self.direct.tokens != nil else {
+        guard self.direct.credential != nil else { return }
+        guard self.file == nil else {
+            throw ValidationError("A file is a request to a provider: with --credential use --payload and --tokens.")
+        }
+        guard self.direct.tokens != nil || !self.target.token.isEmpty else {
             throw ValidationError("Only a provider knows users, tags and all devices: give --token or --tokens.")
         }
-        guard self.content.environment == nil, !self.provider.isGiven else {
-            throw ValidationError("--environment, --server, --wait and --idempotency-key are for a provider.")
+        guard self.content.environment == nil, !self.provider.isGiven, self.access.provider.api.values.isEmpty else {
+            let options = "--environment, --server, --api-key, --wait and --idempotency-key"
+            throw ValidationError("\(options) are for a provider: leave them out, or leave out --credential.")
         }
-        guard self.direct.id == nil || tokenCount == 1 else {
+        guard self.content.name == nil, self.content.expiresIn == nil else {
+            throw ValidationError("--name and --expires-in are for a provider: leave them out, or --credential.")
+        }
+        guard self.direct.id == nil || self.target.token.count == 1 else {
             throw ValidationError("--id is for a single --token: every push needs an apns-id of its own.")
         }
         guard self.direct.tokens != "-" || self.content.payload != "-" else {
@@ -56,20 +69,29 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try await self.common.settings([self.provider.flags, self.direct.flags])
-        let allAccepted =
+        let settings = try await self.access.settings([self.direct.proxy, self.direct.passphrase])
+        let status =
             self.direct.credential == nil
-            ? try await self.provider.send(self.content, to: self.target, app: self.app ?? "", settings: settings)
-            : try await self.sendDirectly(settings)
-        if !allAccepted { throw ExitCode.failure }
+            ? try await self.sendThroughProvider(settings) : try await self.sendDirectly(settings)
+        if status != .done { throw ExitCode(status.rawValue) }
+    }
+
+    /// Sends the request of file and options to a provider.
+    private func sendThroughProvider(_ settings: SettingsReader) async throws -> ExitStatus {
+        var body: [String: JSONValue?] = try self.file.map { try InputFile.object($0) } ?? [:]
+        for (name, value) in try self.content.members() where value != nil { body[name] = value }
+        if let target = self.target.json { body["to"] = target }
+        let connection = try AppOptions.connection(settings)
+        return try await ProviderSend(connection, self.provider, json: self.access.json).send(body)
     }
 
     /// Sends without a provider, until every token has its outcome.
-    private func sendDirectly(_ settings: SettingsReader) async throws -> Bool {
+    private func sendDirectly(_ settings: SettingsReader) async throws -> ExitStatus {
         let destination = try DirectDestination(self.direct, settings: settings)
         let log = LogConfiguration(settings, defaultLevel: .warning)
+        let app = settings.string(AppSettings.app)
         try settings.check()
-        let push = try DirectPush(self.direct, content: self.content, app: self.app, credential: destination.credential)
+        let push = try DirectPush(self.direct, content: self.content, app: app, credential: destination.credential)
         let tokens = try self.direct.tokens.map(TokenSource.init(file:)) ?? TokenSource(tokens: self.target.token)
         let total = self.direct.tokens.map(TokenSource.count(file:)) ?? self.target.token.count
         let sender = try Sender(
@@ -78,9 +100,9 @@ struct SendCommand: AsyncParsableCommand {
             configuration: destination.configuration,
             logger: log.logger("sender")
         )
-        let report = OutcomeReport(asJSON: self.direct.json, total: total)
+        let report = OutcomeReport(asJSON: self.access.json, total: total)
         let service = DirectSendService(sender: sender, push: push, tokens: tokens, report: report)
         try await ServiceRunner.run([], until: service, logger: log.logger("send"))
-        return await service.allAccepted
+        return await service.status
     }
 }

@@ -8,12 +8,17 @@ struct TargetOptions: ParsableArguments {
     @Option(help: "All devices with a tag.") var tag: String?
     @Flag(help: "All devices of the app.") var all = false
 
-    /// The member `to` of the request.
-    var json: JSONValue {
+    /// The number of options that were given; repeated tokens count as one.
+    var count: Int {
+        [!self.token.isEmpty, self.user != nil, self.tag != nil, self.all].count { $0 }
+    }
+
+    /// The member `to` of the request; `nil` where the options name no recipients.
+    var json: JSONValue? {
         if let tokens = JSONValue.texts(self.token) { return ["tokens": tokens] }
         if let user { return ["user": user.json] }
         if let tag { return ["tag": tag.json] }
-        return ["all": true]
+        return self.all ? ["all": true] : nil
     }
 }
 
@@ -29,6 +34,9 @@ struct ContentOptions: ParsableArguments {
     @Option(help: "apns-push-type, such as alert or background.") var pushType: String?
     @Option(help: "apns-priority: 10, 5 or 1.") var priority: Int?
     @Option(help: "apns-expiration: UNIX seconds, 0 for one attempt.") var expiration: Int?
+    @Option(help: "The time for which it is worth delivering, such as 6h, instead of --expiration.")
+    var expiresIn: String?
+    @Option(help: "A name by which the notification is found.") var name: String?
     @Option(help: "apns-collapse-id: a later notification with the same one replaces this one.") var collapseID: String?
     @Option(help: "sandbox or production; default: the devices of both.") var environment: String?
 
@@ -46,7 +54,8 @@ struct ContentOptions: ParsableArguments {
         let other: [String: JSONValue?] = [
             "payload": try self.payload.map { .object(try InputFile.object($0, for: "--payload")) },
             "pushType": self.pushType?.json, "priority": self.priority?.json, "expiration": self.expiration?.json,
-            "collapseId": self.collapseID?.json, "environment": self.environment?.json,
+            "expiresIn": self.expiresIn?.json, "name": self.name?.json, "collapseId": self.collapseID?.json,
+            "environment": self.environment?.json,
         ]
         return self.presentation.merging(other) { $1 }
     }

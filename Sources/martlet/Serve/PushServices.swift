@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import PushSender
 import PushSupport
 import PushTypes
@@ -11,29 +12,68 @@ struct PushServices {
 
     /// The push service of each environment.
     let endpoints: [PushEnvironment: PushServiceEndpoint]
+    /// The environments whose pushes go to Apple because no setting names their push service.
+    let appleByDefault: Set<PushEnvironment>
+    /// The proxy of all push services; `nil` for none.
+    let proxy: ProxyEndpoint?
     /// A warning about settings that have no effect; `nil` if all have one.
     let warning: String?
 
-    /// - Throws: ``SettingsError`` for a malformed address, or an authority file that cannot be read.
+    /// - Throws: ``SettingsError`` for a malformed address, or a file that cannot be read.
     init(_ settings: SettingsReader) throws {
+        self.proxy = try settings.proxy(General.proxy, passwordFile: General.proxyPasswordFile)
         let setting = General.serviceAuthority
-        let authority = try settings.string(setting).map { try InputFile.text($0, for: setting.key) }
-        var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
+        let authority = try settings.string(setting).map { try InputFile.authorities($0, for: setting.key) }
+        var (endpoints, appleByDefault) = ([PushEnvironment: PushServiceEndpoint](), Set<PushEnvironment>())
         for environment in PushEnvironment.allCases {
             let service = environment == .sandbox ? General.sandboxService : General.productionService
             var endpoint = PushServiceEndpoint.apple(environment)
-            if let address = settings.string(service) {
+            switch settings.string(service) {
+            case nil: appleByDefault.insert(environment)
+            case General.apple: break
+            case let address?:
                 guard let parsed = ServiceAddress(address), let port = parsed.port else {
-                    throw SettingsError("\(service.key): '\(address)' is not HOST:PORT")
+                    throw SettingsError("\(service.key): '\(address)' is not HOST:PORT", status: .usage)
+                }
+                guard self.proxy == nil || !parsed.host.isIPAddress else {
+                    throw SettingsError("\(service.key): through serve.proxy the host must be a name, not an address")
                 }
                 endpoint = PushServiceEndpoint(host: parsed.host, port: port)
                 endpoint.additionalTrustRoots = authority
             }
+            endpoint.fallbackPort = settings.integer(General.fallbackPort)
+            if endpoint.fallbackPort == endpoint.port {
+                settings.reject(General.fallbackPort, "\(endpoint.port) is the first port of \(endpoint.host) already")
+            }
             endpoints[environment] = endpoint
         }
-        self.endpoints = endpoints
+        (self.endpoints, self.appleByDefault) = (endpoints, appleByDefault)
         let hasEffect = authority == nil || endpoints.values.contains { $0.additionalTrustRoots != nil }
         let warning = "serve.serviceAuthority has no effect: it counts for \(General.sandboxService.key)"
         self.warning = hasEffect ? nil : "\(warning) and \(General.productionService.key)"
+    }
+
+    /// Logs where pushes go, as the first line of a start. It is a warning where they go to Apple and no setting says so.
+    func log(to logger: Logger) {
+        let addresses = self.endpoints.map { environment, endpoint in
+            let isApple = endpoint.host == PushServiceEndpoint.apple(environment).host
+            let host = endpoint.host.contains(":") ? "[\(endpoint.host)]" : endpoint.host
+            return (environment.rawValue, Logger.MetadataValue("\(isApple ? "Apple, " : "")\(host):\(endpoint.port)"))
+        }
+        let metadata = Logger.Metadata(uniqueKeysWithValues: addresses)
+        switch self.appleByDefault.count {
+        case 0: logger.info("pushes go to the push services of the settings", metadata: metadata)
+        case PushEnvironment.allCases.count:
+            logger.warning("pushes go to APPLE: no setting names a push service", metadata: metadata)
+        default:
+            let names = self.appleByDefault.map(\.rawValue).sorted().joined(separator: ", ")
+            let note: Logger.Metadata = ["apple": "\(names)"]
+            logger.warning(
+                "pushes of one environment go to APPLE: no setting names its push service",
+                metadata: metadata.merging(note) { $1 }
+            )
+        }
+        if let proxy { logger.info("pushes go through a proxy", metadata: ["proxy": "\(proxy)"]) }
+        if let warning { logger.warning("\(warning)") }
     }
 }

@@ -10,10 +10,18 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = command("serve")
         .help("Run the provider: keep devices, take notifications over a REST API, send them.")
         .detail("The first start prints an admin API key, once, or writes it to --admin-key-file.")
-        .detail("Without other settings notifications go to Apple; for a Martlet gateway give --sandbox-service")
-        .detail("localhost:2197 and its authority.pem as --service-authority.")
+        .detail(
+            """
+            Without other settings notifications go to Apple; for a Martlet gateway give --sandbox-service \
+            localhost:2197 and its authority.pem as --service-authority.
+            """
+        )
         .detail("Ends on Ctrl-C, when the pages in flight have been sent.")
         .detail("'martlet help settings serve' lists all settings.")
+        .example("serve --data-directory /var/lib/martlet --admin-key-file admin.key --production-service apple")
+        .example(
+            "serve --sandbox-service localhost:2197 --service-authority martlet-data/gateway/authority.pem"
+        )
 
     /// The longest time that a push waits for a connection. It is shorter than a graceful shutdown may take; the
     /// dispatcher tries again in any case.
@@ -34,11 +42,14 @@ struct ServeCommand: AsyncParsableCommand {
         let services = try PushServices(settings)
         let log = LogConfiguration(settings)
         try settings.check()
-        if let warning = services.warning { log.logger("martlet").warning("\(warning)") }
+        let logger = log.logger("martlet")
+        services.log(to: logger)
+        StartLine.log(to: logger, "provider starts", data: configuration.dataDirectory, settings)
 
         var sending = SenderConfiguration()
         sending.waitTimeout = Self.sendTimeout
-        let metrics = PrometheusRegistry()
+        sending.proxy = services.proxy
+        let metrics = PrometheusRegistry(ProviderServer.metricDescriptions)
         MetricsSystem.bootstrap(metrics)
         let pool = try SenderPool(endpoints: services.endpoints, configuration: sending, logger: log.logger("sender"))
         let server = try await ProviderServer(
@@ -54,7 +65,7 @@ struct ServeCommand: AsyncParsableCommand {
             },
             logger: log.logger("provider")
         )
-        try await ServiceRunner.run([pool, server], logger: log.logger("martlet"))
+        try await ServiceRunner.run([pool, server], ready: { _ = try await server.port() }, logger: logger)
     }
 
     /// Returns the configuration that the settings describe; ``SettingsReader/check()`` comes after that.
@@ -62,9 +73,11 @@ struct ServeCommand: AsyncParsableCommand {
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)
         ServeSettings.General.apply(settings, to: &configuration)
+        configuration.tls = try ServeSettings.General.tls(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
-        try ServeSettings.Breaker.check(configuration.breaker)
+        // A number out of its range would be reported as its nearest one.
+        if !settings.hasErrors { try ServeSettings.Breaker.check(configuration.breaker) }
         configuration.compatibility = try ServeSettings.Compatibility.configuration(settings)
         return configuration
     }

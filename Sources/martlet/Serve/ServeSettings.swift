@@ -1,4 +1,5 @@
 import ProviderAPI
+import PushHTTP
 import PushProvider
 
 extension ProviderConfiguration: SettingTarget {
@@ -19,8 +20,12 @@ enum ServeSettings {
             default: ProviderConfiguration.defaults.dataDirectory
         )
         .help("Directory of the database")
-        .detail("It holds `provider.sqlite` and `lock`. It must be on a local disk,")
-        .detail("because SQLite's write-ahead log needs shared memory, which network file systems do not have.")
+        .detail(
+            """
+            It holds `provider.sqlite` and `lock`. It must be on a local disk, because SQLite's write-ahead log needs \
+            shared memory, which network file systems do not have.
+            """
+        )
         .detail("One process can use it at a time.")
         private static let masterKeyText = "master.key in the data directory"
         static let masterKey = Setting("serve.masterKey", flag: "master-key", default: masterKeyText)
@@ -40,30 +45,76 @@ enum ServeSettings {
 
     /// The API's address and the push services.
     enum General: ConfigurationSection {
+        /// The value that names Apple's push service.
+        static let apple = "apple"
+
         static let sandboxService = Setting("serve.sandboxService", flag: "sandbox-service", default: "Apple's")
-            .help("Push service for the sandbox, as HOST:PORT")
+            .help("Push service for the sandbox: HOST:PORT, or 'apple'")
+            .detail("The log begins with the push services of both environments.")
+            .detail("It warns where pushes go to Apple and no setting says so.")
         static let productionService = Setting(
             "serve.productionService",
             flag: "production-service",
             default: "Apple's"
         )
-        .help("Push service for production, as HOST:PORT")
+        .help("Push service for production: HOST:PORT, or 'apple'")
         static let serviceAuthority = Setting("serve.serviceAuthority", flag: "service-authority")
             .help("PEM file of an additional authority for the push services named here")
             .detail("It counts for `serve.sandboxService` and `serve.productionService`, never for Apple's own.")
+        static let fallbackPort = Setting("serve.fallbackPort", flag: "fallback-port", kind: .integer(1...65_535))
+            .help("Port that is tried when a push service has no connection on its own; Apple's second is 2197")
+            .detail("The first port is tried again after 1 min, then less often, and used once it works.")
+        static let proxy = Setting("serve.proxy", flag: "proxy", kind: .secret)
+            .help("HTTP proxy for all pushes, as http://[USER:PASSWORD@]HOST:PORT")
+            .detail("It must allow CONNECT to the push services; TLS goes through it to them.")
+            .detail("Webhooks do not use it. MARTLET_SERVE_PROXY hides the password from process lists,")
+            .detail("see [Proxies](operations.md#proxies).")
+        static let proxyPasswordFile = Setting("serve.proxyPasswordFile", flag: "proxy-password-file")
+            .help("File with the password of the proxy's user, whose name is in the URL")
+
+        private static let certificate = Setting("serve.tls.certificate", flag: "tls-certificate")
+            .help("PEM file with the certificate of the API, and those of its issuers after it")
+            .detail("With it the API speaks HTTPS: HTTP/2 and HTTP/1.1, with TLS 1.2 or later.")
+            .detail(
+                """
+                A renewed file counts within seconds, for new connections; one that cannot be used is logged, and the \
+                old certificate stays in use.
+                """
+            )
+        private static let key = Setting("serve.tls.key", flag: "tls-key")
+            .help("PEM file with the private key of that certificate, without a passphrase")
+
+        /// Returns the files of the API's certificate; `nil` for an API without TLS.
+        /// - Throws: ``SettingsError`` if only one of both files is named.
+        static func tls(_ settings: SettingsReader) throws -> TLSFiles? {
+            switch (settings.string(self.certificate), settings.string(self.key)) {
+            case (nil, nil): nil
+            case (let certificate?, let key?): TLSFiles(certificate: certificate, key: key)
+            case (_?, nil): throw SettingsError("serve.tls.key: name the file with the key of the certificate")
+            case (nil, _?): throw SettingsError("serve.tls.certificate: name the file with the certificate of the key")
+            }
+        }
 
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .text("serve.host", flag: "host", \.host)
                 .help("Address that the API listens on")
-                .detail("The API speaks HTTP: put a proxy with TLS in front of it if clients are on other hosts."),
+                .detail(
+                    "For clients on other hosts set `serve.tls.certificate`, or put a proxy with TLS in front of it."
+                ),
             .integer("serve.port", flag: "port", 0...65_535, \.port)
                 .help("Port of the API; 0 takes a free one"),
+            SettingRow(certificate), SettingRow(key),
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
+            SettingRow(fallbackPort), SettingRow(proxy), SettingRow(proxyPasswordFile),
             .text("serve.adminKeyFile", flag: "admin-key-file", \.adminKeyFile)
                 .help("New file for the first admin API key, which is not printed then")
                 .detail("Only its owner can read it. Both the file and the output are written once the port is bound.")
-                .detail("A file that holds such a key of an earlier start is replaced;")
-                .detail("any other ends the start with an error."),
+                .detail(
+                    """
+                    A file that holds such a key of an earlier start is replaced; any other ends the start with an \
+                    error.
+                    """
+                ),
         ]
     }
 
@@ -91,9 +142,13 @@ enum ServeSettings {
                 .detail("Further ones wait. Those without a valid key may be half as many, and end beyond that."),
             .time("serve.requestSeconds", flag: "request-seconds", 1...3600, \.limits.request)
                 .help("Seconds from the head of a request to its end")
-                .detail("The same time holds for each 16 KiB of an import, and for a response, an export too,")
-                .detail("until the client has taken its next 64 kB. A client that was faster may rest for as long as")
-                .detail("it has gained, ten times this time at most. Then the connection is closed."),
+                .detail(
+                    """
+                    The same time holds for each 16 KiB of an import, and for a response, an export too, until the \
+                    client has taken its next 64 kB. A client that was faster may rest for as long as it has gained, \
+                    ten times this time at most. Then the connection is closed.
+                    """
+                ),
             .time("serve.questionSeconds", flag: "question-seconds", 1...300, \.limits.query)
                 .help("Seconds that a query over many devices may take")
                 .detail("Counts, previews and histories are such queries. The time in the queue does not count.")
@@ -101,6 +156,9 @@ enum ServeSettings {
             .integer("serve.keyRate", flag: "key-rate", 0...1_000_000, \.limits.keyRate)
                 .help("Requests per second of one API key, 0 for no limit")
                 .detail("Twice as many may come at once; then the response is 429."),
+            .integer("serve.publicKeyRate", flag: "public-key-rate", 0...1_000_000, \.limits.publicKeyRate)
+                .help("Requests per second with public keys from one address, 0 for no limit")
+                .detail("Twice as many may come at once. Behind a proxy all clients have its address."),
             .toggle("serve.webhooks.allowPrivate", flag: "allow-private-webhooks", \.webhookAddresses.allowsPrivate)
                 .help("Webhooks may point to addresses of the own network, with any port")
                 .detail("`http` is allowed for them too. The holder of an admin key can then reach these addresses."),
@@ -128,7 +186,7 @@ enum ServeSettings {
         static func check(_ limits: CircuitBreaker.Limits) throws {
             guard limits.memory >= limits.minimum else {
                 let fault = "\(limits.memory) is less than serve.breaker.minimum, \(limits.minimum)"
-                throw SettingsError("serve.breaker.memory: \(fault): the breaker could never open")
+                throw SettingsError("serve.breaker.memory: \(fault): the breaker could never open", status: .usage)
             }
         }
     }

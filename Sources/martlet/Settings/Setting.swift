@@ -17,6 +17,17 @@ struct Setting: Sendable {
         case number(among: [Int])
         /// One of a few words.
         case choice([String])
+
+        /// The form of a value in words, for errors.
+        var form: String {
+            switch self {
+            case .text, .secret: "a text"
+            case .list: "an array of texts"
+            case .toggle: "true or false"
+            case .integer, .number: "a whole number"
+            case .choice(let words): "one of \(words.joined(separator: ", "))"
+            }
+        }
     }
 
     /// The numbers that a port can be; 0 takes a free one.
@@ -34,6 +45,10 @@ struct Setting: Sendable {
     private(set) var summary = ""
     /// Further sentences, for the table in the documentation.
     private(set) var discussion: String?
+    /// The keys that the version before had for this setting; they still work, with a warning.
+    private(set) var formerKeys: [String] = []
+    /// The character between the elements of a list in an environment variable.
+    private(set) var separator: Character = ","
 
     /// - Parameter defaultText: The default as people read it; `nil` where the setting has none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
@@ -58,12 +73,24 @@ struct Setting: Sendable {
         changed(self) { $0.discussion = self.discussion.map { "\($0) \(sentence)" } ?? sentence }
     }
 
-    /// The environment variable, such as `MARTLET_SERVE_DISPATCH_PAGE`, as swift-configuration derives it from the key:
-    /// an underscore for each full stop, and between a lower-case letter and an upper-case one.
-    var environmentVariable: String {
-        var name = "MARTLET_"
+    /// Returns the setting with the key that it had in the version before.
+    func formerly(_ key: String) -> Setting { changed(self) { $0.formerKeys.append(key) } }
+
+    /// Returns the setting with another character between the elements of a list in its environment variable.
+    func separated(by separator: Character) -> Setting { changed(self) { $0.separator = separator } }
+
+    /// The beginning of all environment variables.
+    static let variablePrefix = "MARTLET_"
+
+    /// The environment variable, such as `MARTLET_SERVE_DISPATCH_PAGE`.
+    var environmentVariable: String { Self.environmentVariable(of: self.key) }
+
+    /// Returns the environment variable of a key as swift-configuration derives it: an underscore for each full stop,
+    /// and between a lower-case letter and an upper-case one.
+    static func environmentVariable(of key: String) -> String {
+        var name = Self.variablePrefix
         var previous: Character = "."
-        for character in self.key {
+        for character in key {
             if previous.isLowercase && character.isUppercase { name += "_" }
             name += character == "." ? "_" : character.uppercased()
             previous = character

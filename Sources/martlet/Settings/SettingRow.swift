@@ -26,6 +26,11 @@ extension SettingRow {
     /// Returns the row with a further sentence for the documentation.
     func detail(_ discussion: String) -> Self { Self(self.setting.detail(discussion), apply: self.apply) }
 
+    /// Returns the row with another character between the elements of a list in its environment variable.
+    func separated(by separator: Character) -> Self {
+        Self(self.setting.separated(by: separator), apply: self.apply)
+    }
+
     /// A path from a configuration to one of its values.
     typealias Path<Value> = any WritableKeyPath<Target, Value> & Sendable
 

@@ -23,7 +23,7 @@ enum SettingTable {
         ),
         Part(
             "gateway",
-            "`martlet gateway run`; `gateway.adminURL` the commands that manage a gateway",
+            "`martlet gateway run`; `gateway.adminURL` the commands that manage a gateway, and `martlet device`",
             GatewaySettings.General.settings + GatewaySettings.Listeners.settings + GatewaySettings.Behaviour.settings
                 + GatewaySettings.Rules.settings + GatewaySettings.Admission.settings + GatewaySettings.Admin.settings
         ),
@@ -33,8 +33,8 @@ enum SettingTable {
             "the commands that talk to a provider, such as `martlet app list`",
             APISettings.settings + AppSettings.settings
         ),
-        Part("send", "`martlet send`", SendSettings.Provider.settings + SendSettings.Direct.settings),
-        Part("credential", "`martlet credential set`", CredentialSettings.settings),
+        Part("send", "`martlet send --credential`", SendSettings.settings),
+        Part("credential", "`martlet credential set` and `martlet send --credential`", CredentialSettings.settings),
         Part("log", "every command", LogSettings.settings),
     ]
 

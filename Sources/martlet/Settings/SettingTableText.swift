@@ -26,7 +26,8 @@ enum SettingTableText {
             working directory): `serve.dispatch.page` is `--page`, `MARTLET_SERVE_DISPATCH_PAGE` or
             `{"serve":{"dispatch":{"page":500}}}`. Flags win over the environment, the environment wins over the file. A list
             is a repeated flag, a variable with commas, or an array. A value of the wrong type or out of its range ends the
-            start with an error that names the setting.
+            start with an error that names the setting; so does a key in the file, or a variable that begins with `MARTLET_`,
+            that is no setting.
 
             """
         for part in parts {
@@ -54,7 +55,10 @@ enum SettingTableText {
     /// Returns the sentence of a setting with its range and, in the documentation, further sentences.
     private static func meaning(_ setting: Setting, hasDetail: Bool) -> String {
         let range = setting.kind == Setting.ports ? nil : setting.range
-        let detail = hasDetail ? setting.discussion.map { " \($0)" } ?? "" : ""
-        return "\(setting.summary)\(range.map { " (\($0))" } ?? "").\(detail)"
+        var text = "\(setting.summary)\(range.map { " (\($0))" } ?? "")."
+        guard hasDetail else { return text }
+        if let discussion = setting.discussion { text += " \(discussion)" }
+        for key in setting.formerKeys { text += " The former name `\(key)` still works in this version." }
+        return text
     }
 }

@@ -16,25 +16,48 @@ struct SettingsReader: Sendable {
     /// The errors that `check()` throws.
     private let errors = SettingErrorCollector()
 
+    /// The settings file that was read; `nil` for none.
+    let file: String?
+
+    /// Reads flags, environment and file. Former names are reported to standard error.
     /// - Parameters:
     ///   - flags: The values of flags by key.
     ///   - file: The settings file; `nil` for ``defaultFile``, if there is one.
-    /// - Throws: ``SettingsError`` for a file that cannot be read.
-    init(flags: [String: ConfigValue] = [:], file: String? = nil) async throws {
-        let values = flags.map { (AbsoluteConfigKey($0.key.split(separator: ".").map(String.init)), $0.value) }
-        var providers: [any ConfigProvider] = [
-            InMemoryProvider(name: "flags", values: Dictionary(values) { $1 }),
-            EnvironmentVariablesProvider().prefixKeys(with: "martlet"),
+    /// - Throws: ``SettingsError`` for a file that cannot be read, and for names that no setting has.
+    init(
+        flags: [String: ConfigValue] = [:],
+        file: String? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws {
+        self.file = file ?? (FileManager.default.fileExists(atPath: Self.defaultFile) ? Self.defaultFile : nil)
+        let variables = SettingsEnvironment(environment)
+        let members = try self.file.map { try SettingsFile(path: $0) }
+        for warning in variables.warnings + (members?.warnings ?? []) { StandardError.line("warning: \(warning)") }
+        let unknown = variables.errors + (members?.errors ?? [])
+        guard unknown.isEmpty else { throw SettingsError(unknown.joined(separator: "\n"), status: .usage) }
+
+        let providers: [any ConfigProvider] = [
+            Self.provider("flags", flags), Self.provider("environment lists", Self.lists(in: variables.values)),
+            EnvironmentVariablesProvider(environmentVariables: variables.values).prefixKeys(with: "martlet"),
+            Self.provider("file", members?.values ?? [:]),
         ]
-        if let path = file ?? (FileManager.default.fileExists(atPath: Self.defaultFile) ? Self.defaultFile : nil) {
-            do {
-                let location = InMemoryProvider(values: ["filePath": .init(stringLiteral: path)])
-                providers.append(try await FileProvider<JSONSnapshot>(config: ConfigReader(provider: location)))
-            } catch {
-                throw SettingsError("the settings in \(path) cannot be read: \(ErrorDescription.of(error))")
-            }
-        }
         self.reader = ConfigReader(providers: providers, accessReporter: self.errors)
+    }
+
+    private static func provider(_ name: String, _ values: [String: ConfigValue]) -> InMemoryProvider {
+        let values = values.map { (AbsoluteConfigKey($0.key.split(separator: ".").map(String.init)), $0.value) }
+        return InMemoryProvider(name: name, values: Dictionary(values) { $1 })
+    }
+
+    /// Returns the lists whose elements may have commas, which the provider of variables would split.
+    private static func lists(in variables: [String: String]) -> [String: ConfigValue] {
+        var lists: [String: ConfigValue] = [:]
+        for setting in SettingNames.all.byKey.values where setting.kind == .list && setting.separator != "," {
+            guard let text = variables[setting.environmentVariable] else { continue }
+            let elements = text.split(separator: setting.separator).map { $0.trimmingCharacters(in: .whitespaces) }
+            lists[setting.key] = ConfigValue(.stringArray(elements.filter { !$0.isEmpty }), isSecret: false)
+        }
+        return lists
     }
 
     /// Returns the text of a setting; `nil` where none is given.
@@ -78,18 +101,24 @@ struct SettingsReader: Sendable {
     /// Notes an error of ``check()`` in a value that follows from the given ones.
     func reject(_ setting: Setting, _ message: String) { self.errors.add("\(setting.key): \(message)") }
 
+    /// Indicates whether ``check()`` will throw for the values that were read so far.
+    var hasErrors: Bool { !self.errors.all.isEmpty }
+
     /// - Throws: ``SettingsError`` that names every value that could not be read.
     func check() throws {
         let errors = self.errors.all
-        if !errors.isEmpty { throw SettingsError(errors.joined(separator: "\n")) }
+        if !errors.isEmpty { throw SettingsError(errors.joined(separator: "\n"), status: .usage) }
     }
 }
 
 /// An error whose description names the setting, the argument or the file to change.
-struct SettingsError: Error, CustomStringConvertible {
+struct SettingsError: StatusError {
     let description: String
+    let status: ExitStatus
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, status: ExitStatus = .failed) {
+        (self.description, self.status) = (description, status)
+    }
 }
 
 /// Collects the values that could not be read while settings are looked up.
@@ -107,6 +136,8 @@ final class SettingErrorCollector: AccessReporter {
         var failed = event.conversionError != nil
         for result in event.providerResults { if case .failure = result.result { failed = true } }
         if case .failure = event.result { failed = true }
-        if failed { self.add("\(event.metadata.key): not of type \(event.metadata.valueType)") }
+        guard failed else { return }
+        let key = "\(event.metadata.key)"
+        self.add("\(key): this must be \(SettingNames.all.byKey[key]?.kind.form ?? "of another type")")
     }
 }

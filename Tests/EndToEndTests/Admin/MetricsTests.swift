@@ -24,7 +24,7 @@ import Testing
             #expect(Set(keys).count == keys.count)
             for sample in samples {
                 let parts = sample.split(separator: " ")
-                #expect(parts.count == 2 && Int(parts[1]) != nil, "\(sample)")
+                #expect(parts.count == 2 && Double(parts[1]) != nil, "\(sample)")
                 #expect(helps.contains(parts[0].prefix { $0 != "{" }))
             }
         }

@@ -35,6 +35,7 @@ import Testing
             let again = await failure { try await martlet(["backup", "--data-directory", old, "--to", backup]) }
             #expect(again?.contains("there is a file already") == true)
             #expect(try await martlet(["check", backup]).contains("is sound"))
+            #expect(try await martlet(["check", backup, "--json"]).contains(#""faults":[]"#))
             #expect(try await martlet(["check", "--data-directory", old]).contains("is sound"))
             try store.close()
 

@@ -59,6 +59,7 @@ import Testing
             (ServeCommand.self, ["serve", "log"]), (GatewayRunCommand.self, ["gateway"]),
             (DeviceRunCommand.self, ["device"]), (SendCommand.self, ["send"]),
             (ListResources<RegisteredDevice>.self, ["api"]), (CredentialCommand.Change.self, ["credential"]),
+            (SendCommand.self, ["api", "credential"]),
         ]
         for (command, parts) in commands {
             let help = command.helpMessage(columns: 200)
@@ -154,6 +155,24 @@ import Testing
         ]
         let rules = GatewayRunCommand.configuration(try await SettingsReader(flags: flags)).rules
         #expect(rules.firstStreamLimit == 7 && rules.idleTimeout == nil && rules.requiresJSONObject)
+    }
+
+    @Test(arguments: ["", "a b", "a..b", ".", "*", "ä.example"])
+    func aServerNameThatNoCertificateCanHaveIsNamed(name: String) async throws {
+        let settings = try await self.settings(GatewaySettings.General.self, "--server-name", name)
+        _ = GatewayRunCommand.configuration(settings)
+        let error = #expect(throws: SettingsError.self) { try settings.check() }
+        #expect(error?.description == "gateway.serverNames: '\(name)' is not a host name or an IP address")
+    }
+
+    @Test func serverNamesAreHostNamesAndAddresses() async throws {
+        let names = ["gateway.example.com", "*.example.com", "10.0.0.1", "fe80::1", "a_b"]
+        let words = names.flatMap { ["--server-name", $0] }
+        let settings = try await SettingsReader(
+            flags: try SettingFlags<GatewaySettings.General>.parse(words).values
+        )
+        #expect(GatewayRunCommand.configuration(settings).serverNames == names)
+        try settings.check()
     }
 
     @Test func freePortsAreTakenWhereNoPortIsNamed() async throws {

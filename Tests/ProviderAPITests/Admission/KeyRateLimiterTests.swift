@@ -1,5 +1,7 @@
 import Foundation
+import PushStore
 import PushSupport
+import PushTypes
 import Testing
 
 @testable import ProviderAPI
@@ -23,12 +25,13 @@ import Testing
 
     @Test func eachKeyHasARateOfItsOwn() throws {
         let rates = KeyRateLimiter(rate: 1) { [start] in start }
-        let (one, other) = (UUID(), UUID())
-        for _ in 0..<2 { try rates.take(one) }
-        let error = #expect(throws: RetryLaterError.self) { try rates.take(one) }
+        let (first, second) = (Self.key(), Self.key())
+        let (one, other) = (first.id, second.id)
+        for _ in 0..<2 { try rates.take(first) }
+        let error = #expect(throws: RetryLaterError.self) { try rates.take(first) }
         #expect(error?.error.kind == .rateLimited)
         #expect(error?.seconds == "2")
-        #expect(throws: Never.self) { try rates.take(other) }
+        #expect(throws: Never.self) { try rates.take(second) }
         // Long bodies wait longer and longer, short ones never do.
         #expect(try rates.delay(of: one, bytes: 8 << 20) == .zero)
         #expect(try rates.delay(of: one, bytes: 8 << 20) == .seconds(1))
@@ -37,6 +40,26 @@ import Testing
         #expect(try rates.delay(of: one, bytes: 8 << 20) == .seconds(2))
         #expect(try rates.delay(of: other, bytes: 8 << 20) == .zero)
         let free = KeyRateLimiter(rate: 0)
-        for _ in 0..<10_000 { try free.take(one) }
+        for _ in 0..<10_000 { try free.take(first) }
+    }
+
+    /// A key's own rate counts in place of the server's, and a new one from the next request on.
+    @Test func aKeyMayHaveItsOwnRate() throws {
+        for server in [0, 1, 100] {
+            let rates = KeyRateLimiter(rate: server) { [start] in start }
+            var key = Self.key(rate: 3)
+            for _ in 0..<6 { try rates.take(key) }
+            let error = #expect(throws: RetryLaterError.self) { try rates.take(key) }
+            #expect(error?.error.message.contains("3 requests per second") == true)
+            key.rate = 5
+            for _ in 0..<10 { try rates.take(key) }
+            #expect(throws: RetryLaterError.self) { try rates.take(key) }
+        }
+    }
+
+    private static func key(rate: Int? = nil) -> APIKeyRecord {
+        var key = APIKeyRecord(id: UUID(), name: "ci", scopes: [.send], createdAt: Timestamp(milliseconds: 0))
+        key.rate = rate
+        return key
     }
 }

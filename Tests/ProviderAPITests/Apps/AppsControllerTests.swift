@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func changesAreAuditedSendsAndReadsAreNot() async throws {
+    @Test func changesAreAuditedAndReadsAreNot() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()
             _ = try await provider.register(Vectors.tokenA)
@@ -65,12 +65,13 @@ import Testing
             let entries = try await provider.api.get("/v1/audit").json["entries"].elements
             let texts = entries.map { "\($0["action"].stringValue ?? "") \($0["status"].integerValue ?? 0)" }
             #expect(
-                texts == [
-                    "POST /v1/apps 403", "POST /v1/keys 201",
+                Set(texts) == [
+                    "POST /v1/apps 403", "POST /v1/keys 201", "POST \(Self.app)/devices 201",
                     "PUT \(Self.app)/credentials/production 200", "PUT \(Self.app)/credentials/sandbox 200",
                     "POST /v1/apps 201",
-                ] || Set(texts).count == 5
+                ]
             )
+            #expect(texts.count == 6)
             #expect(entries.first?["keyName"] == "reader")
             let page = try await provider.api.get("/v1/audit?limit=2").json
             #expect(page["entries"].elements == Array(entries.prefix(2)))

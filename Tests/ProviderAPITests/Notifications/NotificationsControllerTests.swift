@@ -1,7 +1,9 @@
 import Foundation
 import ProviderAPI
+import PushStore
 import PushSupport
 import PushTesting
+import PushTypes
 import Testing
 
 /// Previews, lists, states, schedules.
@@ -39,6 +41,63 @@ import Testing
             #expect(problem["payload"] == .null)
             #expect(problem["warnings"].elements.isEmpty == false)
             #expect(sender.sent.isEmpty)
+        }
+    }
+
+    @Test func aNotificationShowsItsNameItsContentAndItsKey() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA)
+            let sent = try await provider.send([
+                "to": ["all": true], "name": "Spring", "expiresIn": "6h", "alert": "Hi {{name|you}}", "template": true,
+                "localizations": ["de": ["alert": "Hallo"]], "collapseId": "c", "badge": "+2",
+            ])
+            #expect(sent.json["name"] == "Spring")
+            #expect(sent.json["key"]["scopes"] == ["admin"])
+            #expect(sent.json["content"] == .null)
+            let shown = try await provider.finished(sent)
+            #expect(shown["name"] == "Spring")
+            #expect(shown["expiresIn"] == 21_600)
+            #expect(shown["expiration"] == .null)
+            #expect(shown["collapseId"] == "c")
+            #expect(shown["key"]["id"] == sent.json["key"]["id"])
+            #expect(shown["key"]["name"].stringValue?.isEmpty == false)
+            #expect(shown["content"]["payload"]["aps"]["alert"] == "Hi {{name|you}}")
+            #expect(shown["content"]["localizations"]["de"]["aps"]["alert"] == "Hallo")
+            #expect(shown["content"]["badgeIncrement"] == 2)
+            #expect(shown["content"]["template"] == true)
+            let at = Timestamp(milliseconds: try #require(shown["createdAtMs"].integerValue))
+            #expect(Timestamp(rfc3339: shown["createdAt"].stringValue ?? "") == at)
+            _ = try await provider.finished(try await provider.send(["to": ["all": true], "alert": "Other"]))
+            for path in ["\(Self.app)/notifications", "/v1/notifications"] {
+                let listed = try await provider.api.get("\(path)?name=Spring").json["notifications"].elements
+                #expect(listed.map { $0["id"] } == [sent.json["id"]])
+                #expect(listed.first?["content"] == .null)
+                #expect(try await provider.api.get("\(path)?name=x&state=done").json["notifications"].elements == [])
+            }
+        }
+    }
+
+    @Test func aScheduleMayExpireRelativelyOnly() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            let rule: JSONValue = ["cron": "0 9 * * *", "timeZone": "UTC"]
+            func add(_ expiry: [String: JSONValue]) async throws -> JSONClient.Response {
+                var notification: [String: JSONValue] = ["to": ["all": true], "alert": "Hi"]
+                notification.merge(expiry) { $1 }
+                let body: JSONValue = ["name": "daily", "schedule": rule, "notification": .object(notification)]
+                return try await provider.api.post("\(Self.app)/schedules", body)
+            }
+            let added = try await add(["expiresIn": "6h"])
+            #expect(added.status == 201)
+            #expect(added.json["key"]["name"].stringValue?.isEmpty == false)
+            #expect(try await add(["expiration": 0]).status == 201)
+            for time: JSONValue in ["2099-01-01T00:00:00Z", 4_000_000_000] {
+                let fault = try await add(["expiration": time])
+                #expect(fault.status == 400)
+                #expect(fault.field == "notification.expiration")
+            }
+            #expect(try await add(["expiresIn": "soon"]).field == "notification.expiresIn")
         }
     }
 

@@ -125,9 +125,9 @@ import Testing
             #expect(more.code == "too_many")
             #expect(more.field == "attributes")
             let devices: [JSONValue] = [
-                ["token": "aabb01", "environment": "sandbox"],
+                ["token": .string(String(repeating: "aabb01", count: 11)), "environment": "sandbox"],
                 ["token": .string(Vectors.tokenA), "environment": "sandbox", "attributes": attributes(100..<101)],
-                ["token": "aabb02", "environment": "sandbox"],
+                ["token": .string(String(repeating: "aabb02", count: 11)), "environment": "sandbox"],
             ]
             let batch = try await provider.api.post("\(Self.app)/devices:batch", ["devices": .array(devices)])
             let results = batch.json["results"].elements

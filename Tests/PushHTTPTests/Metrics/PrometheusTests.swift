@@ -26,6 +26,42 @@ import Testing
         )
     }
 
+    @Test func aDescriptionGivesTheHelpAndTheBuckets() {
+        let registry = PrometheusRegistry([
+            MetricDescription("wait_seconds", "Time in the queue.", buckets: [1, 60]),
+            MetricDescription("pushes_total", "Pushes."),
+        ])
+        Counter(label: "pushes", dimensions: [], factory: registry).increment()
+        let timer = Metrics.Timer(label: "wait", dimensions: [("lane", "bulk")], factory: registry)
+        timer.recordSeconds(60)
+        timer.recordSeconds(61)
+        #expect(
+            registry.text == """
+                # HELP pushes_total Pushes.
+                # TYPE pushes_total counter
+                pushes_total 1
+                # HELP wait_seconds Time in the queue.
+                # TYPE wait_seconds histogram
+                wait_seconds_bucket{lane="bulk",le="1.0"} 0
+                wait_seconds_bucket{lane="bulk",le="60.0"} 1
+                wait_seconds_bucket{lane="bulk",le="+Inf"} 2
+                wait_seconds_sum{lane="bulk"} 121
+                wait_seconds_count{lane="bulk"} 2
+
+                """
+        )
+    }
+
+    @Test func theProcessReportsItself() async throws {
+        let gauges = GaugeRegistry()
+        gauges.addProcess()
+        let text = try await gauges.text()
+        for name in ["resident_memory_bytes", "cpu_seconds_total", "open_fds", "max_fds", "start_time_seconds"] {
+            let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("process_\(name) ") })
+            #expect(try #require(Double(line.split(separator: " ")[1])) > 0)
+        }
+    }
+
     @Test func countersAndTimersAreNamedBySuffix() {
         let registry = PrometheusRegistry()
         let one = Counter(label: "requests", dimensions: [("status", "200")], factory: registry)

@@ -15,11 +15,11 @@ import Testing
             let source = RetiringSource()
             let directory = SenderDirectory(store: store, source: source, logger: silentLogger)
             try await Self.set("ABC123DEFG", store, app)
-            _ = try await directory.senders(app: app, lane: .bulk)
+            _ = try await directory.senders(app: app, lane: .bulk, at: Vectors.issuedAt)
             try await Self.set("NEW123DEFG", store, app)
             directory.forget(app: app)
             #expect(source.retired == ["ABC123DEFG \(app) sandbox"])
-            _ = try await directory.senders(app: app, lane: .bulk)
+            _ = try await directory.senders(app: app, lane: .bulk, at: Vectors.issuedAt)
             _ = try await store.removeCredential(app: app, environment: .sandbox)
             directory.forget(app: app)
             #expect(source.retired == ["ABC123DEFG \(app) sandbox", "NEW123DEFG \(app) sandbox"])
@@ -34,7 +34,7 @@ import Testing
             let directory = SenderDirectory(store: store, source: source, logger: silentLogger)
             for app in [app, other.app.id] {
                 try await Self.set("ABC123DEFG", store, app)
-                _ = try await directory.senders(app: app, lane: .bulk)
+                _ = try await directory.senders(app: app, lane: .bulk, at: Vectors.issuedAt)
             }
             #expect(source.senders == 2)
             directory.forget(app: app)
@@ -50,7 +50,7 @@ import Testing
             let directory = SenderDirectory(store: store, source: source, logger: silentLogger)
             try await Self.set("ABC123DEFG", store, app)
             source.onSender.withLock { $0 = { directory.forget(app: app) } }
-            _ = try await directory.senders(app: app, lane: .bulk)
+            _ = try await directory.senders(app: app, lane: .bulk, at: Vectors.issuedAt)
             #expect(source.retired.last == "ABC123DEFG \(app) sandbox")
             #expect(source.senders == 0)
         }

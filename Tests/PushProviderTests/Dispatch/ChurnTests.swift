@@ -191,7 +191,6 @@ import Testing
             let devices = try await fixture.store.devices(
                 app: fixture.app,
                 audience: .everyone,
-                environment: nil,
                 after: 0,
                 limit: 10
             )

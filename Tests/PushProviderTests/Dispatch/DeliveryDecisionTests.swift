@@ -33,10 +33,22 @@ import Testing
         )
     }
 
-    @Test(arguments: [(403, "InvalidProviderToken"), (400, "TopicDisallowed"), (413, "PayloadTooLarge")])
-    func aProviderErrorDoesNotConcernTheToken(status: Int, reason: String) {
-        let decision = self.decide(.rejected(Rejection(status: status, reasonText: reason)))
+    @Test func aProviderErrorDoesNotConcernTheToken() {
+        let reason = "PayloadTooLarge"
+        let decision = self.decide(.rejected(Rejection(status: 413, reasonText: reason)))
         #expect(decision == DeliveryDecision(next: .final(.rejected, reason: reason), token: nil, reason: reason))
+    }
+
+    /// Unless it pauses the environment, it is tried again like a failure of the push service.
+    @Test(arguments: [(403, "InvalidProviderToken"), (400, "TopicDisallowed")])
+    func aConfigurationFaultIsTriedAgain(status: Int, reason: String) {
+        let decision = self.decide(.rejected(Rejection(status: status, reasonText: reason)))
+        guard case .retry(_, attempts: 1) = decision.next else {
+            Issue.record("\(decision)")
+            return
+        }
+        #expect(decision.token == nil)
+        #expect(decision.reason == reason)
     }
 
     @Test(arguments: [

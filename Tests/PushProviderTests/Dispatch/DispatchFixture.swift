@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import PushSender
 import PushStore
 import PushSupport
@@ -18,6 +19,7 @@ struct DispatchFixture: Sendable {
     let wakes: LaneWakeSignals
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
+    let faults: ConfigurationFaults
     let acceptor: NotificationAcceptor
     let limits: DispatchLimits
 
@@ -43,6 +45,7 @@ struct DispatchFixture: Sendable {
                 )
                 try await store.setCredential(key, app: app, environment: environment)
             }
+            let directory = SenderDirectory(store: store, source: sender, logger: silentLogger)
             try await body(
                 DispatchFixture(
                     store: store,
@@ -50,8 +53,16 @@ struct DispatchFixture: Sendable {
                     sender: sender,
                     time: time,
                     wakes: wakes,
-                    directory: SenderDirectory(store: store, source: sender, logger: silentLogger),
+                    directory: directory,
                     invalidation: TokenInvalidationPolicy(store: store, limits: breaker, logger: silentLogger),
+                    faults: ConfigurationFaults(
+                        store: store,
+                        directory: directory,
+                        source: sender,
+                        wakes: wakes,
+                        time: time,
+                        logger: silentLogger
+                    ),
                     acceptor: NotificationAcceptor(store: store, wakes: wakes, time: time),
                     limits: limits
                 )
@@ -65,6 +76,7 @@ struct DispatchFixture: Sendable {
             store: self.store,
             directory: self.directory,
             invalidation: self.invalidation,
+            faults: self.faults,
             wakes: self.wakes,
             limits: self.limits,
             time: self.time,
@@ -72,13 +84,15 @@ struct DispatchFixture: Sendable {
         )
     }
 
-    var scheduler: ScheduleRunner {
+    var scheduler: ScheduleRunner { self.scheduler(silentLogger) }
+
+    func scheduler(_ logger: Logger) -> ScheduleRunner {
         ScheduleRunner(
             store: self.store,
             acceptor: self.acceptor,
             wake: WakeSignal(),
             time: self.time,
-            logger: silentLogger
+            logger: logger
         )
     }
 

@@ -137,9 +137,9 @@ import Testing
         }
     }
 
-    /// It is as good as none.
+    /// Its environment is paused, and the other one goes on.
     @Test(arguments: StoreBackend.available)
-    func anUnreadableCredentialFailsItsRecipients(backend: StoreBackend) async throws {
+    func anUnreadableCredentialHoldsItsRecipients(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, environments: [.sandbox, .production]) { fixture in
             guard let store = fixture.store as? SQLiteStore else { return }
             try await fixture.register(1...1)
@@ -149,7 +149,9 @@ import Testing
             }
             let notification = try await fixture.accept([:])
             try await fixture.settle()
-            try await fixture.store.expect(notification, .done, accepted: 1, failed: 1)
+            let progress = try await fixture.progress(of: notification).progress
+            #expect((progress.accepted, progress.failed, progress.retrying) == (1, 0, 1))
+            #expect(try await store.environmentPauses().map(\.fault.cause) == [.credentialUnusable])
             #expect(try await store.checkIntegrity().count == 1)
             _ = try await store.removeCredential(app: fixture.app, environment: .sandbox)
         }

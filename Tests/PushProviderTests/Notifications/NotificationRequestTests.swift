@@ -40,7 +40,7 @@ import Testing
             ),
             (#"{"to":{"all":true},"alert":"x","priority":7}"#, "invalid_priority", "priority"),
             (#"{"to":{"all":true},"alert":"x","expiration":3600}"#, "invalid_expiration", "expiration"),
-            (#"{"to":{"all":true},"alert":"x","expiration":-1}"#, "invalid_value", "expiration"),
+            (#"{"to":{"all":true},"alert":"x","expiration":-1}"#, "invalid_expiration", "expiration"),
             (#"{"to":{"all":true},"alert":"x","environment":"mars"}"#, "invalid_environment", "environment"),
             (#"[]"#, "invalid_json", nil), (#"{"#, "invalid_json", nil), ("", "invalid_json", nil),
         ] as [(String, String, String?)]
@@ -106,10 +106,19 @@ import Testing
 
     @Test(arguments: [
         (#"{}"#, "missing_field", "token"), (#"{"token":"zz!"}"#, "invalid_token", "token"),
-        (#"{"token":"aa","environment":"x"}"#, "invalid_environment", "environment"),
-        (#"{"token":"aa","timeZone":"Mars/Olympus"}"#, "invalid_time_zone", "timeZone"),
-        (#"{"token":"aa","tags":[""]}"#, "invalid_value", "tags[0]"),
+        (#"{"token":"\#(Vectors.tokenA)","environment":"x"}"#, "invalid_environment", "environment"),
+        (#"{"token":"\#(Vectors.tokenA)","timeZone":"Mars/Olympus"}"#, "invalid_time_zone", "timeZone"),
+        (#"{"token":"\#(Vectors.tokenA)","tags":[""]}"#, "invalid_value", "tags[0]"),
         (#"{"token":"aa","tag":["x"]}"#, "unknown_field", "tag"),
+        (#"{"token":"abcd"}"#, "invalid_token", "token"),
+        (#"{"token":"\#(String(repeating: "ab", count: 31))"}"#, "invalid_token", "token"),
+        (#"{"token":"\#(String(repeating: "ab", count: 513))"}"#, "invalid_token", "token"),
+        (#"{"token":"\#(Vectors.tokenA)","locale":"not a locale"}"#, "invalid_locale", "locale"),
+        (#"{"token":"\#(Vectors.tokenA)","locale":"d"}"#, "invalid_locale", "locale"),
+        (#"{"token":"\#(Vectors.tokenA)","locale":"de-"}"#, "invalid_locale", "locale"),
+        (#"{"token":"\#(Vectors.tokenA)","locale":"de.UTF 8"}"#, "invalid_locale", "locale"),
+        (#"{"token":"\#(Vectors.tokenA)","locale":"de-überlang"}"#, "invalid_locale", "locale"),
+        (#"{"token":"\#(Vectors.tokenA)","timeZone":"CET\u0000"}"#, "invalid_time_zone", "timeZone"),
     ])
     func aRegistrationsFaultNamesItsMember(body: String, code: String, field: String) {
         #expect {
@@ -118,6 +127,12 @@ import Testing
             let refusal = error as? RequestError
             return refusal?.code == code && refusal?.path == field
         }
+    }
+
+    @Test(arguments: ["de", "pt-BR", "zh-Hant-TW", "de_DE.UTF-8@euro", "en_US@calendar=gregorian;currency=EUR", "yue"])
+    func aLocaleHasTheFormOfATag(locale: String) throws {
+        let body = #"{"token":"\#(Vectors.tokenA)","locale":"\#(locale)"}"#
+        #expect(try DeviceRequest.parse(Data(body.utf8)).locale == .set(LocaleTag.stored(locale)))
     }
 
     @Test func aRegistrationIsReadWithAllMembers() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Logging
 import PushSupport
 import PushTesting
 import PushTypes
@@ -204,6 +205,28 @@ import Testing
             #expect(fixture.sender.sent.count == 3)
             let listed = try await fixture.store.notifications(app: fixture.app, state: nil, before: nil, limit: 10)
             #expect(Set(listed.notifications.compactMap(\.run?.at)).count == 3)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aRunIsLoggedAndSoAreMissedOnes(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let log = RecordedLog(level: .info)
+            let scheduler = fixture.scheduler(log.logger)
+            let schedule = try await fixture.addSchedule()
+            let first = try #require(schedule.nextRunAt)
+            fixture.time.advance(by: .seconds(3600))
+            while await scheduler.step() {}
+            let id = ScheduleRunner.id(of: schedule.id, run: first)
+            let subject = "app=\(Vectors.bundleID) notification=\(id)"
+            #expect(log.lines == ["schedule run was made \(subject) run=\(first.rfc3339) schedule=\(schedule.id)"])
+            fixture.time.advance(by: .seconds(3 * 3600))
+            while await scheduler.step() {}
+            let since = first.advanced(by: .seconds(3600)).rfc3339
+            #expect(
+                log.lines.dropFirst().first == "schedule runs were missed made=1 schedule=\(schedule.id) since=\(since)"
+            )
+            #expect(log.lines.count == 3)
         }
     }
 

@@ -40,7 +40,7 @@ import Testing
             let isFirst = Mutex(true)
             let store = fixture.store
             let others = schedules.map(\.id)
-            let runner = Self.runner(fixture) { app, audience, environment in
+            let runner = Self.runner(fixture) { notification, audience in
                 if isFirst.withLock({ first in
                     defer { first = false }; return first
                 }) {
@@ -59,7 +59,11 @@ import Testing
                         }
                     }
                 }
-                return try await store.count(app: app, audience: audience, environment: environment)
+                return try await store.count(
+                    app: notification.app,
+                    audience: audience,
+                    environment: notification.environment
+                )
             }
             while await runner.step() {}
             let listed = try await store.notifications(app: nil, state: nil, before: nil, limit: 100)
@@ -83,9 +87,13 @@ import Testing
             try await fixture.register(1...1)
             fixture.time.advance(by: .seconds(3600))
             let gate = Gate()
-            let runner = Self.runner(fixture) { app, audience, environment in
-                if app == slow { await gate.wait() }
-                return try await store.count(app: app, audience: audience, environment: environment)
+            let runner = Self.runner(fixture) { notification, audience in
+                if notification.app == slow { await gate.wait() }
+                return try await store.count(
+                    app: notification.app,
+                    audience: audience,
+                    environment: notification.environment
+                )
             }
             try await withServices([runner]) {
                 for hour in 1...3 {

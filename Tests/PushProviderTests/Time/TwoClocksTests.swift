@@ -120,6 +120,7 @@ import Testing
                 store: fixture.store,
                 directory: fixture.directory,
                 invalidation: fixture.invalidation,
+                faults: fixture.faults,
                 wakes: fixture.wakes,
                 time: time,
                 logger: silentLogger

@@ -1,3 +1,4 @@
+import Logging
 import PushSender
 import PushStore
 import PushSupport
@@ -145,6 +146,28 @@ import Testing
             try await fixture.settle()
             #expect(try await fixture.device(1)?.isActive == true)
             #expect(try await self.events(fixture).map(\.action) == [.withheld])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func theOpeningOfTheBreakerHasOneLine(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let log = RecordedLog(level: .error)
+            var limits = CircuitBreaker.Limits()
+            limits.minimum = 3
+            let policy = TokenInvalidationPolicy(store: store, limits: limits, logger: log.logger)
+            var evidence = TokenEvidence()
+            evidence.add(.init(bad: 3), isEstablished: true)
+            let topic = try #require(Topic(Vectors.bundleID))
+            for _ in 1...2 {
+                let now = Vectors.issuedAt
+                _ = await policy.evaluate(evidence, app: app, environment: .sandbox, topic: topic, now: now)
+            }
+            let message = "breaker opened: no token is deactivated until an operator closes it"
+            #expect(log.lines.count == 1)
+            #expect(
+                log.lines.first?.hasPrefix("\(message) app=\(Vectors.bundleID) environment=sandbox reason=3 of") == true
+            )
         }
     }
 

@@ -144,6 +144,7 @@ import Testing
             return
         }
         #expect(failure.description.contains("TLS"))
+        #expect(failure.fault == .init(.clientCertificateRejected, host: service.endpoint.host, port: service.port))
         await sender.close()
         await service.stop()
     }
@@ -157,6 +158,7 @@ import Testing
             return
         }
         #expect(failure.description.uppercased().contains("CERTIFICATE"))
+        #expect(failure.fault == .init(.untrustedServer, host: service.endpoint.host, port: service.port))
         #expect(service.requests.isEmpty)
         await sender.close()
         await service.stop()

@@ -27,7 +27,12 @@ import Testing
             #"{"attribute":"plan","in":["pro","team"]}"#,
             .or([.attribute(name: "plan", .equal, .string("pro")), .attribute(name: "plan", .equal, .string("team"))])
         ),
-        (#"{"lastSeen":{"atLeast":1000}}"#, .lastSeen(.atLeast, Timestamp(milliseconds: 1000))),
+        (#"{"lastSeen":{"atLeast":1000}}"#, .lastSeen(.atLeast, Timestamp(seconds: 1000))),
+        (#"{"lastSeen":{"below":1600000000123}}"#, .lastSeen(.below, Timestamp(milliseconds: 1_600_000_000_123))),
+        (
+            #"{"lastSeen":{"above":"2020-09-13T12:26:40Z"}}"#,
+            .lastSeen(.above, Timestamp(milliseconds: 1_600_000_000_000))
+        ),
         (#"{"and":[{"tag":"a"},{"not":{"user":"b"}}]}"#, .and([.tag("a"), .not(.user("b"))])),
         (#"{"tag":"a","or":[{"tag":"b"},{"tag":"c"}]}"#, .and([.tag("a"), .or([.tag("b"), .tag("c")])])),
     ])
@@ -93,7 +98,7 @@ import Testing
         (#"{"appVersion":{"over":"1"}}"#, "unknown_field", "appVersion.over"),
         (#"{"appVersion":"2.1"}"#, "wrong_type", "appVersion"),
         (#"{"lastSeen":{}}"#, "missing_field", "lastSeen"),
-        (#"{"lastSeen":{"atLeast":-1}}"#, "invalid_value", "lastSeen.atLeast"),
+        (#"{"lastSeen":{"atLeast":-1}}"#, "invalid_time", "lastSeen.atLeast"),
         (#"{"lastSeen":{"withinDays":0}}"#, "invalid_value", "lastSeen.withinDays"),
         (#"{"and":[]}"#, "wrong_type", "and"),
         (#"{"or":{}}"#, "wrong_type", "or"),
@@ -190,5 +195,20 @@ import Testing
         } catch {
             return error as? RequestError
         }
+    }
+
+    @Test func outcomesAreStoredButNotRequested() throws {
+        let outcomes = RecipientOutcomes(of: UUID(), states: [.failed, .rejected], reasons: nil, exceptReasons: ["a"])
+        let json = AudienceExpression.outcomes(outcomes).json
+        #expect(AudienceExpression(stored: json) == .outcomes(outcomes))
+        #expect(throws: RequestError.self) {
+            try AudienceExpression(JSONFields(json, known: AudienceExpression.members), now: Vectors.issuedAt)
+        }
+        let damages = [
+            #"{"outcomesOf":{}}"#, #"{"outcomesOf":[]}"#, #"{"outcomesOf":{"notification":"x","states":["failed"]}}"#,
+            #"{"outcomesOf":{"notification":"6F9619FF-8B86-D011-B42D-00C04FC964FF","states":[]}}"#,
+            #"{"outcomesOf":{"notification":"6F9619FF-8B86-D011-B42D-00C04FC964FF","states":["late"]}}"#,
+        ]
+        for text in damages { #expect(AudienceExpression(stored: try JSONValue(parsing: Data(text.utf8))) == nil) }
     }
 }

@@ -127,6 +127,7 @@ import Testing
                         app: app,
                         audience: audience,
                         environment: .production,
+                        kind: nil,
                         after: after,
                         limit: limit
                     ).map(\.id)

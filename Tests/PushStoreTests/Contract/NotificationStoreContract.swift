@@ -27,6 +27,7 @@ import Testing
                 notification.state = .scheduled
                 notification.run = ScheduleRun(schedule: UUID(), at: self.now)
                 notification.progress.recipients = 2
+                notification.progress.ahead.nextPageAt = .atOnce
                 #expect(try await store.accept(notification, shards: [], idempotency: nil) == .accepted)
                 #expect(try await store.notification(notification.id) == notification)
             }
@@ -37,7 +38,8 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func anIdempotencyKeyMakesOneOfTwo(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            let first = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+            var first = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+            first.progress.ahead = .oneShard(at: self.now)
             let key = Idempotency(key: "order-42", fingerprint: [1])
             #expect(try await store.accepted(key, app: app) == nil)
             #expect(
@@ -65,6 +67,7 @@ import Testing
         try await backend.withStore { store, app in
             var first = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
             first.run = ScheduleRun(schedule: UUID(), at: self.now)
+            first.progress.ahead = .oneShard(at: self.now)
             #expect(
                 try await store.accept(first, shards: [ShardPlan(notBefore: self.now)], idempotency: nil) == .accepted
             )
@@ -279,5 +282,16 @@ import Testing
         }
         #expect(try await store.current(notification).state == .done)
         return recipients
+    }
+}
+
+extension WorkAhead {
+    /// The work of a notification with one shard, of which nothing was sent.
+    fileprivate static func oneShard(at time: Timestamp) -> WorkAhead {
+        var ahead = WorkAhead()
+        ahead.shards = 1
+        (ahead.firstShardAt, ahead.lastShardAt, ahead.nextPageAt) = (time, time, .atOnce)
+        ahead.isFirstShardUnread = true
+        return ahead
     }
 }

@@ -54,6 +54,63 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func aKeyKeepsItsLimitsAndChangesAtOnce(backend: StoreBackend) async throws {
+        try await backend.withStore { store, _ in
+            var key = APIKeyRecord(id: UUID(), name: "ci", scopes: [.send], createdAt: self.now)
+            key.apps = [try #require(Topic(Vectors.bundleID)), try #require(Topic("com.example.Other"))]
+            (key.expiresAt, key.rate) = (self.now.advanced(by: .seconds(60)), 5)
+            try await store.addKey(key, hash: [1])
+            #expect(try await store.key(hash: [1]) == key)
+            let result = try await store.changeKey(key.id) { ($0.apps, $0.expiresAt, $0.rate) = (nil, nil, nil) }
+            (key.apps, key.expiresAt, key.rate) = (nil, nil, nil)
+            #expect(result == .changed(key))
+            #expect(try await store.key(hash: [1]) == key)
+            #expect(try await store.changeKey(UUID()) { $0.rate = 1 } == .missing)
+            let later = self.now.advanced(by: .seconds(9))
+            try await store.setLastUses([key.id: later, UUID(): later])
+            try await store.setLastUses([key.id: self.now])
+            #expect(try await store.keys().map(\.lastUsedAt) == [later])
+        }
+    }
+
+    /// A key that expires, or that is for some apps only, cannot take the place of the last lasting admin key.
+    @Test(arguments: StoreBackend.available)
+    func theLastLastingAdminKeyStaysOne(backend: StoreBackend) async throws {
+        try await backend.withStore { store, _ in
+            let topic = try #require(Topic(Vectors.bundleID))
+            let admin = APIKeyRecord(id: UUID(), name: "admin", scopes: [.admin], createdAt: self.now)
+            var expiring = APIKeyRecord(id: UUID(), name: "night", scopes: [.admin], createdAt: self.now)
+            expiring.expiresAt = self.now.advanced(by: .seconds(60))
+            let app = APIKeyRecord(
+                id: UUID(),
+                name: "app",
+                scopes: [.admin],
+                apps: [topic],
+                createdAt: self.now
+            )
+            for (number, key) in [admin, expiring, app].enumerated() {
+                try await store.addKey(key, hash: [UInt8(number)])
+            }
+            #expect(try await store.deleteKey(admin.id) == .lastAdmin)
+            #expect(try await store.changeKey(admin.id) { $0.scopes = [.read] } == .lastAdmin)
+            #expect(try await store.changeKey(admin.id) { $0.apps = [topic] } == .lastAdmin)
+            #expect(try await store.changeKey(admin.id) { $0.expiresAt = self.now } == .lastAdmin)
+            #expect(try await store.key(hash: [0]) == admin)
+            guard case .changed = try await store.changeKey(admin.id, { $0.name = "root" }) else {
+                Issue.record("the name of the last admin key cannot be changed")
+                return
+            }
+            guard case .changed = try await store.changeKey(expiring.id, { $0.expiresAt = nil }) else {
+                Issue.record("the expiry of another key cannot be removed")
+                return
+            }
+            #expect(try await store.deleteKey(admin.id) == .deleted)
+            #expect(try await store.deleteKey(app.id) == .deleted)
+            #expect(try await store.deleteKey(expiring.id) == .lastAdmin)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func theAuditIsReadNewestFirstInPages(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in
             let key = UUID()

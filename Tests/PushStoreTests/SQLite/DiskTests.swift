@@ -246,7 +246,7 @@ import Testing
             let claim = try await store.claimed()
             let page = try await store.page(claim, limit: 2, needs: [])
             #expect(page.recipients.count == 1)
-            #expect(page.unreadable.map(\.id) == [isNamed ? -2 : 2])
+            #expect(page.ended.map(\.id) == [isNamed ? -2 : 2])
             #expect(page.cursor == 2)
             #expect(!page.isLast)
         }

@@ -24,7 +24,8 @@ import Testing
                 now: Vectors.issuedAt
             ).app
             try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
-            let notification = try NotificationRecord.fixture(app: app.id, to: .tokens([.numbered(1)]))
+            var notification = try NotificationRecord.fixture(app: app.id, to: .tokens([.numbered(1)]))
+            notification.progress.ahead.nextPageAt = .atOnce
             _ = try await store.accept(notification, shards: [], idempotency: nil)
             try store.close()
 

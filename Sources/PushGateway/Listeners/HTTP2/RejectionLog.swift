@@ -1,6 +1,6 @@
 import Logging
 import NIOCore
-import PushHTTP
+import PushSupport
 import PushTypes
 import Synchronization
 

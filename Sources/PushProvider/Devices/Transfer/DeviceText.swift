@@ -10,7 +10,8 @@ enum DeviceLine {
         json.raw("{\"token\":")
         json.string(device.token.hex)
         let texts: [(StaticString, String?)] = [
-            (",\"environment\":", device.environment.rawValue), (",\"user\":", profile.user),
+            (",\"environment\":", device.environment.rawValue), (",\"kind\":", device.kind.rawValue),
+            (",\"activity\":", device.activity), (",\"user\":", profile.user),
             (",\"locale\":", profile.locale), (",\"timeZone\":", profile.timeZone),
             (",\"appVersion\":", profile.appVersion), (",\"installation\":", profile.installation),
         ]
@@ -38,14 +39,15 @@ enum DeviceLine {
 /// The attributes are a JSON object in one cell, because the header is written before their names are known.
 enum DeviceRow {
     static let header =
-        "token,environment,user,locale,timeZone,appVersion,installation,capabilities,tags,attributes\r\n"
+        "token,environment,kind,activity,user,locale,timeZone,appVersion,installation,capabilities,tags,attributes\r\n"
 
     static func append(_ device: DeviceRecord, to text: inout [UInt8]) throws {
         let profile = device.profile
         let attributes = try profile.attributes.isEmpty ? Data() : JSONValue.object(profile.attributes).text
         let cells: [String?] = [
-            device.token.hex, device.environment.rawValue, profile.user, profile.locale, profile.timeZone,
-            profile.appVersion, profile.installation, CSVCell.text(profile.capabilities.names),
+            device.token.hex, device.environment.rawValue, device.kind.rawValue, device.activity, profile.user,
+            profile.locale, profile.timeZone, profile.appVersion, profile.installation,
+            CSVCell.text(profile.capabilities.names),
             CSVCell.text(profile.tags.sorted()), String(decoding: attributes, as: UTF8.self),
         ]
         for (index, cell) in cells.enumerated() {

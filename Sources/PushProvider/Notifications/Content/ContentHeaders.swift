@@ -5,7 +5,8 @@ import PushTypes
 
 /// The part of a notification that becomes request headers (reference 1.5, 1.6), read from an API request.
 struct ContentHeaders {
-    static let members: Set<String> = ["pushType", "topic", "priority", "expiration", "collapseId"]
+    static let members: Set<String> = ContentExpiration.members
+        .union(["pushType", "topic", "priority", "collapseId"])
 
     /// The content with an empty payload.
     let content: NotificationContent
@@ -19,14 +20,17 @@ struct ContentHeaders {
         let topic = try Self.topic(fields, pushType: pushType, bundleID: bundleID)
         let isEmptyPayload = fields.members["payload"] == .object([:])
         self.isWallet = fields.members["wallet"] == .bool(true) || isEmptyPayload && topic.name.hasPrefix("pass.")
-        self.content = NotificationContent(
+        let expiry = try ContentExpiration(fields)
+        var content = NotificationContent(
             topic: topic,
             pushType: pushType,
             priority: try Self.priority(fields, pushType: pushType),
-            expiration: try Self.expiration(fields),
+            expiration: expiry.expiration,
             collapseID: try fields.string("collapseId", maximum: PushNotification.maximumCollapseIDLength),
             payload: Data()
         )
+        content.expiresIn = expiry.seconds
+        self.content = content
         self.addWarnings(bundleID: bundleID)
     }
 
@@ -49,7 +53,23 @@ struct ContentHeaders {
             }
             type = types.count == 1 ? types[0] : type
         }
-        return type ?? .alert
+        return type ?? (Self.wakesAppOnly(fields) ? .background : .alert)
+    }
+
+    /// Returns `true` if the content wakes the app and shows nothing, which makes a background push (reference 1.6).
+    private static func wakesAppOnly(_ fields: JSONFields) -> Bool {
+        let shown: Set = ["alert", "badge", "sound"]
+        if case .object(let payload)? = fields.members["payload"] {
+            guard case .object(let aps)? = payload["aps"], aps["content-available"] == .integer(1) else { return false }
+            return shown.isDisjoint(with: aps.keys)
+        }
+        guard fields.members["contentAvailable"] == .bool(true), shown.isDisjoint(with: fields.members.keys)
+        else { return false }
+        guard case .object(let localizations)? = fields.members["localizations"] else { return true }
+        return localizations.values.allSatisfy { localization in
+            guard case .object(let members) = localization else { return true }
+            return shown.isDisjoint(with: members.keys)
+        }
     }
 
     private static func topic(_ fields: JSONFields, pushType: PushType, bundleID: Topic) throws(RequestError) -> Topic {
@@ -77,21 +97,15 @@ struct ContentHeaders {
         else { return pushType == .background ? .powerAware : .immediate }
         guard let priority = UInt8(exactly: value).flatMap(Priority.init(rawValue:))
         else { throw fields.error("priority", "invalid_priority", "use 10, 5 or 1") }
-        guard pushType != .background || priority == .powerAware
-        else { throw fields.error("priority", "invalid_priority", "a background push has priority 5 only") }
+        guard pushType != .background || priority == .powerAware else {
+            let isDerived = fields.members["pushType"] == nil
+            let subject = isDerived ? "content that shows nothing makes a background push, which" : "a background push"
+            throw fields.error("priority", "invalid_priority", "\(subject) has priority 5 only")
+        }
         guard pushType != .liveactivity || priority != .low else {
             throw fields.error("priority", "invalid_priority", "a Live Activity push has priority 10 or 5")
         }
         return priority
-    }
-
-    private static func expiration(_ fields: JSONFields) throws(RequestError) -> Expiration {
-        // Thirty days are 2,592,000 s: a smaller number is a duration by mistake, not a timestamp.
-        guard let seconds = try fields.integer("expiration", in: 0...4_102_444_800) else { return .servicePolicy }
-        guard seconds == 0 || seconds > 1_000_000_000 else {
-            throw fields.error("expiration", "invalid_expiration", "it is a timestamp in UNIX seconds, not a duration")
-        }
-        return seconds == 0 ? .immediate : .at(seconds: seconds)
     }
 
     private mutating func addWarnings(bundleID: Topic) {

@@ -47,10 +47,15 @@ extension NotificationContent {
 
         var warnings = headers.warnings
         try Self.lint(variants, headers, hasBadge: template.badge != nil, &warnings)
+        let startsActivity = variants[0].startsActivity
+        if let other = variants.first(where: { $0.startsActivity != startsActivity }) {
+            throw other.error("conflicting_field", "the event start goes to other tokens than update and end")
+        }
         let unwritable = variants[0].error("invalid_value", "the payload cannot be written as JSON")
         guard let payload = try? template.text else { throw unwritable }
         var content = headers.content
         (content.payload, content.isTemplate) = (payload, template.isTemplate)
+        content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)
         guard let renderer = try? ContentRenderer(content) else { throw unwritable }
         try Self.checkSizes(variants, localizations, renderer, pushType)
         Self.warnAboutVariables(headers, check, renderer, &warnings)
@@ -75,6 +80,11 @@ extension NotificationContent {
                 let message = "the payload has \(text.count) bytes, far more than any device may get"
                 throw self.error("payload_too_large", message)
             }
+        }
+
+        /// Indicates whether the payload starts a Live Activity.
+        var startsActivity: Bool {
+            if case .object(let aps)? = self.payload["aps"] { aps["event"] == .string("start") } else { false }
         }
 
         /// Returns an error about the payload as a whole.
@@ -156,4 +166,6 @@ package struct ContentWarning: Hashable, Sendable {
     package var field: String
     /// The explanation for the caller.
     package var message: String
+
+    package init(field: String, message: String) { (self.field, self.message) = (field, message) }
 }

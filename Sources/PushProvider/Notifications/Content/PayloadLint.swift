@@ -76,11 +76,18 @@ struct PayloadLint {
             else { throw self.error([], "not_empty", "the payload of an update of a pass is empty") }
         case .alert:
             guard isVisible else {
-                throw self.error(["aps"], "not_visible", "an alert push has alert, badge or sound in aps")
+                let message = """
+                    an alert push has alert, badge or sound in aps; to wake the app without showing anything, give \
+                    contentAvailable true (content-available 1), which makes a background push
+                    """
+                throw self.error(["aps"], "not_visible", message)
             }
         case .background:
             guard !isVisible, aps["alert"] == nil, aps["content-available"] == .integer(1) else {
-                let message = "a background push has content-available 1 and no alert, badge or sound"
+                let message = """
+                    a background push has content-available 1 and no alert, badge or sound: leave those out, or send \
+                    pushType alert
+                    """
                 throw self.error(["aps"], "not_background", message)
             }
         case .controls, .widgets:

@@ -1,5 +1,5 @@
-import Foundation
-import PushSupport
+package import Foundation
+package import PushSupport
 
 /// The payload of a notification before it is rendered: the default payload, its localizations, and the rules that fill
 /// them in for each device.
@@ -7,20 +7,20 @@ import PushSupport
 /// It is stored as
 /// `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`. Where nothing depends
 /// on the device, the payload alone is stored.
-struct PayloadTemplate: Hashable {
+package struct PayloadTemplate: Hashable {
     /// The stored text cannot be decoded.
-    struct Damage: Error, Hashable {}
+    package struct Damage: Error, Hashable {}
 
     private static let version: Int64 = 1
 
     /// The whole payload for devices of all other locales.
-    var payload: [String: JSONValue]
+    package var payload: [String: JSONValue]
     /// Whole payloads by ``LocaleTag/name``.
-    var localizations: [String: [String: JSONValue]] = [:]
+    package var localizations: [String: [String: JSONValue]] = [:]
     /// `true` if `{{…}}` in strings is a variable.
     var hasVariables = false
     /// The change of the user's count, from which `aps.badge` is filled in for each device.
-    var badge: BadgeChange?
+    package var badge: BadgeChange?
 
     /// `true` if the payload depends on the device.
     var isTemplate: Bool { self.hasVariables || !self.localizations.isEmpty || self.badge != nil }
@@ -42,7 +42,7 @@ struct PayloadTemplate: Hashable {
     init(payload: [String: JSONValue]) { self.payload = payload }
 
     /// Decodes the stored text of a template.
-    init(stored text: Data) throws(Damage) {
+    package init(stored text: Data) throws(Damage) {
         guard case .object(let members)? = try? JSONValue(parsing: text), members["version"] == .integer(Self.version),
             case .object(let payload)? = members["payload"]
         else { throw Damage() }

@@ -6,16 +6,23 @@ extension SQLiteStore {
     package func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool) {
         try await self.database.write { database in
             if let known = try Self.app(bundleID, in: database) { return (known, false) }
-            let sql = "INSERT INTO app (bundleID, name, createdAt) VALUES (?, ?, ?)"
-            try database.run(sql: sql, [bundleID.name, name, now.milliseconds])
-            let id = database.lastInsertedRowID
+            let erased = "SELECT 1 FROM app WHERE bundleID = ? AND isErased = 1"
+            guard try !database.hasRow(sql: erased, [bundleID.name]) else { throw StoreError.beingErased(bundleID) }
+            try database.run(sql: "UPDATE lastApp SET id = id + 1")
+            guard let id = try database.integer(sql: "SELECT id FROM lastApp") else {
+                throw DamagedRow(table: "lastApp")
+            }
+            let sql = "INSERT INTO app (id, bundleID, name, createdAt) VALUES (?, ?, ?, ?)"
+            try database.run(sql: sql, [id, bundleID.name, name, now.milliseconds])
             return (AppRecord(id: id, bundleID: bundleID, name: name, createdAt: now), true)
         }
     }
 
     package func apps() async throws -> [AppRecord] {
         try await self.database.lookup { database in
-            try database.rows(sql: "SELECT * FROM app ORDER BY bundleID").compactMap { try $0.readable(Self.app) }
+            try database.rows(sql: "SELECT * FROM app WHERE isErased = 0 ORDER BY bundleID").compactMap {
+                try $0.readable(Self.app)
+            }
         }
     }
 
@@ -27,6 +34,18 @@ extension SQLiteStore {
         try await self.database.read { database in
             try database.row(sql: "SELECT * FROM app WHERE id = ?", [id]).map(Self.app)
         }
+    }
+
+    package func owner(of record: AppOwnedRecord) async throws -> Topic? {
+        let (table, column, value): (String, String, DatabaseValue) =
+            switch record {
+            case .notification(let id): ("notification", "id", id.uuidString.databaseValue)
+            case .schedule(let id): ("schedule", "id", id.uuidString.databaseValue)
+            case .webhook(let id): ("webhook", "id", id.uuidString.databaseValue)
+            case .delivery(let prefix): ("notification", "prefix", prefix.bits.databaseValue)
+            }
+        let sql = "SELECT bundleID FROM app WHERE id = (SELECT app FROM \(table) WHERE \(column) = ?)"
+        return try await self.database.lookup { try $0.row(sql: sql, [value])?.topic("bundleID") }
     }
 
     package func setRate(_ rate: Int?, app: Int64) async throws {
@@ -41,7 +60,7 @@ extension SQLiteStore {
     }
 
     private static func app(_ bundleID: Topic, in database: Database) throws -> AppRecord? {
-        try database.row(sql: "SELECT * FROM app WHERE bundleID = ?", [bundleID.name])
+        try database.row(sql: "SELECT * FROM app WHERE bundleID = ? AND isErased = 0", [bundleID.name])
             .map(Self.app)
     }
 

@@ -11,10 +11,11 @@ extension SQLiteStore {
                 INSERT INTO credential (app, environment, kind, teamID, keyID, sealed) VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (app, environment) DO UPDATE
                 SET kind = excluded.kind, teamID = excluded.teamID, keyID = excluded.keyID,
-                    sealed = excluded.sealed
+                    sealed = excluded.sealed, announcedStage = NULL
                 """
             try database.run(sql: sql, [app, environment.code, columns.kind, columns.teamID, columns.keyID, sealed])
             try Self.forgetHealth(app: app, environment: environment, in: database)
+            try EnvironmentPauses.beginEpoch(app: app, environment: environment, in: database)
         }
     }
 
@@ -23,21 +24,43 @@ extension SQLiteStore {
             try database.run(sql: "DELETE FROM credential WHERE app = ? AND environment = ?", [app, environment.code])
             let wasThere = database.changesCount > 0
             try Self.forgetHealth(app: app, environment: environment, in: database)
+            try EnvironmentPauses.beginEpoch(app: app, environment: environment, in: database)
             return wasThere
         }
     }
 
     package func credential(app: Int64, environment: PushEnvironment) async throws -> CredentialRecord? {
+        try await self.storedCredential(AppEnvironment(app: app, environment: environment))?.credential
+    }
+
+    package func storedCredential(_ target: AppEnvironment) async throws -> StoredCredential? {
+        let (app, environment) = (target.app, target.environment)
         let masterKey = self.masterKey
         return try await self.database.read { database in
-            let sql = "SELECT * FROM credential WHERE app = ? AND environment = ?"
+            let sql = """
+                SELECT *, coalesce((
+                    SELECT epoch FROM environmentState AS state
+                    WHERE state.app = credential.app AND state.environment = credential.environment), 0) AS epoch
+                FROM credential WHERE app = ? AND environment = ?
+                """
             guard let row = try database.row(sql: sql, [app, environment.code]) else { return nil }
-            guard let kind = row["kind"] as String?, let sealed = row["sealed"] as Data?
-            else { throw DamagedRow(table: "credential") }
-            let secret = try masterKey.open(sealed, for: .credential(app: app, environment))
-            return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret)
-                .credential
+            let credential = try Self.credential(row, app: app, environment: environment, masterKey)
+            return StoredCredential(credential, epoch: row["epoch"] ?? 0)
         }
+    }
+
+    /// Reads a credential's row.
+    /// - Throws: ``DamagedRow``, ``StoreError/wrongMasterKey``.
+    static func credential(
+        _ row: Row,
+        app: Int64,
+        environment: PushEnvironment,
+        _ masterKey: MasterKey
+    ) throws -> CredentialRecord {
+        guard let kind = row["kind"] as String?, let sealed = row["sealed"] as Data?
+        else { throw DamagedRow(table: "credential") }
+        let secret = try masterKey.open(sealed, for: .credential(app: app, environment))
+        return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret).credential
     }
 
     /// Forgets what was proven with another credential.

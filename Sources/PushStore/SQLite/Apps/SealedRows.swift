@@ -39,6 +39,12 @@ struct SealedRows {
                 else { return nil }
                 return (.webhook(id, app: app), sealed)
             }
-        return credentials + webhooks
+        let userSecrets = try self.database.rows(sql: "SELECT id, app, sealed FROM userSecret")
+            .compactMap { row -> (SecretContext, Data)? in
+                guard let id = row.uuid("id"), let app = row["app"] as Int64?, let sealed = row["sealed"] as Data?
+                else { return nil }
+                return (.userSecret(id, app: app), sealed)
+            }
+        return credentials + webhooks + userSecrets
     }
 }

@@ -35,15 +35,18 @@ struct AudienceDriver: Sendable {
     }
 
     /// Chooses the ranges with the fewest entries.
-    /// - Parameter limit: The most entries.
+    /// - Parameters:
+    ///   - kind: The kind of the devices' tokens; `nil` for all.
+    ///   - limit: The most entries.
     /// - Returns: `nil` if no index has so few entries for the expression.
     static func choose(
         _ expression: AudienceExpression,
+        of kind: TokenKind?,
         app: Int64,
         limit: Int,
         in database: Database
     ) throws -> AudienceDriver? {
-        guard let candidates = Candidates(expression, app: app) else { return nil }
+        guard let candidates = Candidates(expression, of: kind, app: app) else { return nil }
         // Bounds the counted entries, however many conditions there are.
         let limit = min(limit, Self.maximumCounted / candidates.count)
         var step = min(limit, Self.firstStep)
@@ -81,6 +84,18 @@ private indirect enum Candidates {
     case oneOf([Candidates])
     /// All of these are needed.
     case all([Candidates])
+
+    /// Makes the candidates for devices with tokens of one kind. Most tokens are for alerts: these have no index.
+    init?(_ expression: AudienceExpression, of kind: TokenKind?, app: Int64) {
+        let ofExpression = Candidates(expression, app: app)
+        guard let kind, kind != .alert else {
+            guard let ofExpression else { return nil }
+            self = ofExpression
+            return
+        }
+        let ofKind = Candidates.ranges([AudienceSQL.range(of: kind, app: app)])
+        self = ofExpression.map { .oneOf([ofKind, $0]) } ?? ofKind
+    }
 
     /// Makes the candidates; `nil` where no index helps: for all devices, and for a negation.
     init?(_ expression: AudienceExpression, app: Int64) {
@@ -141,6 +156,21 @@ private indirect enum Candidates {
 }
 
 extension AudienceSQL {
+    /// Returns the condition on the kind of a device's token, with which SQLite can use the index of kinds.
+    static func condition(on kind: TokenKind) -> String {
+        kind == .alert ? "kind = 0" : "kind = \(kind.code) AND kind != 0"
+    }
+
+    /// Returns the index range of the devices with tokens of a kind other than alert.
+    static func range(of kind: TokenKind, app: Int64) -> AudienceDriver.IndexRange {
+        AudienceDriver.IndexRange(
+            table: "device INDEXED BY deviceByKind",
+            id: "id",
+            condition: "app = ? AND \(self.condition(on: kind))",
+            arguments: [app.databaseValue]
+        )
+    }
+
     /// Returns the index ranges of a single condition.
     static func ranges(of expression: AudienceExpression, app: Int64) -> [AudienceDriver.IndexRange] {
         func range(_ table: String, _ id: String, _ condition: String, _ arguments: [any DatabaseValueConvertible])
@@ -176,9 +206,15 @@ extension AudienceSQL {
             ]
         case .appVersion(let comparison, let version):
             return [device("deviceByVersion", "versionNumber \(Self.sign(comparison)) ?", version.number)]
+        case .activity(let activity):
+            return [device("deviceByActivity", "activity = ? AND activity != ''", activity)]
         case .timeZone(let zone): return [device("deviceByTimeZone", "timeZone = ?", zone)]
         case .lastSeen(let comparison, let time):
             return [device("deviceByLastSeen", "registeredAt \(Self.sign(comparison)) ?", time.milliseconds)]
+        case .outcomes(let outcomes):
+            let (condition, arguments) = Self.condition(on: outcomes)
+            let table = "delivery"
+            return [.init(table: table, id: "recipient", condition: condition, arguments: arguments)]
         case .everyone, .and, .or, .not: return []
         }
     }

@@ -52,8 +52,13 @@ struct AudienceSQL: Sendable {
         case .appVersion(let comparison, let version):
             self.add("device.versionNumber \(Self.sign(comparison)) ?", version.number)
         case .timeZone(let zone): self.add("device.timeZone = ?", zone)
+        case .activity(let activity): self.add("device.activity = ?", activity)
         case .lastSeen(let comparison, let time):
             self.add("device.registeredAt \(Self.sign(comparison)) ?", time.milliseconds)
+        case .outcomes(let outcomes):
+            let (condition, arguments) = Self.condition(on: outcomes)
+            self.sql += "EXISTS (SELECT 1 FROM delivery WHERE \(condition) AND recipient = device.id)"
+            self.arguments += arguments
         case .and(let expressions): self.combine(expressions, "AND")
         case .or(let expressions): self.combine(expressions, "OR")
         case .not(let expression):
@@ -77,6 +82,20 @@ struct AudienceSQL: Sendable {
             self.add(expression)
         }
         self.sql += ")"
+    }
+
+    /// Returns the condition on a row of `delivery`.
+    static func condition(on outcomes: RecipientOutcomes) -> (sql: String, arguments: [DatabaseValue]) {
+        let states = outcomes.states.map { String($0.rawValue) }.sorted().joined(separator: ", ")
+        let texts = outcomes.reasons ?? outcomes.exceptReasons
+        let marks = Array(repeating: "?", count: texts.count).joined(separator: ", ")
+        let ids = "(SELECT id FROM reason WHERE text IN (\(marks)))"
+        let reasons = outcomes.reasons == nil ? "(reason IS NULL OR reason NOT IN \(ids))" : "reason IN \(ids)"
+        let sql = """
+            delivery.notification = (SELECT number FROM notification WHERE id = ?)
+                AND delivery.state IN (\(states)) AND \(reasons)
+            """
+        return (sql, [outcomes.notification.uuidString.databaseValue] + texts.map(\.databaseValue))
     }
 
     /// Returns the SQL operator of a comparison.

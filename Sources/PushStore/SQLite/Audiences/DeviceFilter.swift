@@ -15,9 +15,7 @@ struct DeviceFilter: Sendable {
         case .named, .unknown: self.index = "INDEXED BY deviceByTimeZone"
         }
         self.isCommon = audience == .everyone
-        if let environment = claim.notification.environment {
-            self.condition += " AND environment = \(environment.code)"
-        }
+        self.condition += SQLiteStore.only(claim.notification.environment, claim.notification.content.tokenKind)
         self.add(audience, app: claim.notification.app)
         self.add(claim.zone, number: claim.notificationNumber)
     }

@@ -40,6 +40,22 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [clock, device])
     }
 
+    /// Erases a device, and all that tells whose it was. While a notification in progress counts it, its id stays.
+    func erase(_ device: Int64) throws {
+        try self.database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", [device])
+        for table in ["deviceTag", "deviceAttribute", "deviceLink"] {
+            try self.database.run(sql: "DELETE FROM \(table) WHERE device = ?", [device])
+        }
+        guard try self.isWatched() else { return try Self.delete(device, in: self.database) }
+        try self.hide(device, clock: try self.tick())
+        let sql = """
+            UPDATE device SET token = randomblob(32), installation = NULL, user = NULL, locale = NULL, appVersion = NULL,
+                versionNumber = NULL, capabilities = 0, attributes = NULL, activity = ''
+            WHERE id = ?
+            """
+        try self.database.run(sql: sql, [device])
+    }
+
     /// Notes that the device has changed for notifications in progress.
     func changed(_ device: Int64) throws {
         guard try self.isWatched() else { return }

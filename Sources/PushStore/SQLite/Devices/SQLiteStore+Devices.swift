@@ -7,15 +7,16 @@ extension SQLiteStore {
         app: Int64,
         audience: AudienceExpression,
         environment: PushEnvironment?,
+        kind: TokenKind?,
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord] {
         let condition = AudienceSQL(audience, app: app)
-        let only = environment.map { " AND environment = \($0.code)" } ?? ""
+        let only = Self.only(environment, kind)
         return try await self.database.query { database in
             let count = try Shards.devices(of: app, in: database).count
             let most = AudienceDriver.limit(wanted: limit, devices: count)
-            let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
+            let driver = try AudienceDriver.choose(audience, of: kind, app: app, limit: most, in: database)
             var (found, last): ([DeviceRecord], Int64?) = ([], after)
             // A page that is not full is the last: another device follows for each that cannot be read.
             while let after = last, found.count < limit {
@@ -39,6 +40,12 @@ extension SQLiteStore {
         // The plus keeps SQLite from visiting all devices of the app because they have that order.
         let condition = "app = ? AND token = ? AND hasLeft = 0 ORDER BY +id"
         let arguments = [app.databaseValue, token.databaseValue]
+        return try await self.database.lookup { try Self.devices($0, where: condition, arguments: arguments).devices }
+    }
+
+    package func devices(app: Int64, installation: String) async throws -> [DeviceRecord] {
+        let condition = "app = ? AND installation = ? AND hasLeft = 0 ORDER BY +id"
+        let arguments = [app.databaseValue, installation.databaseValue]
         return try await self.database.lookup { try Self.devices($0, where: condition, arguments: arguments).devices }
     }
 
@@ -69,13 +76,18 @@ extension SQLiteStore {
         }
     }
 
-    package func count(app: Int64, audience: AudienceExpression, environment: PushEnvironment?) async throws -> Int {
-        let only = environment.map { " AND environment = \($0.code)" } ?? ""
+    package func count(
+        app: Int64,
+        audience: AudienceExpression,
+        environment: PushEnvironment?,
+        kind: TokenKind?
+    ) async throws -> Int {
+        let only = Self.only(environment, kind)
         let filter = AudienceSQL(audience, app: app)
         return try await self.database.query { database in
             // Looking a device up takes longer than visiting it in order.
             let most = Int(clamping: try Shards.devices(of: app, in: database).count / 3)
-            let driver = try AudienceDriver.choose(audience, app: app, limit: most, in: database)
+            let driver = try AudienceDriver.choose(audience, of: kind, app: app, limit: most, in: database)
             let index = driver != nil ? "NOT INDEXED" : audience == .everyone ? "" : "INDEXED BY deviceByApp"
             let condition = "app = ? AND isActive = 1\(only) AND \(filter.sql)\(driver.condition)"
             let arguments = filter.arguments + (driver?.arguments(after: .min, upTo: .max) ?? [])
@@ -84,12 +96,34 @@ extension SQLiteStore {
         }
     }
 
-    package func timeZones(app: Int64) async throws -> [String?: Int] {
-        let sql = "SELECT timeZone, count(*) AS count FROM device WHERE app = ? AND isActive = 1 GROUP BY timeZone"
+    package func timeZones(app: Int64, kind: TokenKind?) async throws -> [String?: Int] {
+        let sql = """
+            SELECT timeZone, count(*) AS count FROM device
+            WHERE app = ? AND isActive = 1\(Self.only(nil, kind)) GROUP BY timeZone
+            """
         return try await self.database.query { database in
             let rows = try database.rows(sql: sql, [app])
             return Dictionary(rows.map { ($0["timeZone"] as String?, $0["count"] as Int? ?? 0) }, uniquingKeysWith: +)
         }
+    }
+
+    package func tokenKinds(app: Int64) async throws -> Set<TokenKind> {
+        try await self.database.query { database in
+            try Set(
+                TokenKind.allCases.filter { kind in
+                    // The other kinds have an index of their own, of which one entry tells.
+                    let index = kind == .alert ? "deviceByTimeZone" : "deviceByKind"
+                    let only = "\(AudienceSQL.condition(on: kind)) AND isActive = 1"
+                    let sql = "SELECT 1 FROM device INDEXED BY \(index) WHERE app = ? AND \(only) LIMIT 1"
+                    return try database.hasRow(sql: sql, app)
+                }
+            )
+        }
+    }
+
+    /// Returns the conditions of an environment and a kind, after another condition.
+    static func only(_ environment: PushEnvironment?, _ kind: TokenKind?) -> String {
+        (environment.map { " AND environment = \($0.code)" } ?? "") + (kind.map { " AND kind = \($0.code)" } ?? "")
     }
 
     /// Reads devices.
@@ -113,13 +147,16 @@ extension SQLiteStore {
     private static func device(_ row: Row) throws -> DeviceRecord {
         guard let id = row["id"] as Int64?, let environment = row.environment("environment"),
             let token = row.token("token"), let createdAt = row.time("createdAt"),
-            let registeredAt = row.time("registeredAt"), let isActive = row["isActive"] as Bool?,
+            let registeredAt = row.time("registeredAt"), let kind = row.tokenKind("kind"),
+            let isActive = row["isActive"] as Bool?,
             let suspicions = row["suspicions"] as Int?
         else { throw DamagedRow(table: "device") }
         return DeviceRecord(
             id: id,
             environment: environment,
             token: token,
+            kind: kind,
+            activity: (row["activity"] as String?).flatMap { $0.isEmpty ? nil : $0 },
             profile: Self.profile(row),
             isActive: isActive,
             createdAt: createdAt,

@@ -18,17 +18,35 @@ extension SQLiteStore {
     }
 }
 
+extension SQLiteStore {
+    package func registerOwn(
+        _ registration: DeviceRegistration,
+        isProven: Bool,
+        app: Int64,
+        now: Timestamp
+    ) async throws -> RegistrationResult? {
+        let (own, token) = (registration.installation, registration.token)
+        return try await self.database.write { database in
+            func devices(_ column: String, _ value: DatabaseValue) throws -> [DeviceRecord] {
+                let condition = "app = ? AND \(column) = ? AND environment = ? AND hasLeft = 0"
+                let arguments = [app.databaseValue, value, registration.environment.code.databaseValue]
+                return try Self.devices(database, where: condition, arguments: arguments).devices
+            }
+            let known = try devices("installation", own.databaseValue)
+            guard isProven || known.isEmpty || known.contains(where: { $0.token == token }) else { return nil }
+            var accepted = registration
+            let holder = try devices("token", token.databaseValue).first?.profile.installation
+            if known.isEmpty, let holder, holder != own, accepted.user == nil { accepted.user = .clear }
+            let events = try TokenEventWriter(app: app, now: now, in: database)
+            let result = try Registration(registration: accepted, events: events).run()
+            try events.announce()
+            return result
+        }
+    }
+}
+
 /// The processing of one registration, within a transaction.
 private struct Registration {
-    /// The stored columns of a device that is known already.
-    private struct Known {
-        var id: Int64
-        var token: DeviceToken
-        var isActive, hasLeft: Bool
-        var hasInstallation = false
-        var user, timeZone: String?
-    }
-
     let registration: DeviceRegistration
     let events: TokenEventWriter
 
@@ -38,54 +56,88 @@ private struct Registration {
 
     /// Adds, refreshes or merges devices, and records the changes of tokens.
     func run() throws -> RegistrationResult {
-        let byToken = try self.known(by: "token") { $0.bind(self.registration.token.bytes, at: 3) }
-        let byInstallation = try self.registration.installation.flatMap { installation in
-            try self.known(by: "installation") { $0.bind(installation, at: 3) }
-        }
+        let rows = RegisteredRows(app: self.app, environment: self.registration.environment, database: self.database)
+        let byToken = try rows.device(with: self.registration.token)
+        let place = DevicePlace(self.registration, byToken)
+        let installation = try rows.devices(of: place)
+        let byInstallation = installation.first(where: place.isPlace)
         let other = byInstallation?.id == byToken?.id ? nil : byInstallation
-        let target = Self.target(byToken: byToken, byInstallation: other)
-        let attributes = try self.merged(into: target)
+        let target = Self.target(byToken: byToken, byInstallation: other, place)
+        let siblings = installation.filter { !$0.hasLeft && ![target?.id, byToken?.id, other?.id].contains($0.id) }
+        // A device that joins an installation gets the profile that the others have.
+        let joins = target.map { $0.hasLeft || $0.installation != place.installation } ?? true
+        let change = Change(place: place, source: joins ? siblings.first : nil)
+        let attributes = try self.merged(into: change.source ?? target)
         if let excess = self.excess(attributes) {
             return RegistrationResult(device: target?.id ?? 0, kind: .rejected(excess))
         }
-        guard let target else { return RegistrationResult(device: try self.insert(attributes?.text), kind: .added) }
-        if let other, let byToken {
-            if target.id == other.id {
-                // The installation's token has changed. Another row with the new one is this installation too.
-                try self.changes.merge(byToken.id, into: other.id)
-            } else {
-                // The device with the token is registered, and is the one that had left under this installation.
-                try self.changes.takeInstallation(from: other.id, to: byToken.id)
-            }
+        let result: RegistrationResult
+        if let target {
+            try self.merge(byToken: byToken, byInstallation: other, into: target)
+            result = try self.renew(
+                target,
+                as: target.id == other?.id ? .tokenReplaced : .refreshed,
+                change,
+                attributes
+            )
+        } else {
+            result = RegistrationResult(device: try self.insert(change, attributes), kind: .added)
+            try self.limitActivities(siblings, place)
         }
-        return try self.renew(target, as: target.id == other?.id ? .tokenReplaced : .refreshed, attributes)
+        try self.share(result.device, with: siblings)
+        return result
+    }
+
+    /// The change of a device besides the registration's own members.
+    private struct Change {
+        var place: DevicePlace
+        /// The device whose profile it gets where the registration names nothing; `nil` keeps its own.
+        var source: RegisteredRow?
     }
 
     /// Returns the device of the registration, where token and installation belong to two.
-    private static func target(byToken: Known?, byInstallation: Known?) -> Known? {
+    private static func target(
+        byToken: RegisteredRow?,
+        byInstallation: RegisteredRow?,
+        _ place: DevicePlace
+    ) -> RegisteredRow? {
         guard let byToken, let byInstallation else { return byInstallation ?? byToken }
         // A registered device comes before one that has left, unless it is another installation; and the installation's
         // device before the token's.
-        return byInstallation.hasLeft && !byToken.hasInstallation ? byToken : byInstallation
+        let isOfOther = byToken.installation != nil && byToken.installation != place.installation
+        return byInstallation.hasLeft && !isOfOther ? byToken : byInstallation
+    }
+
+    /// Merges the devices of the token and of the installation, where these are two.
+    private func merge(byToken: RegisteredRow?, byInstallation: RegisteredRow?, into target: RegisteredRow) throws {
+        guard let byToken, let byInstallation else { return }
+        if target.id == byInstallation.id {
+            // The installation's token has changed. Another row with the new one is this installation too.
+            try self.changes.merge(byToken.id, into: byInstallation.id)
+        } else {
+            // The device with the token is registered, and is the one that had left under this installation.
+            try self.changes.takeInstallation(from: byInstallation.id, to: byToken.id)
+        }
     }
 
     /// Refreshes a device, or brings back one that had left.
     private func renew(
-        _ known: Known,
+        _ known: RegisteredRow,
         as kind: RegistrationResult.Kind,
+        _ change: Change,
         _ attributes: Merged?
     ) throws -> RegistrationResult {
         guard !known.hasLeft else {
-            try self.revive(known, attributes)
+            try self.revive(known, change, attributes)
             return RegistrationResult(device: known.id, kind: .added)
         }
         if known.token != self.registration.token { try self.record(.replaced, known) }
-        try self.refresh(known, attributes)
+        try self.refresh(known, change, attributes)
         return RegistrationResult(device: known.id, kind: kind)
     }
 
     /// Brings a device back that had left, as if it were new: only its id stays.
-    private func revive(_ known: Known, _ attributes: Merged?) throws {
+    private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
         try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [known.id])
         let sql = """
@@ -94,30 +146,30 @@ private struct Registration {
             WHERE id = ?
             """
         try self.database.run(sql: sql, [self.events.now.milliseconds, known.id])
-        try self.refresh(Known(id: known.id, token: known.token, isActive: true, hasLeft: true), attributes)
+        var returned = known
+        (returned.isActive, returned.user, returned.timeZone) = (true, nil, nil)
+        try self.refresh(returned, change, attributes)
         try self.changes.returned(known.id)
     }
 
-    /// Reads a known device; `nil` if there is none.
-    /// - Parameter bind: Binds the value of the column.
-    private func known(by column: String, _ bind: (RawStatement) -> Void) throws -> Known? {
-        let columns = "id, token, isActive, hasLeft, user, timeZone, installation"
-        let sql = "SELECT \(columns) FROM device WHERE app = ? AND environment = ? AND \(column) = ?"
-        let statement = try RawStatement(sql: sql, in: self.database)
-        defer { statement.reset() }
-        statement.bind(self.app, self.registration.environment.code)
-        bind(statement)
-        guard try statement.step() else { return nil }
-        guard let token = statement.token(1) else { throw DamagedRow(table: "device") }
-        return Known(
-            id: statement.integer(0),
-            token: token,
-            isActive: statement.integer(2) != 0,
-            hasLeft: statement.integer(3) != 0,
-            hasInstallation: !statement.isNull(6),
-            user: statement.text(4),
-            timeZone: statement.text(5)
-        )
+    /// Gives what the registration names to the other devices of the installation.
+    private func share(_ device: Int64, with siblings: [RegisteredRow]) throws {
+        guard !siblings.isEmpty else { return }
+        let parts = ProfileParts(namedBy: self.registration)
+        for sibling in siblings {
+            try parts.copy(from: device, to: sibling.id, in: self.database)
+            if self.changesAudience(of: sibling, source: nil) { try self.changes.changed(sibling.id) }
+        }
+    }
+
+    /// Removes the oldest devices of Live Activities beyond the bound, after one was added to their installation.
+    private func limitActivities(_ siblings: [RegisteredRow], _ place: DevicePlace) throws {
+        guard place.kind == .liveActivityUpdate else { return }
+        let activities = siblings.filter { $0.kind == .liveActivityUpdate }.sorted { $0.id < $1.id }
+        for device in activities.dropLast(DeviceBounds.activities - 1) {
+            try self.changes.leave(device.id, isReadable: true)
+            try self.record(.deleted, device)
+        }
     }
 
     /// The attributes after a registration.
@@ -141,11 +193,11 @@ private struct Registration {
 
     /// Adds a device.
     /// - Returns: Its id.
-    private func insert(_ attributes: String?) throws -> Int64 {
+    private func insert(_ change: Change, _ attributes: Merged?) throws -> Int64 {
         let sql = """
             INSERT INTO device (app, environment, registeredAt, token, createdAt, isActive, suspicions, user, locale,
-                timeZone, appVersion, versionNumber, installation, capabilities, attributes)
-            VALUES (?, ?, ?3, ?, ?3, 1, 0, ?, ?, ?, ?, ?, ?, ?, ?)
+                timeZone, appVersion, versionNumber, installation, capabilities, attributes, kind, activity)
+            VALUES (?, ?, ?3, ?, ?3, 1, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         let statement = try RawStatement(sql: sql, in: self.database)
         let registration = self.registration
@@ -156,25 +208,40 @@ private struct Registration {
         statement.bind(registration.timeZone?.value, at: 7)
         statement.bind(registration.appVersion?.value, at: 8)
         statement.bind(registration.appVersion?.value.flatMap { AppVersion($0)?.number }, at: 9)
-        statement.bind(registration.installation, at: 10)
+        statement.bind(change.place.installation, at: 10)
         statement.bind((registration.capabilities ?? []).rawValue, at: 11)
-        statement.bind(attributes, at: 12)
+        statement.bind(attributes?.text, at: 12)
+        statement.bind(change.place.kind.code, at: 13)
+        statement.bind(change.place.activity, at: 14)
         try statement.run()
         let id = self.database.lastInsertedRowID
         try self.add(registration.tags ?? [], to: id)
-        try self.add(registration.attributes.compactMapValues(\.value), to: id)
+        if let source = change.source {
+            try self.inherit(from: source.id, to: id, attributes)
+        } else {
+            try self.add(registration.attributes.compactMapValues(\.value), to: id)
+        }
         try self.changes.pair(registration.token, registration.environment, device: id)
         return id
     }
 
-    /// Writes what the registration contains; the rest stays as it was.
+    /// Gives a device the profile of another one where the registration names nothing.
+    private func inherit(from source: Int64, to device: Int64, _ attributes: Merged?) throws {
+        try ProfileParts(leftOutBy: self.registration).copy(from: source, to: device, in: self.database)
+        guard let attributes else { return }
+        try self.database.run(sql: "UPDATE device SET attributes = ? WHERE id = ?", [attributes.text, device])
+        try self.write(attributes, of: device)
+    }
+
+    /// Writes what the registration contains; the rest stays as it was, or becomes that of the installation.
     /// - Parameter attributes: All attributes after it; `nil` if it changes none.
-    private func refresh(_ known: Known, _ attributes: Merged?) throws {
+    private func refresh(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         let registration = self.registration
         let version = registration.appVersion.map { $0.value.flatMap { AppVersion($0)?.number } }
         var columns: [(String, (any DatabaseValueConvertible)?)] = [
             ("token", Data(registration.token.bytes)), ("isActive", 1), ("suspicions", 0),
-            ("registeredAt", self.events.now.milliseconds),
+            ("registeredAt", self.events.now.milliseconds), ("kind", change.place.kind.code),
+            ("activity", change.place.activity),
         ]
         if let user = registration.user { columns.append(("user", user.value)) }
         if let locale = registration.locale { columns.append(("locale", locale.value.map(LocaleTag.stored))) }
@@ -183,7 +250,9 @@ private struct Registration {
         if let version { columns.append(("versionNumber", version)) }
         if let installation = registration.installation { columns.append(("installation", installation)) }
         if let capabilities = registration.capabilities { columns.append(("capabilities", capabilities.rawValue)) }
-        if let attributes {
+        if let source = change.source {
+            try self.inherit(from: source.id, to: known.id, attributes)
+        } else if let attributes {
             columns.append(("attributes", attributes.text))
             try self.write(attributes, of: known.id)
         }
@@ -195,23 +264,30 @@ private struct Registration {
             try self.add(tags, to: known.id)
         }
         if !known.isActive { try self.record(.reactivated, known) }
-        try self.noteChanges(known)
+        try self.noteChanges(known, change)
     }
 
     /// Notes the changes that notifications in progress have to know of.
-    private func noteChanges(_ known: Known) throws {
+    private func noteChanges(_ known: RegisteredRow, _ change: Change) throws {
         let registration = self.registration
         if registration.token != known.token {
             try self.changes.gaveUp(known.token, registration.environment, device: known.id)
             try self.changes.took(registration.token, registration.environment, device: known.id)
         }
-        let isAnotherUser = registration.user.map { $0.value != known.user } ?? false
-        let isElsewhere = registration.timeZone.map { $0.value != known.timeZone } ?? false
-        if !known.hasLeft, isAnotherUser || isElsewhere { try self.changes.changed(known.id) }
+        let isOther = !change.place.isPlace(of: known) || self.changesAudience(of: known, source: change.source)
+        if !known.hasLeft, isOther { try self.changes.changed(known.id) }
+    }
+
+    /// Returns whether the registration gives a device another user or time zone.
+    private func changesAudience(of known: RegisteredRow, source: RegisteredRow?) -> Bool {
+        let before = source ?? known
+        let user = self.registration.user.map(\.value) ?? before.user
+        let timeZone = self.registration.timeZone.map(\.value) ?? before.timeZone
+        return user != known.user || timeZone != known.timeZone
     }
 
     /// Returns all attributes after this registration; `nil` if it changes none. Writes nothing.
-    private func merged(into known: Known?) throws -> Merged? {
+    private func merged(into known: RegisteredRow?) throws -> Merged? {
         let changes = self.registration.attributes
         guard !changes.isEmpty else { return nil }
         guard let known, !known.hasLeft else {
@@ -257,7 +333,7 @@ private struct Registration {
         }
     }
 
-    private func record(_ action: TokenEventRecord.Action, _ known: Known) throws {
+    private func record(_ action: TokenEventRecord.Action, _ known: RegisteredRow) throws {
         let environment = self.registration.environment
         try self.events.add(action, device: known.id, token: known.token, environment: environment)
     }

@@ -45,6 +45,9 @@ struct PageCommit {
     /// - Returns: ``CommitResult/leaseLost`` without having written anything but a pause if the lease is lost.
     func run() throws -> StartedPage {
         if let reason = self.page.pauses { try SQLiteStore.pause(self.number, reason: reason, in: self.database) }
+        for request in self.page.environmentPauses {
+            _ = try EnvironmentPauses.write(request, now: self.now, in: self.database)
+        }
         guard try self.holdsLease() else { return StartedPage(result: .leaseLost, started: []) }
         var counts: [DeliveryRecord.State: Int] = [:]
         var started: Set<Int64> = []
@@ -55,7 +58,8 @@ struct PageCommit {
         }
         let removed = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) }
         counts[.skipped, default: 0] += removed.count
-        for retry in self.page.retries { try self.queue(retry) }
+        let paused = try self.pausedEnvironments()
+        for retry in self.page.retries { try self.queue(retry, paused) }
         try SentTokenHistory(app: self.app, database: self.database).correct(self.page)
         try self.applyTokenChanges()
         try self.advanceShard(counts)
@@ -133,7 +137,7 @@ struct PageCommit {
         let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
         guard try self.database.hasRow(sql: isBack, delivery.recipient)
         else { return try self.write(delivery, hasHeld: hasHeld) }
-        try self.queue(RetryResult(recipient: delivery.recipient, attempts: delivery.attempts, dueAt: .atOnce))
+        try self.queue(RetryResult(recipient: delivery.recipient, attempts: delivery.attempts, dueAt: .atOnce), [])
         return false
     }
 
@@ -159,23 +163,43 @@ struct PageCommit {
         try self.database.run(sql: sql, self.number, recipient, self.page.fence)
     }
 
+    /// Returns the environments that hold recipients of the page back: those that are still paused.
+    private func pausedEnvironments() throws -> Set<PushEnvironment> {
+        let holding = Set(self.page.retries.compactMap(\.heldFor))
+        return try holding.filter { try EnvironmentPauses.areHeld(.one($0), of: self.app, in: self.database) }
+    }
+
     /// Queues a recipient unless it has a final state; of a cancelled notification it is due at once, to be ended. The
     /// state that at-most-once had written before is removed: the push was not sent.
-    private func queue(_ retry: RetryResult) throws {
+    private func queue(_ retry: RetryResult, _ paused: Set<PushEnvironment>) throws {
         if retry.dueAt == .afterShards { return try self.hold(retry.recipient) }
         let begun = "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0"
         try self.database.run(sql: begun, self.number, retry.recipient)
         let sql = """
-            INSERT INTO retry (notification, recipient, environment, lane, app, attempts, dueAt)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+            INSERT INTO retry (notification, recipient, environment, lane, app, attempts, dueAt, heldFor)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
             WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
             ON CONFLICT (notification, recipient) DO UPDATE
-            SET environment = excluded.environment, attempts = excluded.attempts, dueAt = excluded.dueAt, lease = NULL
+            SET environment = excluded.environment, attempts = excluded.attempts, dueAt = excluded.dueAt,
+                heldFor = excluded.heldFor, lease = NULL
             """
-        let dueAt = (self.state == .cancelled ? min(self.now, retry.dueAt) : retry.dueAt).milliseconds
+        let isHeld = retry.heldFor.map(paused.contains) ?? false
+        let due = retry.heldFor == nil || isHeld ? retry.dueAt : .atOnce
+        let dueAt = (self.state == .cancelled ? min(self.now, due) : due).milliseconds
+        let heldFor = isHeld ? retry.heldFor?.code : nil
         let (recipient, environment, lane) = (retry.recipient, retry.environment?.code, self.lane.rawValue)
         let attempts = Int64(retry.attempts)
-        try self.database.run(sql: sql, self.number, recipient, environment, lane, self.app, attempts, dueAt)
+        try self.database.run(
+            sql: sql,
+            self.number,
+            recipient,
+            environment,
+            lane,
+            self.app,
+            attempts,
+            dueAt,
+            heldFor
+        )
     }
 
     /// Queues a recipient until all shards have been read, unless it was started or waits for another try.
@@ -195,16 +219,22 @@ struct PageCommit {
         let sql = """
             UPDATE shard SET cursor = ?, isDone = max(isDone, ?), lease = ?, notBefore = max(notBefore, ?),
                 lastPageAt = ?, accepted = accepted + ?, rejected = rejected + ?, failed = failed + ?,
-                skipped = skipped + ?
+                skipped = skipped + ?, heldApp = ?, heldFor = ?
             WHERE notification = ? AND number = ?
             """
         let statement = try RawStatement(sql: sql, in: self.database)
         let lease = self.begins || self.keptUntil != nil ? self.page.fence : nil
-        let (isDone, notBefore) = (step.isLast && !self.begins, step.notBefore?.milliseconds ?? 0)
+        let heldFor = try step.heldFor.flatMap { held in
+            try EnvironmentPauses.areHeld(held, of: self.app, in: self.database) ? held : nil
+        }
+        let isDue = step.heldFor != nil && heldFor == nil
+        let (isDone, notBefore) = (step.isLast && !self.begins, isDue ? 0 : step.notBefore?.milliseconds ?? 0)
         statement.bind(step.cursor, isDone ? 1 : 0, lease, notBefore, self.now.milliseconds)
         statement.bind(counts, at: 6)
-        statement.bind(self.number, at: 10)
-        statement.bind(step.shard, at: 11)
+        statement.bind(heldFor == nil ? nil : self.app, at: 10)
+        statement.bind(heldFor?.code, at: 11)
+        statement.bind(self.number, at: 12)
+        statement.bind(step.shard, at: 13)
         try statement.run()
     }
 

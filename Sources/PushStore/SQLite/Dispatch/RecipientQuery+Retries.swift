@@ -31,6 +31,7 @@ extension RecipientQuery {
         }
         var cause: EndedRetry.Cause? = isCancelled ? .cancelled : nil
         if retry.isInterrupted { cause = .interrupted }
+        if cause == nil, lack == .otherKind { cause = lack }
         if cause == nil, let recipient, recipient.id > 0 {
             switch try self.decide(recipient, fence: fence, in: database) {
             case .send: break
@@ -43,18 +44,22 @@ extension RecipientQuery {
         return cause == nil && hasLeft ? .last(end) : .now(.ended(end))
     }
 
-    /// Returns the recipient as it is now; or the cause of its end, and whether its device has left and can come back.
+    /// Returns the recipient as it is now; the cause of its end if it cannot be sent to, and whether its device has left
+    /// and can come back.
     private func current(
         _ retry: SQLiteStore.DueRetry,
         in database: Database
     ) throws -> (Recipient?, orElse: EndedRetry.Cause, hasLeft: Bool) {
-        if retry.recipient < 0 { return (try self.target(-retry.recipient, in: database), .unreadable, false) }
+        if retry.recipient < 0 {
+            let (recipient, isOfOtherKind) = try self.target(-retry.recipient, in: database)
+            return (recipient, isOfOtherKind ? .otherKind : .unreadable, false)
+        }
         let statement = try RawStatement(sql: "SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
         defer { statement.reset() }
         statement.bind(retry.recipient, at: 1)
         guard try statement.step() else { return (nil, .deviceRemoved, false) }
         guard statement.integer(7) == 0 else { return (nil, .deviceRemoved, statement.integer(7) == 1) }
-        return (self.device(statement), .unreadable, false)
+        return (self.device(statement), self.isOfOtherKind(statement) ? .otherKind : .unreadable, false)
     }
 
     /// A decision about a recipient whose device is registered.

@@ -7,7 +7,8 @@ struct RecipientQuery: Sendable {
     /// The recipients of a page, in their order.
     struct Found {
         var recipients: [Recipient] = []
-        var unreadable: [EndedRetry] = []
+        /// See ``RecipientPage/ended``.
+        var ended: [EndedRetry] = []
         /// See ``RecipientPage/held``.
         var held: [Int64] = []
     }
@@ -65,7 +66,7 @@ struct RecipientQuery: Sendable {
         self.columns.reduce(
             """
             device.id, device.token, device.environment, device.registeredAt, device.suspicions, device.churn, \
-            device.twin, device.hasLeft
+            device.twin, device.hasLeft, device.kind
             """
         ) { "\($0), device.\($1.name)" }
     }
@@ -94,7 +95,7 @@ struct RecipientQuery: Sendable {
             } else if let recipient = self.device(statement) {
                 found.recipients.append(recipient)
             } else {
-                found.unreadable.append(Self.unreadable(statement.integer(0)))
+                found.ended.append(Self.ended(statement.integer(0), .unreadable))
             }
         }
         return found
@@ -111,8 +112,8 @@ struct RecipientQuery: Sendable {
         return try database.integers(sql: sql, arguments, isKept: false)
     }
 
-    private static func unreadable(_ id: Int64) -> EndedRetry {
-        EndedRetry(id: id, recipient: nil, attempts: 0, cause: .unreadable)
+    private static func ended(_ id: Int64, _ cause: EndedRetry.Cause, _ recipient: Recipient? = nil) -> EndedRetry {
+        EndedRetry(id: id, recipient: recipient, attempts: 0, cause: cause)
     }
 
     /// Returns the statement for a page of devices, with its arguments.
@@ -149,7 +150,7 @@ struct RecipientQuery: Sendable {
         guard !self.columns.isEmpty else { return nil }
         var profile = RecipientProfile()
         for (index, column) in self.columns.enumerated() {
-            let position = Int32(index) + 8
+            let position = Int32(index) + 9
             switch column.need {
             case .user: profile.user = statement.text(position)
             case .locale: profile.locale = statement.text(position)
@@ -166,24 +167,26 @@ struct RecipientQuery: Sendable {
         let sql = "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?"
         var found = Found()
         for position in try database.integers(sql: sql, [self.number, self.cursor, self.limit]) {
-            if let recipient = try self.target(position, in: database) {
+            let (recipient, isOfOtherKind) = try self.target(position, in: database)
+            if let recipient, !isOfOtherKind {
                 found.recipients.append(recipient)
             } else {
-                found.unreadable.append(Self.unreadable(-position))
+                found.ended.append(Self.ended(-position, isOfOtherKind ? .otherKind : .unreadable, recipient))
             }
         }
         return found
     }
 
-    /// Returns a token that the notification names, with its device if it is registered.
-    func target(_ position: Int64, in database: Database) throws -> Recipient? {
+    /// Returns a token that the notification names, with its device if it is registered, and whether it is registered as
+    /// one of another kind.
+    func target(_ position: Int64, in database: Database) throws -> (Recipient?, isOfOtherKind: Bool) {
         let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
         let statement = try RawStatement(sql: named, in: database)
         defer { statement.reset() }
         statement.bind(self.number, position)
         guard try statement.step(), let token = statement.token(0),
             let environment = PushEnvironment(code: statement.integer(1))
-        else { return nil }
+        else { return (nil, false) }
         let registered =
             "SELECT \(self.columnList) FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
         let device = try RawStatement(sql: registered, in: database)
@@ -191,9 +194,15 @@ struct RecipientQuery: Sendable {
         device.bind(self.app, environment.code)
         device.bind(token.bytes, at: 3)
         guard try device.step()
-        else { return Recipient(id: -position, device: nil, token: token, environment: environment) }
+        else { return (Recipient(id: -position, device: nil, token: token, environment: environment), false) }
         var recipient = self.device(device)
         recipient?.id = -position
-        return recipient
+        return (recipient, self.isOfOtherKind(device))
+    }
+
+    /// Returns whether the token of a device's row is of another kind than the notification goes to.
+    func isOfOtherKind(_ statement: RawStatement) -> Bool {
+        guard let kind = self.notification.content.tokenKind else { return false }
+        return statement.integer(8) != kind.code
     }
 }

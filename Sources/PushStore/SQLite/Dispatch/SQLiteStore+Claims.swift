@@ -120,11 +120,12 @@ extension SQLiteStore {
                 """
                 WITH free AS (
                     SELECT notification, number AS shard, zoneKind, zone, cursor, upTo,
+                        CASE WHEN lastPageAt IS NULL THEN notBefore END AS waitsSince,
                         row_number() OVER (PARTITION BY notification ORDER BY number) AS round
                     FROM shard
                     WHERE lane = 1 AND isDone = 0 AND notBefore <= ?3 AND lease IS NULL
                         AND \(Self.isNotTooEarly))
-                SELECT notification.*, shard, zoneKind, zone, cursor, upTo
+                SELECT notification.*, shard, zoneKind, zone, cursor, upTo, waitsSince
                 FROM free JOIN notification ON notification.number = free.notification
                 WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND \(filter.isOfOtherTargets)
                     AND (pace IS NULL OR round = 1 AND NOT EXISTS (
@@ -138,7 +139,8 @@ extension SQLiteStore {
                 """
             case .urgent:
                 """
-                SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo
+                SELECT notification.*, shard.number AS shard, zoneKind, zone, cursor, upTo,
+                    CASE WHEN shard.lastPageAt IS NULL THEN notBefore END AS waitsSince
                 FROM shard CROSS JOIN notification ON notification.number = shard.notification
                 WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?3 AND lease IS NULL
                     AND \(Self.isNotTooEarly)
@@ -167,8 +169,9 @@ extension SQLiteStore {
             let zone = ShardPlan.Zone(code: row["zoneKind"] as Int64?, name: row["zone"] as String?),
             let cursor = row["cursor"] as Int64?, let end = row["upTo"] as Int64?
         else { throw DamagedRow(table: "shard") }
+        let notification = try NotificationRow.record(row)
         return ShardClaim(
-            notification: try NotificationRow.record(row),
+            notification: notification,
             notificationNumber: number,
             shard: shard,
             zone: zone,
@@ -177,7 +180,8 @@ extension SQLiteStore {
             isNarrow: row["isNarrow"] as Bool? ?? false,
             // The caller sets it when it takes the lease.
             fence: 0,
-            openedAfter: row["openedAfter"] as Int64? ?? 0
+            openedAfter: row["openedAfter"] as Int64? ?? 0,
+            waitsSince: row.time("waitsSince").map { max($0, notification.startsAt) }
         )
     }
 

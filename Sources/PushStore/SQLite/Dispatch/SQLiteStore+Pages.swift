@@ -18,11 +18,11 @@ extension SQLiteStore {
         in database: Database
     ) throws -> RecipientPage {
         // The recipient of a named token is its position, below zero.
-        let ids = [found.recipients.last?.id, found.unreadable.last?.id, found.held.last].compactMap { $0.map(abs) }
-        let isFull = found.recipients.count + found.unreadable.count + found.held.count >= limit
+        let ids = [found.recipients.last?.id, found.ended.last?.id, found.held.last].compactMap { $0.map(abs) }
+        let isFull = found.recipients.count + found.ended.count + found.held.count >= limit
         var page = RecipientPage(
             recipients: found.recipients,
-            unreadable: found.unreadable,
+            ended: found.ended,
             cursor: isFull ? ids.max() ?? claim.end : claim.end,
             isLast: !isFull
         )
@@ -31,7 +31,7 @@ extension SQLiteStore {
         if left.count >= limit, let last = left.last, last < page.cursor {
             // More devices have left than a page holds: the others come with the next page.
             page.recipients.removeAll { $0.id > last }
-            page.unreadable.removeAll { $0.id > last }
+            page.ended.removeAll { $0.id > last }
             (page.cursor, page.isLast) = (last, false)
         }
         page.held = left + found.held.filter { $0 <= page.cursor }
@@ -42,8 +42,8 @@ extension SQLiteStore {
     private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
         guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
         return try self.drivers.driver(of: claim.notificationNumber) {
-            let app = claim.notification.app
-            return try AudienceDriver.choose(audience, app: app, limit: .max, in: database)
+            let (app, kind) = (claim.notification.app, claim.notification.content.tokenKind)
+            return try AudienceDriver.choose(audience, of: kind, app: app, limit: .max, in: database)
         }
     }
 }

@@ -63,7 +63,8 @@ extension SQLiteStore {
             notificationNumber: number,
             recipients: recipients,
             fence: fence,
-            readAt: try RegistrationChanges.clock(in: database)
+            readAt: try RegistrationChanges.clock(in: database),
+            dueSince: due.map(\.dueAt).filter { $0 > RetryQueue.departed }.min().map(Timestamp.init(milliseconds:))
         )
     }
 
@@ -166,6 +167,8 @@ extension SQLiteStore {
         var attempts: Int
         /// Indicates whether at-most-once had started it when the process ended.
         var isInterrupted: Bool
+        /// The time of the try in milliseconds, by the steady clock.
+        var dueAt: Int64
     }
 
     /// Returns rows of the queue that are due, of one app.
@@ -177,7 +180,7 @@ extension SQLiteStore {
         in database: Database
     ) throws -> [DueRetry] {
         let sql = """
-            SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state
+            SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state, dueAt
             FROM retry JOIN notification ON notification.number = retry.notification
             LEFT JOIN delivery ON delivery.notification = retry.notification
                 AND delivery.recipient = retry.recipient AND delivery.state = 0
@@ -195,7 +198,8 @@ extension SQLiteStore {
                     recipient: select.integer(1),
                     environment: select.isNull(2) ? nil : PushEnvironment(code: select.integer(2)),
                     attempts: Int(clamping: select.integer(3)),
-                    isInterrupted: !select.isNull(4)
+                    isInterrupted: !select.isNull(4),
+                    dueAt: select.integer(5)
                 )
             )
         }

@@ -48,7 +48,8 @@ enum Shards {
         let limit = AudienceDriver.limit(wanted: Self.pageSize, devices: devices)
         // An index range that finds them all has at least as many entries.
         guard notification.progress.recipients < limit else { return false }
-        return try AudienceDriver.choose(audience, app: notification.app, limit: limit, in: database) != nil
+        let (app, kind) = (notification.app, notification.content.tokenKind)
+        return try AudienceDriver.choose(audience, of: kind, app: app, limit: limit, in: database) != nil
     }
 
     /// Returns the ranges of ids up to the device that registered last, in several parts only for many recipients.

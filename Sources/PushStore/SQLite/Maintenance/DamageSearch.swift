@@ -34,7 +34,7 @@ struct DamageSearch {
         """
     private static let devices = """
         SELECT id FROM device
-        WHERE length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1)
+        WHERE length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1) OR kind NOT BETWEEN 0 AND 9
             OR attributes IS NOT NULL AND (NOT json_valid(attributes) OR substr(attributes, 1, 1) != '{')
         """
 

@@ -9,7 +9,7 @@ extension SQLiteStore {
                 into: "audit",
                 [
                     "at": entry.at.milliseconds, "key": entry.key?.uuidString, "keyName": entry.keyName,
-                    "action": entry.action, "status": entry.status, "count": entry.count,
+                    "action": entry.action, "resource": entry.resource, "status": entry.status, "count": entry.count,
                 ]
             )
         }
@@ -38,6 +38,7 @@ extension SQLiteStore {
                     key: row.uuid("key"),
                     keyName: name,
                     action: action,
+                    resource: row["resource"],
                     status: status,
                     count: count
                 )

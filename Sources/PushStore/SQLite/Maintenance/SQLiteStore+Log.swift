@@ -9,8 +9,20 @@ extension SQLiteStore {
     private static let timeout = 5000
 
     /// The length of the log in bytes.
-    package var logBytes: Int {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: "\(self.database.pool.path)-wal")
+    package var logBytes: Int { Self.length(ofFile: "\(self.database.pool.path)-wal") }
+
+    /// The length of the database in bytes, without the log.
+    package var fileBytes: Int { Self.length(ofFile: self.database.pool.path) }
+
+    /// The bytes that this process may still write to the file system of the database; `nil` where the system does not
+    /// report it.
+    package var availableBytes: Int? {
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: self.database.pool.path)
+        return (attributes?[.systemFreeSize] as? NSNumber)?.intValue
+    }
+
+    private static func length(ofFile path: String) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return attributes?[.size] as? Int ?? 0
     }
 

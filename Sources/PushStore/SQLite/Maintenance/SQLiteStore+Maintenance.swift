@@ -40,6 +40,20 @@ extension SQLiteStore {
             statistics.oldestRetryDueAt = try database.time(sql: oldest)
             statistics.shardsLeased = try count("shard WHERE isDone = 0 AND lease IS NOT NULL")
             statistics.shardsWaiting = try count("shard WHERE isDone = 0") - statistics.shardsLeased
+            let due = """
+                SELECT count(*) FROM shard JOIN notification ON notification.number = shard.notification
+                WHERE isDone = 0 AND notBefore <= ?1 AND nextPageAt <= ?1 AND state IN ('accepted', 'sending')
+                """
+            statistics.shardsDue = try database.count(sql: due, [now.milliseconds])
+            let breakers = """
+                SELECT bundleID, environment FROM health JOIN app ON app.id = health.app
+                WHERE breakerOpenSince IS NOT NULL ORDER BY bundleID, environment
+                """
+            statistics.openBreakers = try database.rows(sql: breakers).compactMap { row in
+                guard let bundleID = row.topic("bundleID"), let environment = row.environment("environment")
+                else { return nil }
+                return OpenBreaker(bundleID: bundleID, environment: environment)
+            }
             statistics.tokensDeactivated = try count("tokenEvent WHERE action = 'deactivated'")
             statistics.tokensWithheld = try count("tokenEvent WHERE action = 'withheld'")
             let backlog = """
@@ -49,6 +63,13 @@ extension SQLiteStore {
                 FROM webhook WHERE isActive = 1
                 """
             statistics.webhookBacklog = try database.count(sql: backlog)
+            let oldestBlock = """
+                SELECT min((
+                    SELECT min(at) FROM eventBlock
+                    WHERE app = webhook.app AND (position IS NULL OR position > webhook.cursor)))
+                FROM webhook WHERE isActive = 1
+                """
+            statistics.oldestWebhookBlockAt = try database.time(sql: oldestBlock)
             return statistics
         }
     }

@@ -29,6 +29,8 @@ enum NotificationRow {
         record.progress.retrying = try database.count(sql: retrying, [number])
         if record.progress.finishedAt == nil || record.state == .cancelled {
             try Self.addShards(to: &record.progress, number: number, in: database)
+            record.progress.ahead.nextPageAt = row.time("nextPageAt")
+            try Self.addWork(to: &record.progress.ahead, number: number, in: database)
         }
         return record
     }
@@ -47,6 +49,35 @@ enum NotificationRow {
         guard let row = try database.row(sql: sql, [number]) else { return }
         progress.add(row)
         progress.lastPageAt = [progress.lastPageAt, row.time("lastPageAt")].compactMap { $0 }.max()
+    }
+
+    /// Adds what the unread shards and the retries say about the work ahead.
+    private static func addWork(to ahead: inout WorkAhead, number: Int64?, in database: Database) throws {
+        let shards = """
+            SELECT count(*) AS shards, min(notBefore) AS first, max(notBefore) AS last, count(lease) AS leased
+            FROM shard WHERE notification = ? AND isDone = 0
+            """
+        if let row = try database.row(sql: shards, [number]) {
+            ahead.shards = row["shards"] ?? 0
+            (ahead.firstShardAt, ahead.lastShardAt) = (row.time("first"), row.time("last"))
+            ahead.isInFlight = row["leased"] as Int? ?? 0 > 0
+        }
+        let first = """
+            SELECT lastPageAt IS NULL AS isUnread FROM shard WHERE notification = ? AND isDone = 0
+            ORDER BY notBefore LIMIT 1
+            """
+        let isUnread = try database.row(sql: first, [number]).flatMap { $0["isUnread"] as Bool? }
+        ahead.isFirstShardUnread = isUnread ?? false
+        let last = """
+            SELECT zone FROM shard WHERE notification = ? AND isDone = 0 AND zoneKind = 1
+            ORDER BY notBefore DESC LIMIT 1
+            """
+        ahead.lastZone = try database.row(sql: last, [number]).flatMap { $0["zone"] as String? }
+        let retry = """
+            SELECT min(dueAt) FROM retry INDEXED BY retryByDue
+            WHERE notification = ? AND dueAt < \(RetryQueue.afterOthers) AND lease IS NULL
+            """
+        ahead.retryAt = try database.time(sql: retry, [number])
     }
 
     /// Reads a notification's row alone, without the tokens that it names.
@@ -71,6 +102,8 @@ enum NotificationRow {
             state: state
         )
         record.progress = Self.progress(row)
+        (record.name, record.key, record.resendOf) = (row["name"], row.key, row.uuid("resendOf"))
+        record.isForgotten = row["isForgotten"] ?? false
         if let schedule = row.uuid("schedule"), let at = row.time("runAt") {
             record.run = ScheduleRun(schedule: schedule, at: at)
         }
@@ -92,7 +125,8 @@ enum NotificationRow {
                 "app": notification.app, "state": notification.state.rawValue, "lane": notification.lane.rawValue,
                 "guarantee": notification.guarantee.rawValue, "audience": try Self.text(of: notification.audience),
                 "environment": notification.environment?.code, "topic": content.topic.name,
-                "pushType": content.pushType.rawValue, "priority": content.priority.rawValue,
+                "pushType": content.pushType.rawValue, "tokenKind": content.tokenKind?.code,
+                "priority": content.priority.rawValue,
                 "expiration": content.expiration.header, "collapseID": content.collapseID,
                 "payload": content.payload, "isTemplate": content.isTemplate,
                 "delivery": try notification.delivery?.json.text, "pace": try notification.pace?.json.text,
@@ -100,6 +134,9 @@ enum NotificationRow {
                 "createdAt": notification.createdAt.milliseconds, "startsAt": notification.startsAt.milliseconds,
                 "recipients": notification.progress.recipients, "idempotencyKey": idempotency?.key,
                 "fingerprint": (idempotency?.fingerprint).map { Data($0) },
+                "name": notification.name, "expiresIn": content.expiresIn,
+                "key": notification.key?.id.uuidString, "keyName": notification.key?.name,
+                "resendOf": notification.resendOf?.uuidString,
             ]
         )
         if case .tokens(let tokens) = notification.audience {
@@ -146,15 +183,18 @@ enum NotificationRow {
             let expiration = (row["expiration"] as String?).map({ Expiration(header: $0) }) ?? .servicePolicy,
             let payload = row["payload"] as Data?, let isTemplate = row["isTemplate"] as Bool?
         else { throw DamagedRow(table: "notification") }
-        return NotificationContent(
+        var content = NotificationContent(
             topic: topic,
             pushType: pushType,
+            tokenKind: row.tokenKind("tokenKind"),
             priority: priority,
             expiration: expiration,
             collapseID: row["collapseID"],
             payload: payload,
             isTemplate: isTemplate
         )
+        content.expiresIn = row["expiresIn"]
+        return content
     }
 }
 
@@ -165,5 +205,13 @@ extension NotificationProgress {
         self.rejected += row["rejected"] as Int? ?? 0
         self.failed += row["failed"] as Int? ?? 0
         self.skipped += row["skipped"] as Int? ?? 0
+    }
+}
+
+extension Row {
+    /// The API key that the row names; `nil` for none.
+    var key: KeyReference? {
+        guard let id = self.uuid("key") else { return nil }
+        return KeyReference(id: id, name: self["keyName"] ?? "")
     }
 }

@@ -22,10 +22,35 @@ extension SQLiteStore {
                     return .scheduleChanged
                 }
             }
+            if let other = try Self.tokenOfOtherKind(notification, in: database) { return other }
+            if let original = notification.resendOf {
+                let sql = "SELECT 1 FROM notification WHERE id = ? AND isForgotten = 0"
+                guard try database.hasRow(sql: sql, [original.uuidString]) else { return .originalForgotten }
+            }
             let number = try NotificationRow.insert(notification, idempotency: idempotency, in: database)
             try Shards.add(shards, to: notification, number: number, in: database)
             return .accepted
         }
+    }
+
+    /// Returns the first named token that is registered with another kind than the notification goes to; `nil` if none is.
+    private static func tokenOfOtherKind(_ notification: NotificationRecord, in database: Database) throws
+        -> Acceptance?
+    {
+        guard case .tokens(let tokens) = notification.audience, let wanted = notification.content.tokenKind
+        else { return nil }
+        let sql = "SELECT kind FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
+        let statement = try RawStatement(sql: sql, in: database)
+        for token in tokens {
+            statement.bind(notification.app, (notification.environment ?? .production).code)
+            statement.bind(token.bytes, at: 3)
+            defer { statement.reset() }
+            guard try statement.step(), let kind = TokenKind(code: statement.integer(0)), kind != wanted else {
+                continue
+            }
+            return .tokenOfOtherKind(token, kind)
+        }
+        return nil
     }
 
     package func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance? {
@@ -45,19 +70,28 @@ extension SQLiteStore {
     }
 
     package func notifications(
-        app: Int64?,
+        apps: [Int64]?,
         state: NotificationRecord.State?,
+        name: String?,
         before: NotificationCursor?,
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
-        var condition = "number < ?"
-        if let app { condition += " AND app = \(app)" }
+        var condition = "number < ?1"
         if let state { condition += " AND state = '\(state.rawValue)'" }
+        if name != nil { condition += " AND name = ?3" }
         // Most have ended: the others have an index.
         if let state, state != .done, state != .cancelled { condition += " AND finishedAt IS NULL" }
-        let sql = "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?"
+        // The newest of each app are found by an index, however many other apps have.
+        let numbers = apps?.map { app in
+            "SELECT number FROM (SELECT number FROM notification WHERE \(condition) AND app = \(app) "
+                + "ORDER BY number DESC LIMIT ?2)"
+        }
+        if let numbers { condition = "number IN (\(numbers.joined(separator: " UNION ALL ")))" }
+        let sql = "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?2"
+        guard apps?.isEmpty != true else { return ([], nil) }
+        let arguments: StatementArguments = [before?.number ?? Int64.max, limit] + (name.map { [$0] } ?? [])
         return try await self.database.lookup { database in
-            let rows = try database.rows(sql: sql, [before?.number ?? Int64.max, limit], isKept: false)
+            let rows = try database.rows(sql: sql, arguments, isKept: false)
             let next = rows.count == limit ? rows.last?["number"] as Int64? : nil
             let notifications = try rows.compactMap { row in
                 try Self.readable(row, orElse: { _ in }) { try NotificationRow.record($0, in: database) }

@@ -19,9 +19,15 @@ extension SQLiteStore {
         }
     }
 
-    /// Deletes deliveries of the notification that ended first, and the notification after its last delivery.
+    /// Deletes deliveries of the notification that ended first, and the notification after its last delivery. One that is
+    /// being sent again keeps them, because they are the audience of the other.
     private static func forgetNotification(before: Timestamp, limit: Int, in database: Database) throws -> Int {
-        let first = "SELECT number FROM notification WHERE finishedAt < ? ORDER BY finishedAt LIMIT 1"
+        let first = """
+            SELECT number FROM notification WHERE finishedAt < ? AND NOT EXISTS (
+                SELECT 1 FROM notification AS other
+                WHERE other.resendOf = notification.id AND other.finishedAt IS NULL)
+            ORDER BY finishedAt LIMIT 1
+            """
         guard let number = try database.integer(sql: first, [before.milliseconds]) else { return 0 }
         let sql = """
             DELETE FROM delivery WHERE notification = ?1 AND recipient IN (

@@ -19,6 +19,7 @@ extension SQLiteStore {
                     "request": schedule.request, "rule": try schedule.rule.json.text, "version": schedule.version,
                     "nextRunAt": schedule.nextRunAt?.milliseconds, "lastRunAt": schedule.lastRunAt?.milliseconds,
                     "isPaused": schedule.isPaused, "createdAt": schedule.createdAt.milliseconds,
+                    "key": schedule.key?.id.uuidString, "keyName": schedule.key?.name,
                     "number": (try database.integer(sql: "SELECT max(number) FROM schedule") ?? 0) + 1,
                 ]
             )
@@ -35,7 +36,7 @@ extension SQLiteStore {
         try await self.database.read { database in
             let sql = """
                 SELECT id, app, name, CASE WHEN length(request) <= ?1 THEN request ELSE x'' END AS request, rule,
-                    nextRunAt, lastRunAt, isPaused, createdAt, version, number, length(request) AS requestBytes
+                    nextRunAt, lastRunAt, isPaused, createdAt, version, number, key, keyName, length(request) AS requestBytes
                 FROM schedule WHERE app = ?2 AND number > ?3 ORDER BY number LIMIT ?4
                 """
             let rows = try database.rows(sql: sql, [longestRequest, app, cursor?.number ?? 0, limit])
@@ -64,17 +65,22 @@ extension SQLiteStore {
     ) async throws -> ScheduleChangeResult {
         try await self.database.write { database in
             switch change {
-            case .replace(let name, let request, let rule, let nextRunAt):
+            case .replace(let name, let request, let rule, let nextRunAt, let key):
                 guard let app = try database.integer(sql: "SELECT app FROM schedule WHERE id = ?", [id.uuidString])
                 else { return .missing }
                 if let excess = try Self.excess(request.count, replacing: id, app: app, limits: limits, in: database) {
                     return excess
                 }
                 let sql = """
-                    UPDATE schedule SET name = ?, request = ?, rule = ?, nextRunAt = ?, version = version + 1
+                    UPDATE schedule SET name = ?, request = ?, rule = ?, nextRunAt = ?, key = ?, keyName = ?,
+                        version = version + 1
                     WHERE id = ?
                     """
-                try database.run(sql: sql, [name, request, try rule.json.text, nextRunAt?.milliseconds, id.uuidString])
+                let text = try rule.json.text
+                let arguments: StatementArguments = [
+                    name, request, text, nextRunAt?.milliseconds, key?.id.uuidString, key?.name, id.uuidString,
+                ]
+                try database.run(sql: sql, arguments)
             case .pause(let version):
                 let sql = """
                     UPDATE schedule SET isPaused = 1, version = version + 1
@@ -202,7 +208,7 @@ extension SQLiteStore {
             isPaused: isPaused,
             createdAt: createdAt
         )
-        schedule.version = version
+        (schedule.version, schedule.key) = (version, row.key)
         return schedule
     }
 }

@@ -23,7 +23,7 @@ struct StoreReaders: Sendable {
     /// The connections for first attempts.
     private static let attemptConnections = 2
 
-    private let lookupPool, queryPool: DatabasePool
+    private let lookupPool, queryPool: ReaderPool
     private let limits: QueryLimits
     let queryGate, exportGate, countGate: QueryGate
     private let attempts = TokenBucketTable<UUID>(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
@@ -33,9 +33,9 @@ struct StoreReaders: Sendable {
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = Self.lookupConnections
-        self.lookupPool = try DatabasePool(path: path, configuration: configuration)
+        self.lookupPool = ReaderPool(try DatabasePool(path: path, configuration: configuration))
         configuration.maximumReaderCount = 3 * Self.running + Self.attemptConnections
-        self.queryPool = try DatabasePool(path: path, configuration: configuration)
+        self.queryPool = ReaderPool(try DatabasePool(path: path, configuration: configuration))
         self.limits = limits
         let patience = limits.patience
         func gate(waiting: Int, ofKey: Int) -> QueryGate {
@@ -109,7 +109,7 @@ struct StoreReaders: Sendable {
     }
 
     private func read<Value: Sendable>(
-        _ pool: DatabasePool,
+        _ pool: ReaderPool,
         budget: Duration,
         rests: Bool,
         _ body: @Sendable (Database) throws -> Value
@@ -142,7 +142,7 @@ struct StoreReaders: Sendable {
 
     func close() throws {
         self.end()
-        try self.lookupPool.close()
-        try self.queryPool.close()
+        try self.lookupPool.database.close()
+        try self.queryPool.database.close()
     }
 }

@@ -17,6 +17,11 @@ enum SQLiteSchema {
                 try database.execute(sql: sql)
             }
         }
+        migrator.registerMigration("2 token kinds") { try $0.execute(sql: Self.tokenKinds) }
+        migrator.registerMigration("3 environment pauses") { try $0.execute(sql: Self.environmentPauses) }
+        migrator.registerMigration("4 names and expiry") { try $0.execute(sql: Self.namesAndExpiry) }
+        migrator.registerMigration("5 keys per app") { try $0.execute(sql: Self.keysPerApp) }
+        migrator.registerMigration("6 announcements") { try $0.execute(sql: Self.announcements) }
         return migrator
     }
 

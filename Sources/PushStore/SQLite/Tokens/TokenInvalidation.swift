@@ -62,7 +62,10 @@ struct TokenInvalidation {
     private func devices(like device: DeviceRecord, in environment: PushEnvironment, haveLeft: Bool) throws -> [Int64] {
         let sql = """
             SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND (hasLeft != 0) = ?5 AND (
-                token = ?2 OR installation = (SELECT installation FROM device WHERE id = ?4))
+                token = ?2
+                OR installation = (SELECT installation FROM device WHERE id = ?4)
+                    AND kind = (SELECT kind FROM device WHERE id = ?4)
+                    AND activity = (SELECT activity FROM device WHERE id = ?4))
             """
         let (app, token, code) = (self.events.app, Data(device.token.bytes), environment.code)
         return try self.database.integers(sql: sql, [app, token, code, device.id, haveLeft])

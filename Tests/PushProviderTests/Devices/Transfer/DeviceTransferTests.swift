@@ -51,7 +51,7 @@ import Testing
                 nonsense
                 {"token":"\(Vectors.tokenC)","\(Vectors.tokenC)":1}
                 {"token":"\(Vectors.tokenA.uppercased())","locale":"de_DE"}
-                {"token":"aGVsbG8h","timeZone":"Mars/Base"}
+                {"token":"\(Vectors.tokenC)","timeZone":"Mars/Base"}
                 """
             let report = try await Self.run(text, .ndjson, into: store, app: app, pieces: 13)
             #expect(report.progress.lines == 6)

@@ -53,7 +53,7 @@ import Testing
             }
             for expression in wide {
                 let driver = try await store.database.read { database in
-                    try AudienceDriver.choose(expression, app: app, limit: .max, in: database)?.sql
+                    try AudienceDriver.choose(expression, of: nil, app: app, limit: .max, in: database)?.sql
                 }
                 #expect(driver == nil, "\(expression)")
             }
@@ -70,7 +70,7 @@ import Testing
             _ = try await store.register(registrations, app: app, now: self.now)
             func driver(_ expression: AudienceExpression, limit: Int = .max) async throws -> [DatabaseValue]? {
                 try await store.database.read { database in
-                    try AudienceDriver.choose(expression, app: app, limit: limit, in: database)?
+                    try AudienceDriver.choose(expression, of: nil, app: app, limit: limit, in: database)?
                         .arguments(after: 0, upTo: 9)
                 }
             }
@@ -99,7 +99,8 @@ import Testing
     private func plan(_ store: SQLiteStore, _ app: Int64, _ expression: AudienceExpression) async throws -> [String] {
         let claim = try self.claim(expression, app, isNarrow: true)
         return try await store.database.read { database in
-            let driver = try #require(try AudienceDriver.choose(expression, app: app, limit: .max, in: database))
+            let chosen = try AudienceDriver.choose(expression, of: nil, app: app, limit: .max, in: database)
+            let driver = try #require(chosen)
             let query = RecipientQuery(claim, limit: 10, needs: [])
             let (sql, arguments) = query.text(DeviceFilter(claim, audience: expression), driver: driver)
             let rows = try Row.fetchAll(
@@ -165,7 +166,9 @@ enum AudienceReference {
             guard let own = profile.appVersion.flatMap({ AppVersion($0) }) else { return false }
             return Self.holds(own.number, comparison, version.number)
         case .timeZone(let zone): return profile.timeZone == zone
+        case .activity(let activity): return device.activity == activity
         case .lastSeen(let comparison, let time): return Self.holds(device.registeredAt, comparison, time)
+        case .outcomes: return false
         case .and(let expressions): return expressions.allSatisfy { Self.holds($0, for: device) }
         case .or(let expressions): return expressions.contains { Self.holds($0, for: device) }
         case .not(let expression): return !Self.holds(expression, for: device)

@@ -8,7 +8,7 @@ import Testing
 
 /// The tables of a new database, and databases of other schemas.
 @Suite(.timeLimit(.minutes(5))) struct SQLiteSchemaTests {
-    @Test func aNewDatabaseHasOneMigrationAndSoundTables() async throws {
+    @Test func aNewDatabaseHasEveryMigrationAndSoundTables() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
             for _ in 1...2 {
@@ -20,7 +20,7 @@ import Testing
                         try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").count
                     )
                 }
-                #expect(migrations == ["1 initial schema"], "a restart runs nothing again")
+                #expect(migrations == SQLiteSchema.migrator.migrations, "a restart runs nothing again")
                 #expect(faults == ["ok"])
                 #expect(strays == 0)
                 try store.close()
@@ -48,7 +48,76 @@ import Testing
                 )
             }
             #expect(loose == ["grdb_migrations"])
-            #expect(indexes == 44)
+            #expect(indexes == 52)
+        }
+    }
+
+    /// A credential of version 0.1.0 keeps its secret, and its end has not been announced.
+    @Test func aCredentialSurvivesTheMigration() async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, key) = ("\(directory)/provider.sqlite", try MasterKey.fixture(1))
+            let pool = try DatabasePool(path: path)
+            try SQLiteSchema.migrator.migrate(pool, upTo: "1 initial schema")
+            let sealed = try key.seal(#"{"content":"pem"}"#, for: .credential(app: 1, .production))
+            try await pool.write { database in
+                try database.execute(sql: "INSERT INTO app (id, bundleID, createdAt) VALUES (1, 'com.example.app', 0)")
+                let sql = "INSERT INTO credential VALUES (1, 0, 'certificate', NULL, NULL, ?)"
+                try database.execute(sql: sql, arguments: [sealed])
+            }
+            try pool.close()
+            let store = try SQLiteStore(path: path, masterKey: key)
+            let stored = try #require(try await store.certificates().first)
+            #expect(stored.credential == .certificate(pem: "pem", passphrase: nil))
+            #expect(stored.announcedStage == nil)
+            try store.close()
+        }
+    }
+
+    /// A database of version 0.1.0 is opened, keeps what it has, and takes what is new.
+    @Test func aDatabaseOfTheFirstVersionKeepsItsNotificationsAndSchedules() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/provider.sqlite"
+            let (id, schedule) = (UUID(), UUID())
+            let queue = try DatabaseQueue(path: path)
+            try SQLiteSchema.migrator.migrate(queue, upTo: "1 initial schema")
+            try await queue.write { database in
+                try database.execute(sql: "INSERT INTO app VALUES (1, 'com.example.MyApp', NULL, 0, NULL, 0)")
+                try database.execute(
+                    sql: """
+                        INSERT INTO notification (id, prefix, app, state, lane, guarantee, audience, topic, pushType,
+                            priority, expiration, payload, isTemplate, createdAt, startsAt)
+                        VALUES (?, 1, 1, 'done', 1, 'atLeastOnce', '{"lastSeen":{"above":1600000000000}}',
+                            'com.example.MyApp', 'alert', 10, '1700000000', x'7b7d', 0, 5, 5)
+                        """,
+                    arguments: [id.uuidString]
+                )
+                try database.execute(
+                    sql: """
+                        INSERT INTO schedule (id, app, name, request, rule, isPaused, createdAt, number)
+                        VALUES (?, 1, 'daily', x'7b7d', ?, 0, 5, 1)
+                        """,
+                    arguments: [schedule.uuidString, Data(#"{"cron":"0 9 * * *","timeZone":"UTC"}"#.utf8)]
+                )
+            }
+            try queue.close()
+            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let old = try #require(try await store.notification(id))
+            #expect(old.name == nil && old.key == nil && old.resendOf == nil && old.content.expiresIn == nil)
+            #expect(old.content.expiration == .at(seconds: 1_700_000_000))
+            #expect(old.audience == .devices(.lastSeen(.above, Timestamp(seconds: 1_600_000_000))))
+            #expect(try await store.schedule(schedule)?.key == nil)
+            var new = try NotificationRecord.fixture(app: 1, to: .devices(.everyone))
+            (new.name, new.content.expiresIn, new.resendOf) = ("Spring", 60, id)
+            new.key = KeyReference(id: UUID(), name: "shop")
+            _ = try await store.accept(new, shards: [], idempotency: nil)
+            let read = try #require(try await store.notification(new.id))
+            #expect(read.name == "Spring" && read.key == new.key && read.resendOf == id)
+            #expect(read.content.expiresIn == 60)
+            let named = try await store.notifications(apps: [1], state: nil, name: "Spring", before: nil, limit: 10)
+            #expect(named.notifications.map(\.id) == [new.id])
+            let other = try await store.notifications(apps: nil, state: nil, name: "spring", before: nil, limit: 10)
+            #expect(other.notifications.isEmpty)
+            try store.close()
         }
     }
 
@@ -57,7 +126,9 @@ import Testing
             let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             await #expect(throws: DatabaseError.self) {
                 try await store.database.write { database in
-                    try database.execute(sql: "INSERT INTO credential VALUES (7, 0, 'key', NULL, NULL, x'')")
+                    try database.execute(
+                        sql: "INSERT INTO credential (app, environment, kind, sealed) VALUES (7, 0, 'key', x'')"
+                    )
                 }
             }
         }

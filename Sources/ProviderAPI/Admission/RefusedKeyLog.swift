@@ -1,0 +1,51 @@
+import Logging
+import PushSupport
+import ServiceLifecycle
+import Synchronization
+
+/// Logs requests whose API key was refused, as sums of a minute: an attacker or a forgotten key causes a few lines.
+final class RefusedKeyLog: Service {
+    /// The time between two summaries.
+    private static let interval: Duration = .seconds(60)
+    /// The most sums of one summary.
+    private static let maximumLines = 10
+
+    /// The requests that are counted together.
+    private struct Kind: Hashable {
+        var status: Int
+        /// The name of a key that is not allowed to do this; `nil` for a request without a valid key.
+        var key: String?
+    }
+
+    private let logger: Logger
+    private let tally = Mutex(SummaryTally<Kind>(maximumKeys: RefusedKeyLog.maximumLines))
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// Counts a request if its status says that its key was refused.
+    func note(status: Int, key: String?) {
+        guard status == 401 || status == 403 else { return }
+        self.tally.withLock { $0.add(Kind(status: status, key: key)) }
+    }
+
+    /// Writes a summary every minute until shutdown, and a last one.
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.interval, clock: .continuous)
+                self.summarize()
+            }
+        }
+    }
+
+    /// Logs the sums since the last summary.
+    func summarize() {
+        let (sums, others) = self.tally.withLock { $0.take() }
+        for (kind, count) in sums {
+            var metadata: Logger.Metadata = ["status": "\(kind.status)", "count": "\(count)"]
+            metadata["key"] = kind.key.map { "\($0)" }
+            self.logger.warning("API keys were refused", metadata: metadata)
+        }
+        if others > 0 { self.logger.warning("further API keys were refused", metadata: ["count": "\(others)"]) }
+    }
+}

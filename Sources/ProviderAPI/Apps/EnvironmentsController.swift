@@ -1,0 +1,72 @@
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushTypes
+
+/// `/v1/apps/{app}/environments`: the environments of an app, and the end of their pauses.
+struct EnvironmentsController: Controller {
+    let store: any ProviderStore
+    let faults: ConfigurationFaults
+    let monitor: ConfigurationFaultMonitor
+
+    var operations: [ProviderOperation] {
+        let path = "/v1/apps/{app}/environments/{environment}"
+        return [
+            .init(.get, path, id: "showEnvironment", self.show)
+                .summary("Whether an app's pushes to an environment are sent, and if not, why.")
+                .tag(.apps).scope(.read).responses(.ok(EnvironmentResponse.schema)),
+            .init(.post, "\(path):resume", .audited, id: "resumeEnvironment", self.resume)
+                .summary("Probes a paused environment now, and resumes it if that succeeds.")
+                .tag(.apps).scope(.admin).responses(.ok(EnvironmentResponse.schema, "The state after the probe.")),
+        ]
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let environment = try request.pathEnvironment()
+        let app = try await request.app(self.store)
+        return try .json(try await EnvironmentResponse(app, environment, self.faults))
+    }
+
+    private func resume(_ request: OperationRequest) async throws -> Response {
+        let environment = try request.pathEnvironment()
+        let app = try await request.app(self.store)
+        try await self.monitor.probe(AppEnvironment(app: app.id, environment: environment))
+        return try .json(try await EnvironmentResponse(app, environment, self.faults))
+    }
+}
+
+extension EnvironmentResponse {
+    /// The state of an environment at present.
+    init(_ app: AppRecord, _ environment: PushEnvironment, _ faults: ConfigurationFaults) async throws {
+        let target = AppEnvironment(app: app.id, environment: environment)
+        self.init(environment: environment, status: try await faults.status(of: target), app: app.bundleID)
+    }
+
+    /// The warning for a caller that sends to the environment; `nil` without a fault.
+    var warning: ContentWarning? {
+        guard let status, let advice else { return nil }
+        let since = status.since.rfc3339
+        let state = status.isPaused ? "is paused since \(since)" : "failed at \(since)"
+        let app = self.app?.name ?? "this app"
+        return ContentWarning(
+            field: "environment",
+            message:
+                "sending of \(app) to \(self.environment.rawValue) \(state): \(status.fault.description). \(advice)"
+        )
+    }
+
+    /// Returns the states of an app's environments that have a fault.
+    static func faulty(
+        _ app: AppRecord,
+        _ environments: [PushEnvironment],
+        _ faults: ConfigurationFaults
+    ) async throws -> [EnvironmentResponse] {
+        var states: [EnvironmentResponse] = []
+        for environment in environments {
+            let state = try await EnvironmentResponse(app, environment, faults)
+            if state.status != nil { states.append(state) }
+        }
+        return states
+    }
+}

@@ -1,0 +1,134 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/installations`: what an app itself may do with a public key, for its own installation only.
+///
+/// The text of a public key is in every copy of the app, so that it proves nothing. What proves that an installation is
+/// the caller's own is the token that it has registered, or the secret that each successful response returns
+/// (docs/decisions/0024).
+struct InstallationsController: Controller {
+    let store: any ProviderStore
+    let time: any TimeSource
+
+    private static let members: Set<String> = [
+        "token", "environment", "kind", "activity", "locale", "timeZone", "appVersion", "capabilities",
+        "secret", "userProof",
+    ]
+
+    /// A registration in a response.
+    private struct Registered: ResponseObject {
+        let secret: String
+
+        static let schemaName: String? = "Installation"
+        static let members: [ResponseMember<Self>] = [
+            .required("secret", \.secret, "What the app keeps, and sends with a later token.")
+        ]
+    }
+
+    var operations: [ProviderOperation] {
+        let path = "/v1/apps/{app}/installations/{installation}"
+        let body = Schema.object(
+            required: ["token": .string(length: 2...DeviceToken.maximumLength * 4).described("Hexadecimal or base64.")],
+            optional: [
+                "environment": .environment.described("Default production."),
+                "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored."),
+                "activity": .text.described("The app's id of the Live Activity."), "locale": Schema.text.orNull,
+                "timeZone": Schema.text.orNull, "appVersion": Schema.text.orNull,
+                "capabilities": .array(of: .choice(DeviceCapabilities.named.keys.sorted())),
+                "secret": .string(length: 1...100).described("That of an earlier response, with a changed token."),
+                "userProof": Schema.string(length: 1...UserProof.maximumLength).orNull
+                    .described("A JWT that claims a user; null leaves the user."),
+            ]
+        )
+        let secret = ParameterDescription.header(
+            "installation-secret",
+            "The secret of the installation.",
+            .string(length: 1...100, pattern: "^[!-~]+$")
+        )
+        let operations: [ProviderOperation] = [
+            .init(.put, path, .unaudited, id: "registerSelf", "Registers the caller's own device.", self.register)
+                .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)),
+            .init(.delete, path, .unaudited, id: "deleteSelf", "Removes the caller's own device.", self.delete)
+                .parameters(secret).responses(.noContent),
+        ]
+        return operations.map { $0.tag(.devices).scope(.registerSelf) }
+    }
+
+    /// Registers or refreshes the device of an installation.
+    private func register(_ request: OperationRequest) async throws -> Response {
+        let (app, installation) = (try await request.app(self.store), try request.installation())
+        let fields = try await request.fields(Self.members)
+        let secret = self.store.installationSecret(installation, of: app.bundleID)
+        let own = try fields.string("secret", maximum: 100)
+        var registration = try DeviceRequest.registration(fields)
+        registration.installation = installation
+        registration.user = try await self.user(fields, app, installation)
+        let result = try await self.store.registerOwn(
+            registration,
+            isProven: own.map { Self.isEqual($0, secret) } ?? false,
+            app: app.id,
+            now: self.time.now
+        )
+        guard let result else {
+            let message = "this installation has another token: send its secret, that of an earlier response"
+            throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "secret")
+        }
+        if case .rejected(let excess) = result.kind { throw RequestError(excess) }
+        return try .json(Registered(secret: secret))
+    }
+
+    /// Returns the user that the request proves, or leaves.
+    private func user(_ fields: JSONFields, _ app: AppRecord, _ installation: String) async throws -> Update<String>? {
+        if fields.nulls.contains("userProof") { return .clear }
+        guard let text = try fields.string("userProof", maximum: UserProof.maximumLength) else { return nil }
+        let secrets = try await self.store.userSecrets(app: app.id)
+        return .set(try UserProof(text, secrets: secrets, installation: installation, now: self.time.now).user)
+    }
+
+    /// Removes the devices of an installation. The response is the same whether there was one.
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let (app, installation) = (try await request.app(self.store), try request.installation())
+        let sent = HTTPField.Name("installation-secret").flatMap { request.http.headers[$0] } ?? ""
+        guard Self.isEqual(sent, self.store.installationSecret(installation, of: app.bundleID)) else {
+            let message = "send the installation's secret in the header installation-secret"
+            throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "installation-secret")
+        }
+        for device in try await self.store.devices(app: app.id, installation: installation) {
+            let (token, environment) = (device.token, device.environment)
+            _ = try await self.store.deleteDevices(
+                app: app.id,
+                token: token,
+                environment: environment,
+                now: self.time.now
+            )
+        }
+        return .noContent
+    }
+
+    /// Compares secrets in a time that does not depend on where they differ.
+    private static func isEqual(_ text: String, _ secret: String) -> Bool {
+        let key = SymmetricKey(size: .bits256)
+        let code = HMAC<SHA256>.authenticationCode(for: Data(secret.utf8), using: key)
+        return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Data(text.utf8), using: key)
+    }
+}
+
+extension OperationRequest {
+    /// Returns the id of the installation that the path holds.
+    fileprivate func installation() throws -> String {
+        let installation = self.path("installation")
+        guard (8...DeviceRequest.maximumText).contains(installation.utf8.count) else {
+            let message =
+                "an installation has 8 to \(DeviceRequest.maximumText) bytes: use a UUID that the app makes once"
+            throw RequestError.invalid("installation", message)
+        }
+        return installation
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`: the erasure of all that is kept of them.
+struct ErasureController: Controller {
+    /// The time for which a request waits for its rows to go.
+    private static let patience: Duration = .seconds(10)
+
+    let store: any ProviderStore
+    let directory: SenderDirectory
+    /// The wake signal of the service that finishes erasures.
+    let wake: WakeSignal
+    /// Ends the post in flight to a webhook.
+    let interrupt: @Sendable (UUID) async -> Void
+    let time: any TimeSource
+
+    /// The state of an erasure in a response.
+    private enum State: String, CaseIterable, Sendable, JSONRepresentable {
+        case erased, erasing
+    }
+
+    var operations: [ProviderOperation] {
+        let schema = Schema.object(required: ["state": State.schema]).named("Erasure")
+        let going = ResponseDescription(status: 202, "It goes on; the same request reports its state.", schema)
+        let done = ResponseDescription.ok(schema, "Nothing is left. The file is overwritten within an hour.")
+        return [
+            .init(.delete, "/v1/apps/{app}", .audited, id: "deleteApp", self.eraseApp)
+                .summary("Erases an app with everything that is kept of it; its notifications end at once.")
+                .tag(.apps).scope(.admin).responses(done, going),
+            .init(.delete, "/v1/apps/{app}/users/{user}", .audited, id: "deleteUser", self.eraseUser)
+                .summary("Erases a user: devices, history, badges, and notifications to the user alone.")
+                .tag(.devices).scope(.admin).responses(done, going),
+        ]
+    }
+
+    private func eraseApp(_ request: OperationRequest) async throws -> Response {
+        if let bundleID = request.context.bundleID, let known = try await self.store.erasure(ofApp: bundleID) {
+            return try await self.response(known)
+        }
+        let app = try await request.app(self.store)
+        let webhooks = try await self.store.webhooks(app: app.id)
+        guard
+            let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
+        else { throw RequestError.noSuch("app", by: "bundle id") }
+        self.directory.forget(app: app.id)
+        for webhook in webhooks { await self.interrupt(webhook.id) }
+        return try await self.response(erasure)
+    }
+
+    private func eraseUser(_ request: OperationRequest) async throws -> Response {
+        let (app, user) = (try await request.app(self.store), try request.user())
+        return try await self.response(
+            try await self.store.eraseUser(user, app: app.id, steady: self.time.steady)
+        )
+    }
+
+    /// Erases rows for a while, and leaves the rest to the service.
+    private func response(_ erasure: ErasureRecord) async throws -> Response {
+        defer { self.wake.signal() }
+        let start = ContinuousClock.now
+        while try await self.store.continueErasure(erasure, now: self.time.recorded) {
+            guard ContinuousClock.now - start < Self.patience else {
+                return try .json(["state": State.erasing], status: .accepted)
+            }
+        }
+        return try .json(["state": State.erased])
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Hummingbird
+import Logging
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `POST /v1/apps/{app}/devices:reactivate`: undoes deactivations of tokens.
+struct ReactivationController: Controller {
+    /// The devices of one request. A request may exceed it by the last page.
+    private static let maximumDevices = 100_000
+
+    let store: any ProviderStore
+    let time: any TimeSource
+    let logger: Logger
+
+    /// The result of a request.
+    private struct Result: ResponseObject {
+        let devices: Int
+        let isComplete: Bool
+        let isDryRun: Bool
+
+        static let schemaName: String? = "Reactivation"
+        static let members: [ResponseMember<Self>] = [
+            .required("devices", \.devices, "The devices that are active again, or would be."),
+            .required("complete", \.isComplete, "false: there are more, and the same request continues."),
+            .required("dryRun", \.isDryRun),
+        ]
+    }
+
+    private static let members: Set<String> = ["from", "to", "reason", "environment", "notification", "dryRun"]
+
+    var operations: [ProviderOperation] {
+        let body = Schema.object(
+            required: ["from": Schema.time],
+            optional: [
+                "to": Schema.time,
+                "reason": .text.described("That the push service gave, such as DeviceTokenNotForTopic."),
+                "environment": .environment, "notification": .uuid.described("Whose pushes led to them."),
+                "dryRun": .bool.described("true counts and changes nothing."),
+            ]
+        )
+        .described("The deactivations to undo. Without to, until now.")
+        .example(.texts(["from": "2026-11-22T10:00:00Z", "reason": "DeviceTokenNotForTopic"]))
+        return [
+            .init(.post, "/v1/apps/{app}/devices:reactivate", .audited, id: "reactivateDevices", self.reactivate)
+                .summary("Makes devices active again that have been inactive since a deactivation of this time.")
+                .tag(.tokens).scope(.admin).cost(.query).body(body, maximum: 16 * 1024)
+                .responses(.ok(Result.schema))
+        ]
+    }
+
+    /// Undoes deactivations. A device that has another token since, or that was deactivated again later, stays as it is.
+    private func reactivate(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.members)
+        let now = self.time.now
+        guard let from = try fields.timestamp("from")
+        else { throw fields.error("from", "missing_field", "name the time of the first deactivation to undo") }
+        // The end is exclusive, and a deactivation of this millisecond counts.
+        let to = try fields.timestamp("to") ?? now.advanced(by: .milliseconds(1))
+        guard from < to else { throw fields.error("to", "invalid_value", "to is later than from") }
+        let filter = DeactivationFilter(
+            from: from,
+            to: to,
+            reason: try fields.string("reason", maximum: DeviceRequest.maximumText),
+            environment: try fields.environment("environment"),
+            notification: try fields.value("notification", maximum: 36, orElse: "invalid_id", "use a notification's id")
+            {
+                UUID(uuidString: $0)
+            }
+        )
+        if try fields.bool("dryRun") == true {
+            let devices = try await self.store.deactivated(filter, app: app.id)
+            return try .json(Result(devices: devices, isComplete: true, isDryRun: true))
+        }
+        let limit = Self.maximumDevices
+        let result = try await self.store.reactivate(filter, app: app.id, limit: limit, now: now)
+        self.logger.info(
+            "deactivations of tokens were undone",
+            metadata: ["app": "\(app.bundleID.name)", "devices": "\(result.devices)"]
+        )
+        return try .json(Result(devices: result.devices, isComplete: result.isComplete, isDryRun: false))
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import NIOSSL
+import PushSupport
+
+/// The files with the certificate chain and the private key of a server, both in PEM.
+package struct TLSFiles: Hashable, Sendable {
+    /// The longest file that is read, in bytes.
+    private static let maximumSize = 1024 * 1024
+
+    /// The file with the server's certificate, and those of its issuers after it.
+    package var certificate: String
+    /// The file with the private key of the certificate.
+    package var key: String
+
+    package init(certificate: String, key: String) {
+        (self.certificate, self.key) = (certificate, key)
+    }
+
+    /// Reads both files.
+    ///
+    /// - Returns: What a server with this certificate needs, for TLS 1.2 and 1.3, and HTTP/2 before HTTP/1.1.
+    /// - Throws: ``TLSFilesError`` that names the file and what is wrong with it.
+    func load() throws(TLSFilesError) -> (context: NIOSSLContext, expiry: Date?) {
+        let chain: [NIOSSLCertificate]
+        do {
+            chain = try NIOSSLCertificate.fromPEMBytes(Array(try Self.read(self.certificate)))
+        } catch let error as TLSFilesError {
+            throw error
+        } catch {
+            throw TLSFilesError(path: self.certificate, why: "it holds no certificate in PEM")
+        }
+        guard let own = chain.first else {
+            throw TLSFilesError(path: self.certificate, why: "it holds no certificate in PEM")
+        }
+        let bytes = Array(try Self.read(self.key))
+        let key: NIOSSLPrivateKey
+        do {
+            key = try NIOSSLPrivateKey(bytes: bytes, format: .pem) { (_: NIOSSLPassphraseSetter<[UInt8]>) in
+                throw TLSFilesError(path: self.key, why: "its key has a passphrase")
+            }
+        } catch {
+            throw TLSFilesError(path: self.key, why: "it holds no private key in PEM without a passphrase")
+        }
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(key)
+        )
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = ["h2", "http/1.1"]
+        do {
+            // This checks that the key is the one of the certificate.
+            return (try NIOSSLContext(configuration: tls), Date(timeIntervalSince1970: Double(own.notValidAfter)))
+        } catch {
+            throw TLSFilesError(path: self.key, why: "its key is not the one of the certificate in \(self.certificate)")
+        }
+    }
+
+    private static func read(_ path: String) throws(TLSFilesError) -> Data {
+        do {
+            let file = try FileHandle(forReadingFrom: URL(filePath: path))
+            defer { try? file.close() }
+            let data = try file.read(upToCount: Self.maximumSize + 1) ?? Data()
+            guard data.count <= Self.maximumSize else {
+                throw TLSFilesError(path: path, why: "it is longer than 1 MiB")
+            }
+            return data
+        } catch let error as TLSFilesError {
+            throw error
+        } catch {
+            throw TLSFilesError(path: path, why: "it cannot be read: \(ErrorDescription.of(error))")
+        }
+    }
+}
+
+/// A certificate or a private key that a server cannot use.
+package struct TLSFilesError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let path: String
+    package let why: String
+
+    package var description: String { "\(self.path) cannot be used for TLS: \(self.why)" }
+}

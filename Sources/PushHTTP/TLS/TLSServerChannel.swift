@@ -1,0 +1,70 @@
+import HummingbirdCore
+import HummingbirdHTTP2
+import Logging
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// The connections of a listener with TLS, which speak HTTP/2 or HTTP/1.1, as the client prefers (ALPN).
+///
+/// A connection counts as unauthenticated from its first byte, the handshake included. HTTP/2 has the limits of
+/// swift-nio-http2: 100 streams, a header list of 16 KiB, 5 CONTINUATION frames in a row, and in 30 s 200 streams that
+/// are reset and 200 frames such as PING; a connection that exceeds one of the rates ends.
+struct TLSServerChannel: ServerChildChannel {
+    /// A connection, before its protocol is known.
+    struct Value: ServerChildChannelValue {
+        let channel: any Channel
+        fileprivate let negotiated: EventLoopFuture<Negotiated>
+    }
+
+    fileprivate enum Negotiated: Sendable {
+        case http1(HTTP1Channel.Value)
+        case http2(HTTP2Channel.Value)
+    }
+
+    private typealias Negotiation = NIOTypedApplicationProtocolNegotiationHandler<Negotiated>
+
+    let certificate: TLSCertificate
+    let http1: HTTP1Channel
+    let http2: HTTP2Channel
+    let unauthenticated: UnauthenticatedConnections
+    let listener: String
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            guard try self.unauthenticated.admit(channel, listener: self.listener) else {
+                throw ChannelError.alreadyClosed
+            }
+            ResponseDeadlineHandler.limitUnsentBytes(of: channel)
+            let negotiation = Negotiation { result, channel in
+                switch result {
+                case .negotiated("h2"): self.http2.setup(channel: channel, logger: logger).map(Negotiated.http2)
+                case .negotiated, .fallback: self.http1.setup(channel: channel, logger: logger).map(Negotiated.http1)
+                }
+            }
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(NIOSSLServerHandler(context: self.certificate.context))
+            try pipeline.addHandler(negotiation)
+            return Value(channel: channel, negotiated: negotiation.protocolNegotiationResult)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        // A connection that ends before its handshake has no protocol.
+        switch try? await value.negotiated.get() {
+        case .http1(let connection): await self.http1.handle(value: connection, logger: logger)
+        case .http2(let connection): await self.http2.handle(value: connection, logger: logger)
+        case nil: break
+        }
+    }
+}
+
+/// Tells a connection that a request on one of its HTTP/2 streams was authenticated.
+final class StreamAuthenticationHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Any
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is ConnectionAuthenticated else { return context.fireUserInboundEventTriggered(event) }
+        if let connection = context.channel.parent { UnauthenticatedConnections.markAuthenticated(connection) }
+    }
+}

@@ -1,0 +1,80 @@
+import PushSender
+import PushStore
+import PushTypes
+
+extension ConfigurationFault {
+    /// The fault that an outcome proves; `nil` for an outcome that concerns one push only.
+    /// - Parameter endpoint: The push service that was sent to.
+    init?(_ outcome: Outcome, at endpoint: PushServiceEndpoint) {
+        switch outcome {
+        case .accepted, .unknown: return nil
+        case .rejected(let rejection):
+            guard let cause = rejection.faultCause else { return nil }
+            let detail = rejection.reasonText.isEmpty ? "HTTP status \(rejection.status)" : rejection.reasonText
+            self.init(cause, detail: detail, host: endpoint.host, port: endpoint.port)
+        case .notSent(let failure): self.init(failure, at: endpoint)
+        }
+    }
+
+    /// The fault that a failure to send proves; `nil` if it has another cause than the connection or the credential.
+    init?(_ failure: Outcome.Failure, at endpoint: PushServiceEndpoint) {
+        if let reason = failure.reason, let cause = Rejection(status: reason.status, reasonText: reason.text).faultCause
+        {
+            self.init(cause, detail: reason.text, host: endpoint.host, port: endpoint.port)
+        } else if let fault = failure.fault {
+            self.init(fault.cause.faultCause, detail: failure.description, host: fault.host, port: fault.port)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension ConfigurationFault.Cause {
+    /// Indicates whether no connection can be opened.
+    var isOfConnection: Bool {
+        switch self {
+        case .untrustedServer, .clientCertificateRejected, .wrongProtocol, .proxy, .unknownHost, .refused, .unreachable,
+            .timeout, .closed, .noConnection:
+            true
+        case .credentialRejected, .clock, .credentialExpired, .credentialUnusable, .credentialMissing,
+            .topicDisallowed:
+            false
+        }
+    }
+}
+
+extension Rejection {
+    /// The cause of a rejection that every push would meet; `nil` for one that concerns the push or its token.
+    fileprivate var faultCause: ConfigurationFault.Cause? {
+        switch self.reason {
+        case .expiredProviderToken: .clock
+        case .badTopic, .missingTopic, .topicDisallowed: .topicDisallowed
+        case .badPath, .methodNotAllowed: .wrongProtocol
+        default:
+            if self.advice != .fixConfiguration {
+                nil
+            } else if self.status == 403 {
+                .credentialRejected
+            } else {
+                .wrongProtocol
+            }
+        }
+    }
+}
+
+extension ConnectionFault.Cause {
+    fileprivate var faultCause: ConfigurationFault.Cause {
+        switch self {
+        case .unknownHost: .unknownHost
+        case .refused: .refused
+        case .unreachable: .unreachable
+        case .timeout: .timeout
+        case .untrustedServer: .untrustedServer
+        case .wrongProtocol: .wrongProtocol
+        case .clientCertificateRejected: .clientCertificateRejected
+        case .proxy: .proxy
+        case .closed: .closed
+        case .other: .noConnection
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package import PushStore
+package import PushTypes
+
+extension ConfigurationFault {
+    /// The fault in one sentence: what is wrong, and where.
+    package var description: String {
+        let place = self.host.map { "\($0):\(self.port.map(String.init) ?? "")" } ?? "the push service"
+        switch self.cause {
+        case .credentialRejected: return "\(place) rejects the credential: \(self.detail)"
+        case .clock: return "\(place) calls new provider tokens too old: \(self.detail)"
+        case .credentialExpired, .credentialUnusable: return self.detail
+        case .credentialMissing: return "the app has \(self.detail)"
+        case .topicDisallowed: return "\(place) does not allow the credential this topic: \(self.detail)"
+        default: return "no connection to \(place): \(self.detail)"
+        }
+    }
+
+    /// The change that ends the fault, in one sentence.
+    package func advice(app: Topic?, _ environment: PushEnvironment) -> String {
+        let set = "martlet credential set \(app?.name ?? "APP") \(environment.rawValue)"
+        switch self.cause {
+        case .credentialRejected, .credentialExpired, .credentialUnusable, .credentialMissing,
+            .clientCertificateRejected:
+            return "Set a valid credential of the app's team for this environment: \(set) …"
+        case .clock: return "Correct the clock of this machine: provider tokens carry its time."
+        case .topicDisallowed:
+            return "Set a credential of the team that owns the bundle id, or add the app under its right bundle id."
+        case .untrustedServer:
+            return "Trust the authority of the push service: start martlet serve with --service-authority and its "
+                + "certificate, or correct the host name."
+        case .wrongProtocol: return "Correct the address of the push service: HTTP/2 over TLS is expected there."
+        case .proxy: return "Correct the proxy's address or its password, or allow it to reach the push service."
+        case .unknownHost: return "Correct the host name of the push service, or the name server of this machine."
+        case .refused: return "Start the push service, or correct its host and port."
+        case .unreachable, .timeout: return "Allow connections to this host and port in the network and its firewalls."
+        case .closed, .noConnection: return "See the push service's own log, and check its host and port."
+        }
+    }
+}

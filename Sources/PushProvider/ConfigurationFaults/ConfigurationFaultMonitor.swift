@@ -1,0 +1,87 @@
+package import Logging
+package import PushStore
+import PushSupport
+import PushTypes
+import ServiceLifecycle
+
+/// Probes paused environments, and ends the pauses of those that can be sent to again.
+package struct ConfigurationFaultMonitor: Service {
+    /// The number of probes at the same time.
+    private static let concurrency = 16
+    /// The longest sleep without a signal.
+    private static let sleep: Duration = .seconds(60)
+    /// The pause after an error of the store.
+    private static let errorPause: Duration = .seconds(1)
+
+    private let faults: ConfigurationFaults
+    private let tester: CredentialTester
+    private let logger: Logger
+
+    package init(faults: ConfigurationFaults, tester: CredentialTester, logger: Logger) {
+        (self.faults, self.tester, self.logger) = (faults, tester, logger)
+    }
+
+    /// Works until graceful shutdown.
+    package func run() async throws {
+        await self.faults.probeWake.untilShutdown {
+            while !Task.isShuttingDownGracefully, !Task.isCancelled {
+                do {
+                    try await self.releaseLeftOver()
+                    break
+                } catch {
+                    self.logger.error("pauses cannot be read, trying again", metadata: ["error": "\(error)"])
+                    guard await self.faults.probeWake.wait(atMost: Self.errorPause) else { return }
+                }
+            }
+            await withDiscardingTaskGroup { group in
+                var isAwake = true
+                while isAwake, !Task.isShuttingDownGracefully, !Task.isCancelled {
+                    for pause in self.faults.takeProbes(limit: Self.concurrency) {
+                        group.addTask { await self.probe(pause) }
+                    }
+                    let pause = self.faults.nextProbeAt.map { $0.since(self.faults.time.steady) } ?? Self.sleep
+                    let wait = min(Self.sleep, max(.milliseconds(10), pause))
+                    isAwake = await self.faults.probeWake.wait(atMost: wait)
+                }
+            }
+        }
+    }
+
+    /// Makes the probes that are due, one after the other: the deterministic way to work, for tests.
+    /// - Returns: Whether there were any.
+    @discardableResult
+    package func step() async throws -> Bool {
+        try await self.faults.load()
+        let due = self.faults.takeProbes(limit: .max)
+        for pause in due { await self.probe(pause) }
+        return !due.isEmpty
+    }
+
+    /// Probes an environment now if it is paused, and waits for the result.
+    package func probe(_ target: AppEnvironment) async throws {
+        try await self.faults.load()
+        guard let pause = self.faults.takeProbe(of: target) else { return }
+        // The probe ends even if its caller has gone.
+        await Task { await self.probe(pause) }.value
+    }
+
+    /// Releases what a process held back that ended after the pause and before the release.
+    private func releaseLeftOver() async throws {
+        try await self.faults.load()
+        for target in try await self.faults.store.holdingEnvironments() { try await self.faults.release(target) }
+    }
+
+    /// Probes an environment, and ends its pause or makes the next probe due later.
+    private func probe(_ pause: EnvironmentPause) async {
+        var fault: ConfigurationFault?
+        do {
+            let test = try await self.tester.testStored(pause.target)
+            if test.ends(pause.fault) { return try await self.faults.resume(after: pause) }
+            fault = test.fault
+        } catch {
+            self.logger.error("a probe failed", metadata: ["error": "\(error)"])
+        }
+        await self.faults.probeFailed(pause, fault)
+        self.faults.probeWake.signal()
+    }
+}

@@ -1,0 +1,235 @@
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Decides which environments are paused for a configuration fault, and when each is probed.
+///
+/// A handful of proofs pauses an environment: responses that reject its credential, or connections that cannot be opened.
+/// An accepted push in between makes the proofs void. A paused environment is probed with back-off, and by the steady
+/// clock. Only environments with a fault have a state here.
+struct ConfigurationFaultStateMachine {
+    /// The numbers of proofs, and the times.
+    struct Settings: Hashable, Sendable {
+        /// The number of rejected pushes that pause an environment.
+        var proofs = 3
+        /// The number of failed connections that do, where a further attempt fails in the same way.
+        var connections = 2
+        /// The time for which connections must have failed, where a further attempt may succeed.
+        var patience: Duration = .seconds(10)
+        /// The least time between two proofs that provider tokens are too old: a new one may be on its way.
+        var tokenSpacing: Duration = .seconds(3)
+        /// The limits of the delay before a probe.
+        var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
+        /// The least delay before a probe.
+        var leastDelay: Duration = .seconds(1)
+    }
+
+    /// The consequence of a proof.
+    enum Verdict: Hashable {
+        /// The environment is sent to: the proofs do not suffice, or are of a replaced credential.
+        case unproven
+        case paused(EnvironmentPause, isNew: Bool)
+    }
+
+    /// The state of an environment with a fault, as people read it.
+    struct Status: Hashable, Sendable {
+        var fault: ConfigurationFault
+        var proofs: Int
+        /// The time of the latest proof; of a paused environment the time of the pause.
+        var since: Timestamp
+        var isPaused: Bool
+        /// The time of the next probe by the steady clock; `nil` if the environment is not paused, or is being probed.
+        var nextProbeAt: Timestamp?
+    }
+
+    private struct State {
+        /// The epoch of the credential; proofs of earlier ones do not count.
+        var epoch: Int64 = 0
+        var fault: ConfigurationFault?
+        /// The time of the latest proof by the wall clock.
+        var faultAt = Timestamp.atOnce
+        var proofs = 0
+        /// The times of the first and the latest proof by the steady clock.
+        var firstProofAt, lastProofAt: Timestamp?
+        var pause: EnvironmentPause?
+        var failedProbes = 0
+        var nextProbeAt: Timestamp?
+
+        /// Indicates whether the state says more than that of an environment that never had a fault.
+        var isNeeded: Bool { self.pause != nil || self.fault != nil || self.epoch > 0 }
+    }
+
+    private let settings: Settings
+    private var states: [AppEnvironment: State] = [:]
+
+    init(settings: Settings = Settings()) { self.settings = settings }
+
+    /// The pauses of an app.
+    func pauses(of app: Int64) -> [PushEnvironment: EnvironmentPause] {
+        guard !self.states.isEmpty else { return [:] }
+        var pauses: [PushEnvironment: EnvironmentPause] = [:]
+        for environment in PushEnvironment.allCases {
+            pauses[environment] = self.states[AppEnvironment(app: app, environment: environment)]?.pause
+        }
+        return pauses
+    }
+
+    /// Returns the state of an environment; `nil` for one without a fault.
+    func status(of target: AppEnvironment) -> Status? {
+        guard let state = self.states[target], let fault = state.pause?.fault ?? state.fault else { return nil }
+        return Status(
+            fault: fault,
+            proofs: state.pause?.proofs ?? state.proofs,
+            since: state.pause?.since ?? state.faultAt,
+            isPaused: state.pause != nil,
+            nextProbeAt: state.nextProbeAt
+        )
+    }
+
+    /// The environments that are paused.
+    var paused: [EnvironmentPause] { self.states.values.compactMap(\.pause) }
+
+    // MARK: Proofs
+
+    /// Counts proofs of a fault.
+    /// - Parameters:
+    ///   - count: The number of rejected pushes; 1 for a connection.
+    ///   - isRefuted: Indicates whether other pushes of the same page were accepted.
+    ///   - epoch: The epoch of the credential that was used; `nil` for the present one.
+    mutating func record(
+        _ fault: ConfigurationFault,
+        count: Int,
+        isRefuted: Bool = false,
+        of target: AppEnvironment,
+        epoch: Int64? = nil,
+        at clocks: ClockReading,
+        using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        var state = self.states[target] ?? State()
+        guard epoch ?? state.epoch >= state.epoch else { return .unproven }
+        defer { self.states[target] = state }
+        if let pause = state.pause { return .paused(pause, isNew: false) }
+        state.epoch = epoch ?? state.epoch
+        (state.fault, state.faultAt) = (fault, clocks.wall)
+        guard !isRefuted else {
+            state.proofs = 0
+            return .unproven
+        }
+        guard self.counts(fault, state, now: clocks.steady) else { return .unproven }
+        if state.proofs == 0 { state.firstProofAt = clocks.steady }
+        state.proofs += fault.cause == .clock ? 1 : max(1, count)
+        state.lastProofAt = clocks.steady
+        guard self.isProven(fault, state, now: clocks.steady) else { return .unproven }
+        let pause = EnvironmentPause(target, fault, since: clocks.wall, proofs: state.proofs)
+        state.pause = pause
+        state.failedProbes = 0
+        state.nextProbeAt = self.nextProbe(after: state, now: clocks.steady, using: &generator)
+        return .paused(pause, isNew: true)
+    }
+
+    /// Returns whether a proof counts beside the earlier ones.
+    private func counts(_ fault: ConfigurationFault, _ state: State, now: Timestamp) -> Bool {
+        guard fault.cause == .clock, let last = state.lastProofAt, state.proofs > 0 else { return true }
+        return now >= last.advanced(by: self.settings.tokenSpacing)
+    }
+
+    private func isProven(_ fault: ConfigurationFault, _ state: State, now: Timestamp) -> Bool {
+        switch fault.cause {
+        case .credentialExpired, .credentialUnusable, .credentialMissing: return true
+        case .credentialRejected, .topicDisallowed, .clock: return state.proofs >= self.settings.proofs
+        case .untrustedServer, .clientCertificateRejected, .wrongProtocol, .proxy:
+            return state.proofs >= self.settings.connections
+        case .unknownHost, .refused, .unreachable, .timeout, .closed, .noConnection:
+            guard state.proofs >= self.settings.connections, let first = state.firstProofAt else { return false }
+            return now >= first.advanced(by: self.settings.patience)
+        }
+    }
+
+    /// Handles accepted pushes, or an open connection: the proofs are void.
+    ///
+    /// A paused environment is probed at once, as a page that was in flight may have been accepted before the fault.
+    /// - Parameter isConnection: `true` for a connection, which proves nothing about the credential.
+    mutating func refute(_ target: AppEnvironment, isConnection: Bool, now: Timestamp) {
+        guard var state = self.states[target] else { return }
+        guard !isConnection || (state.pause?.fault ?? state.fault)?.cause.isOfConnection != false else { return }
+        if state.pause != nil {
+            if let next = state.nextProbeAt { state.nextProbeAt = min(next, now) }
+        } else {
+            (state.fault, state.proofs, state.firstProofAt, state.lastProofAt) = (nil, 0, nil, nil)
+        }
+        self.states[target] = state.isNeeded ? state : nil
+    }
+
+    // MARK: Pauses
+
+    /// Takes over the stored pauses at the start, which are probed at once.
+    mutating func restore(_ pauses: [EnvironmentPause], now: Timestamp) {
+        for pause in pauses where self.states[pause.target]?.pause == nil {
+            self.states[pause.target, default: State()].pause = pause
+            self.states[pause.target]?.nextProbeAt = now
+        }
+    }
+
+    /// Begins another epoch of the credential: earlier proofs do not count, and a pause ends.
+    mutating func credentialChanged(_ target: AppEnvironment, epoch: Int64) {
+        self.states[target] = State(epoch: epoch)
+    }
+
+    /// Ends a pause, if it is the present one.
+    mutating func end(_ pause: EnvironmentPause) {
+        guard let state = self.states[pause.target], state.pause?.since == pause.since else { return }
+        self.states[pause.target] = State(epoch: state.epoch)
+    }
+
+    // MARK: Probes
+
+    /// The time of the next probe by the steady clock.
+    var nextProbeAt: Timestamp? { self.states.values.compactMap(\.nextProbeAt).min() }
+
+    /// Returns the pauses whose probe is due, the longest due first. Each is due again once its probe has ended.
+    mutating func takeProbes(limit: Int, now: Timestamp) -> [EnvironmentPause] {
+        let due = self.states.compactMap { target, state -> (at: Timestamp, pause: EnvironmentPause)? in
+            guard let pause = state.pause, let at = state.nextProbeAt, at <= now else { return nil }
+            return (at, pause)
+        }
+        let taken = due.sorted { $0.at < $1.at }.prefix(max(0, limit)).map(\.pause)
+        for pause in taken { self.states[pause.target]?.nextProbeAt = nil }
+        return taken
+    }
+
+    /// Returns the pause of an environment whose probe is made now, due or not; `nil` if it is not paused, or is being
+    /// probed.
+    mutating func takeProbe(of target: AppEnvironment) -> EnvironmentPause? {
+        guard let pause = self.states[target]?.pause, self.states[target]?.nextProbeAt != nil else { return nil }
+        self.states[target]?.nextProbeAt = nil
+        return pause
+    }
+
+    /// Handles a probe that found the environment still faulty.
+    /// - Parameter fault: The fault that the probe found; `nil` if it proved nothing.
+    /// - Returns: The pause with another fault than before; `nil` if the fault is the same.
+    mutating func probeFailed(
+        _ pause: EnvironmentPause,
+        _ fault: ConfigurationFault?,
+        now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) -> EnvironmentPause? {
+        guard var state = self.states[pause.target], let present = state.pause, present.since == pause.since
+        else { return nil }
+        defer { self.states[pause.target] = state }
+        state.failedProbes = min(state.failedProbes + 1, 64)
+        state.nextProbeAt = self.nextProbe(after: state, now: now, using: &generator)
+        guard let fault, fault != present.fault else { return nil }
+        state.pause?.fault = fault
+        return state.pause
+    }
+
+    private func nextProbe(
+        after state: State,
+        now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) -> Timestamp {
+        let delay = self.settings.probes.delay(afterFailures: state.failedProbes + 1, using: &generator)
+        return now.advanced(by: max(self.settings.leastDelay, delay))
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import NIOCore
+package import PushSender
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// Proves a credential against the push service without a device: sends a push to a token that does not exist.
+///
+/// The push service checks credential and topic before the token (reference 1.12), so its rejection of the token proves
+/// both.
+package struct CredentialTester: Sendable {
+    private let store: any AppStore
+    private let directory: SenderDirectory
+    private let source: any SenderSource
+    private let time: any TimeSource
+
+    package init(
+        store: any AppStore,
+        directory: SenderDirectory,
+        source: any SenderSource,
+        time: any TimeSource
+    ) {
+        (self.store, self.directory, self.source, self.time) = (store, directory, source, time)
+    }
+
+    /// Tests the stored credential of an environment.
+    /// - Throws: The error of a store that cannot be read.
+    package func testStored(_ target: AppEnvironment, measures: Bool = false) async throws -> CredentialTest {
+        let endpoint = self.source.endpoint(of: target.environment)
+        guard let app = try await self.store.app(id: target.app) else {
+            return CredentialTest(endpoint, fault: .missing(target.environment))
+        }
+        switch try await self.directory.credential(target, at: self.time.now) {
+        case .failure(let error): return CredentialTest(endpoint, fault: error.fault)
+        case .success(let credential):
+            return await self.test(credential, target, topic: app.bundleID, measures: measures)
+        }
+    }
+
+    /// Tests a credential that is not stored.
+    package func test(_ record: CredentialRecord, of app: AppRecord, in environment: PushEnvironment) async
+        -> CredentialTest
+    {
+        let endpoint = self.source.endpoint(of: environment)
+        do {
+            let credential = await self.directory.prepare(try record.credential())
+            let target = AppEnvironment(app: app.id, environment: environment)
+            return await self.test(credential, target, topic: app.bundleID, measures: true)
+        } catch {
+            let fault = ConfigurationFault(
+                .credentialUnusable,
+                detail: "\(error)",
+                host: endpoint.host,
+                port: endpoint.port
+            )
+            return CredentialTest(endpoint, fault: fault)
+        }
+    }
+
+    private func test(
+        _ credential: PushCredential,
+        _ target: AppEnvironment,
+        topic: Topic,
+        measures: Bool
+    ) async -> CredentialTest {
+        let endpoint = self.source.endpoint(of: target.environment)
+        let sender: any NotificationSender
+        do {
+            sender = try self.source.testSender(for: credential, app: target.app, environment: target.environment)
+        } catch {
+            let cause: ConfigurationFault.Cause
+            if case CredentialError.expired = error { cause = .credentialExpired } else { cause = .credentialUnusable }
+            let fault = ConfigurationFault(cause, detail: "\(error)", host: endpoint.host, port: endpoint.port)
+            return CredentialTest(endpoint, fault: fault, expires: credential.expires)
+        }
+        guard let push = Self.push(topic) else { return CredentialTest(endpoint, fault: nil) }
+        let outcome = await sender.send([push]).first ?? .notSent(.init("the test has no outcome"))
+        var test = CredentialTest(endpoint, outcome, expires: credential.expires)
+        guard measures, test.isTopicAllowed == true else { return test }
+        // The first push had to wait for its connection.
+        let start = ContinuousClock.now
+        _ = await sender.send([push])
+        test.roundTrip = ContinuousClock.now - start
+        return test
+    }
+
+    /// Returns a push that reaches no device. The token has the length of Apple's and is random.
+    private static func push(_ topic: Topic) -> Push? {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        guard let token = DeviceToken(bytes: bytes) else { return nil }
+        let notification = PushNotification(
+            id: UUID().uuidString.lowercased(),
+            topic: topic,
+            pushType: .background,
+            priority: .powerAware,
+            expiration: .immediate,
+            payload: ByteBuffer(string: #"{"aps":{"content-available":1}}"#)
+        )
+        return Push(notification, to: token)
+    }
+}
+
+/// The result of a test of a credential. A property that is `nil` was not reached by the test.
+package struct CredentialTest: Hashable, Sendable {
+    /// The address of the push service.
+    package var host: String
+    package var port: Int
+    /// Indicates whether a connection to the address was made.
+    package var isReached: Bool?
+    /// Indicates whether the TLS handshake succeeded.
+    package var isTrusted: Bool?
+    package var isCredentialAccepted: Bool?
+    package var isTopicAllowed: Bool?
+    /// The fault that the test found.
+    package var fault: ConfigurationFault?
+    /// The push service's reason, or the reason for the lack of a response.
+    package var reason: String?
+    /// The time from a push to its response over an open connection.
+    package var roundTrip: Duration?
+    /// The expiration of a certificate.
+    package var expires: Timestamp?
+
+    /// Indicates whether the test proves that the credential can be sent with.
+    package var isProven: Bool { self.isTopicAllowed == true }
+
+    /// The result of a test that could not begin.
+    init(_ endpoint: PushServiceEndpoint, fault: ConfigurationFault?, expires: Timestamp? = nil) {
+        (self.host, self.port, self.fault) = (endpoint.host, endpoint.port, fault)
+        (self.reason, self.expires) = (fault?.detail, expires)
+    }
+
+    /// The result that the outcome of the test's push means.
+    init(_ endpoint: PushServiceEndpoint, _ outcome: Outcome, expires: Timestamp?) {
+        self.init(endpoint, fault: ConfigurationFault(outcome, at: endpoint), expires: expires)
+        switch outcome {
+        case .accepted:
+            (self.isReached, self.isTrusted, self.isCredentialAccepted, self.isTopicAllowed) = (true, true, true, true)
+        case .rejected(let rejection): self.evaluate(rejection)
+        case .notSent(let failure), .unknown(let failure):
+            self.reason = failure.description
+            self.evaluate(failure)
+        }
+    }
+
+    /// Returns whether the test proves that a fault has ended.
+    func ends(_ fault: ConfigurationFault) -> Bool {
+        // Any response shows that connections can be opened again.
+        self.isProven || fault.cause.isOfConnection && self.isTrusted == true && self.fault == nil
+    }
+
+    private mutating func evaluate(_ rejection: Rejection) {
+        (self.isReached, self.isTrusted) = (true, true)
+        self.reason = rejection.reasonText.isEmpty ? "HTTP status \(rejection.status)" : rejection.reasonText
+        switch self.fault?.cause {
+        case .topicDisallowed: (self.isCredentialAccepted, self.isTopicAllowed) = (true, false)
+        case .some: self.isCredentialAccepted = false
+        case nil:
+            // A push service that is busy says nothing about the credential.
+            guard rejection.status == 400 || rejection.status == 410 else { return }
+            (self.isCredentialAccepted, self.isTopicAllowed) = (true, true)
+        }
+    }
+
+    private mutating func evaluate(_ failure: Outcome.Failure) {
+        switch failure.fault?.cause {
+        case .unknownHost, .refused, .unreachable, .timeout, .proxy: self.isReached = false
+        case .untrustedServer, .wrongProtocol, .closed: (self.isReached, self.isTrusted) = (true, false)
+        case .clientCertificateRejected:
+            (self.isReached, self.isTrusted, self.isCredentialAccepted) = (true, true, false)
+        case .other, nil:
+            if self.fault?.cause == .credentialRejected {
+                (self.isReached, self.isTrusted, self.isCredentialAccepted) = (true, true, false)
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package import Logging
+import PushSender
+package import PushStore
+package import PushSupport
+package import PushTypes
+import ServiceLifecycle
+import Synchronization
+
+/// Watches the certificates of all apps: knows when each one ends, and announces that 30, 14, 7 and 1 days before.
+package final class CredentialExpiryMonitor: Service {
+    /// The end of the certificate of one app in one environment.
+    package struct Certificate: Hashable, Sendable {
+        package var bundleID: Topic
+        package var environment: PushEnvironment
+        package var expires: Timestamp
+    }
+
+    /// The time between two checks, which is short against a day.
+    private static let interval: Duration = .seconds(3600)
+
+    private let store: any ObservationStore
+    private let webhookWake: WakeSignal
+    private let time: any TimeSource
+    private let logger: Logger
+    private let known = Mutex<[Certificate]>([])
+
+    /// - Parameter webhookWake: Is signalled when there is an event for webhooks.
+    package init(store: any ObservationStore, webhookWake: WakeSignal, time: any TimeSource, logger: Logger) {
+        (self.store, self.webhookWake, self.time, self.logger) = (store, webhookWake, time, logger)
+    }
+
+    /// The certificates, as they were at the last check.
+    package var certificates: [Certificate] { self.known.withLock { $0 } }
+
+    /// Works until graceful shutdown.
+    package func run() async throws {
+        let wake = WakeSignal()
+        await wake.untilShutdown {
+            repeat { await self.check() } while await wake.wait(atMost: Self.interval)
+        }
+    }
+
+    /// Reads all certificates and announces what is due. It is called too when a credential was set or removed.
+    package func check() async {
+        do {
+            var certificates: [Certificate] = []
+            for stored in try await self.store.certificates() {
+                guard case .certificate(let certificate)? = try? stored.credential.credential() else { continue }
+                certificates.append(
+                    Certificate(
+                        bundleID: stored.bundleID,
+                        environment: stored.environment,
+                        expires: certificate.expires
+                    )
+                )
+                try await self.announce(stored, certificate)
+            }
+            self.known.withLock { [certificates] in $0 = certificates }
+        } catch {
+            guard !Task.isCancelled else { return }
+            self.logger.error("certificates cannot be read, trying again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func announce(_ stored: StoredCertificate, _ certificate: ClientCertificate) async throws {
+        // A clock that is ahead announces nothing until it is believed.
+        let (now, expires) = (self.time.reading.earlier, certificate.expires)
+        guard let stage = CertificateStage.due(expires, announced: stored.announcedStage, now: now) else { return }
+        var events = WebhookEvents()
+        let recordedAt = self.time.recorded
+        events.append(
+            endOf: certificate.fingerprint,
+            in: stored.environment,
+            expires: expires,
+            stage: stage,
+            at: recordedAt
+        )
+        guard
+            try await self.store.announceEnd(of: stored, stage: stage, event: events.data, now: recordedAt)
+        else { return }
+        self.webhookWake.signal()
+        let metadata: Logger.Metadata = [
+            "app": "\(stored.bundleID.name)", "environment": "\(stored.environment.rawValue)",
+            "expires": "\(expires.rfc3339)",
+        ]
+        if stage == 0 {
+            self.logger.error("certificate has expired", metadata: metadata)
+        } else {
+            let left = max(0, Int(expires.since(now).components.seconds / 86_400))
+            self.logger.warning("certificate expires", metadata: metadata.merging(["days": "\(left)"]) { $1 })
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Crypto
+import Foundation
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// The proof that an installation belongs to a user: a JWT that the app's back end has signed with HS256.
+///
+/// Its claims are `sub`, the user, and `exp`, an hour from now at most. With the claim `installation` it holds for that
+/// installation only; without it, who steals it can use it until it expires.
+package struct UserProof: Hashable, Sendable {
+    /// The longest text, in bytes.
+    package static let maximumLength = 4096
+    /// The longest time until a proof expires.
+    package static let maximumLifetime: Duration = .seconds(3600)
+    /// The most that the clocks of the back end and of the provider may differ.
+    private static let clockSkew: Duration = .seconds(60)
+
+    package let user: String
+
+    /// Verifies a proof.
+    ///
+    /// - Throws: ``RequestError`` that names what is wrong with it.
+    package init(
+        _ text: String,
+        secrets: [UserSecretRecord],
+        installation: String,
+        now: Timestamp
+    ) throws(RequestError) {
+        guard !secrets.isEmpty else { throw Self.error("the app has no user secret: add one first") }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard text.utf8.count <= Self.maximumLength, parts.count == 3, let header = Self.object(parts[0]),
+            let signature = Self.decode(parts[2])
+        else { throw Self.error("it is no JWT of at most \(Self.maximumLength) bytes") }
+        guard header["alg"] == .string("HS256"), header["crit"] == nil else {
+            throw Self.error("it must be signed with HS256")
+        }
+        let signed = Data("\(parts[0]).\(parts[1])".utf8)
+        let isSigned = secrets.contains { secret in
+            HMAC<SHA256>.isValidAuthenticationCode(
+                signature,
+                authenticating: signed,
+                using: SymmetricKey(data: Data(secret.secret.utf8))
+            )
+        }
+        guard isSigned, let claims = Self.object(parts[1]) else {
+            throw Self.error("it is not signed with a user secret of this app")
+        }
+        guard let end = Self.time(claims["exp"]) else { throw Self.error("it has no claim exp, in seconds") }
+        guard now < end else { throw Self.error("it has expired") }
+        guard end <= now.advanced(by: Self.maximumLifetime + Self.clockSkew) else {
+            throw Self.error("its exp is more than an hour from now")
+        }
+        for name in ["nbf", "iat"] {
+            if let start = Self.time(claims[name]), start > now.advanced(by: Self.clockSkew) {
+                throw Self.error("its \(name) is in the future")
+            }
+        }
+        if let bound = claims["installation"], bound != .string(installation) {
+            throw Self.error("it is for another installation")
+        }
+        guard case .string(let user)? = claims["sub"], (1...DeviceRequest.maximumText).contains(user.utf8.count) else {
+            throw Self.error("its sub is no user id of 1 to \(DeviceRequest.maximumText) bytes")
+        }
+        self.user = user
+    }
+
+    private static func error(_ message: String) -> RequestError {
+        RequestError(.forbidden, code: "invalid_user_proof", message: message, path: "userProof")
+    }
+
+    private static func time(_ claim: JSONValue?) -> Timestamp? {
+        switch claim {
+        case .integer(let seconds): Timestamp(seconds: seconds)
+        case .number(let seconds) where abs(seconds) < 1e12: Timestamp(seconds: Int64(seconds))
+        default: nil
+        }
+    }
+
+    private static func object(_ part: Substring) -> [String: JSONValue]? {
+        guard let data = Self.decode(part), case .object(let members)? = try? JSONValue(parsing: data) else {
+            return nil
+        }
+        return members
+    }
+
+    /// Decodes base64url without padding.
+    private static func decode(_ part: Substring) -> Data? {
+        guard part.utf8.count <= Self.maximumLength else { return nil }
+        let standard = part.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))
+    }
+}

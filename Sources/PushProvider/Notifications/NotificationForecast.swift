@@ -1,0 +1,178 @@
+import Foundation
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// The next moment at which something of a notification is sent, and an estimate of its end.
+///
+/// It takes windows, waves, pace, time zones and retries into account. What cannot be known is `nil`.
+package struct NotificationForecast: Hashable, Sendable {
+    /// The cause for which nothing is sent now.
+    package enum Cause: String, CaseIterable, Hashable, Sendable {
+        /// Its time has not come.
+        case start
+        /// The local time of the next time zone has not come.
+        case localTime
+        /// The hours in which recipients may be sent to.
+        case window
+        /// The pause between waves.
+        case wave
+        /// The push service asked for a pause, or did not respond.
+        case pushService
+        /// Only recipients are left that are tried again.
+        case retry
+    }
+
+    /// A wait that is too short to be shown.
+    private static let moment: Duration = .seconds(1)
+    /// The longest time that is estimated.
+    private static let horizon: Duration = .seconds(366 * 86_400)
+
+    /// The next moment at which something is sent; `nil` while that is now, and where nothing is left to be sent.
+    package private(set) var nextAt: Timestamp?
+    package private(set) var cause: Cause?
+    /// An estimate of the end; `nil` if it is not known.
+    package private(set) var finishesAt: Timestamp?
+    /// The seconds until ``finishesAt``.
+    package private(set) var secondsLeft: Int?
+    /// The recipients per second while sending, rounded to tenths; `nil` before the first final state.
+    package private(set) var rate: Double?
+
+    private let notification: NotificationRecord
+    private let now: Timestamp
+
+    package init(_ notification: NotificationRecord, clocks: ClockReading) {
+        (self.notification, self.now) = (notification, clocks.wall)
+        let perSecond = self.measuredRate
+        self.rate = perSecond.map { ($0 * 10).rounded() / 10 }
+        switch notification.state {
+        case .paused, .cancelled, .done: return
+        case .scheduled:
+            guard notification.startsAt > self.now else { return }
+            (self.nextAt, self.cause) = (notification.startsAt, .start)
+        case .accepted, .sending:
+            self.findNext(clocks)
+            self.estimate(perSecond)
+        }
+    }
+
+    private var progress: NotificationProgress { self.notification.progress }
+    private var left: Int { max(0, self.progress.recipients - self.progress.finished) }
+
+    private mutating func findNext(_ clocks: ClockReading) {
+        let ahead = self.progress.ahead
+        guard !ahead.isInFlight else { return }
+        // From the steady clock to the wall clock.
+        func wall(_ time: Timestamp?) -> Timestamp? { time.map { clocks.wall.advanced(by: $0.since(clocks.steady)) } }
+        let pageAt = wall(ahead.nextPageAt)
+        let shardAt = ahead.firstShardAt.map { max($0, pageAt ?? $0) }
+        let retryAt = wall(ahead.retryAt)
+        guard let next = [shardAt, retryAt].compactMap(\.self).min(),
+            next > self.now.advanced(by: Self.moment)
+        else { return }
+        self.nextAt = next
+        if next != shardAt {
+            self.cause = .retry
+        } else if let first = ahead.firstShardAt, first >= pageAt ?? first {
+            self.cause = self.causeOfShard
+        } else if case .waves? = self.notification.pace {
+            self.cause = .wave
+        } else {
+            self.cause = .pushService
+        }
+    }
+
+    private var causeOfShard: Cause {
+        switch self.notification.delivery?.beginning {
+        case .local where self.progress.ahead.isFirstShardUnread: .localTime
+        case .at where self.progress.startedAt == nil: .start
+        default: self.notification.delivery?.window == nil ? .start : .window
+        }
+    }
+}
+
+// MARK: The end
+
+extension NotificationForecast {
+    /// The clock that counts for hours, for the recipients that come last.
+    private var zone: TimeZone {
+        switch self.notification.delivery?.zone {
+        case .fixed(let zone)?: zone
+        case .device(let standard)?: self.progress.ahead.lastZone.flatMap { TimeZone(named: $0) } ?? standard
+        case nil: .gmt
+        }
+    }
+
+    private mutating func estimate(_ perSecond: Double?) {
+        let ahead = self.progress.ahead
+        // The times of retries follow from chance.
+        guard self.left > 0, ahead.shards > 0 else { return }
+        var start = max(self.now, self.nextAt ?? self.now)
+        var needed: Duration
+        switch self.notification.pace {
+        case .rate(let rate)?: needed = Self.seconds(Double(self.left) / Double(max(1, rate)))
+        case .waves(let size, let interval)?:
+            var further = self.left
+            if let begun = self.progress.wave.startedAt {
+                further = max(0, further - max(0, size - self.progress.wave.sent))
+                start = max(self.now, begun)
+                needed = .seconds(interval) * ((further + size - 1) / max(1, size))
+                if further > 0 { start = begun }
+            } else {
+                needed = .seconds(interval) * ((further - 1) / max(1, size))
+            }
+        case nil:
+            guard let perSecond else { return }
+            needed = Self.seconds(Double(self.left) / perSecond)
+        }
+        if let last = ahead.lastShardAt, last > start {
+            // Other time zones come first. Those of the last one are not counted by themselves.
+            start = last
+            needed = needed / max(1, ahead.shards)
+        }
+        guard needed < Self.horizon, let end = self.end(of: needed, from: start) else { return }
+        self.finishesAt = max(end, self.now.advanced(by: Self.moment))
+        self.secondsLeft = self.finishesAt.map { Int(($0.since(self.now) / .seconds(1)).rounded(.up)) }
+    }
+
+    /// Returns the time at which `needed` has passed in open hours; `nil` if it is too far ahead.
+    private func end(of needed: Duration, from start: Timestamp) -> Timestamp? {
+        guard let window = self.notification.delivery?.window else { return start.advanced(by: needed) }
+        let zone = self.zone
+        var (time, left) = (window.nextOpening(onOrAfter: start, in: zone), needed)
+        while time < self.now.advanced(by: Self.horizon) {
+            guard let close = window.closes(after: time, in: zone), close > time else { return time.advanced(by: left) }
+            let open = close.since(time)
+            guard open < left else { return time.advanced(by: left) }
+            left -= open
+            time = window.nextOpening(onOrAfter: close, in: zone)
+        }
+        return nil
+    }
+
+    /// The recipients per second since the first page, without the hours in which nothing is sent.
+    private var measuredRate: Double? {
+        guard let start = self.progress.startedAt, self.progress.finished > 0 else { return nil }
+        let isIdle = self.notification.state == .paused || self.progress.ahead.nextPageAt.map { $0 > self.now } ?? false
+        let isWaiting = self.progress.ahead.firstShardAt.map { $0 > self.now } ?? true
+        let last = self.progress.lastPageAt ?? self.now
+        let end = self.progress.finishedAt ?? (isIdle || isWaiting ? last : self.now)
+        let seconds = max(self.openTime(from: start, to: end) / .seconds(1), 0.001)
+        return Double(self.progress.finished) / seconds
+    }
+
+    private func openTime(from start: Timestamp, to end: Timestamp) -> Duration {
+        guard let window = self.notification.delivery?.window else { return end.since(start) }
+        let zone = self.zone
+        var (time, sum) = (window.nextOpening(onOrAfter: start, in: zone), Duration.zero)
+        while time < end {
+            let close = min(end, window.closes(after: time, in: zone) ?? end)
+            guard close > time else { break }
+            sum += close.since(time)
+            time = window.nextOpening(onOrAfter: close, in: zone)
+        }
+        return sum
+    }
+
+    private static func seconds(_ seconds: Double) -> Duration { .seconds(min(max(seconds, 0), 1e10)) }
+}

@@ -1,0 +1,119 @@
+package import Foundation
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// A request to send a notification again, to exactly the recipients that failed.
+package struct NotificationResend: Sendable {
+    package static let members: Set<String> = ContentExpiration.members.union(["states", "reasons", "name"])
+    /// The states that a request may name.
+    package static let states: [DeliveryRecord.State] = [.rejected, .failed]
+    /// The maximum number of reasons that a request may name.
+    package static let maximumReasons = 50
+
+    /// The reasons for which the token is at fault: another push to it would be rejected too.
+    static let reasonsOfTokens =
+        [Reason.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered].map(\.rawValue)
+        + [EndedRetry.Cause.registeredElsewhere.rawValue]
+
+    private let fields: JSONFields
+    private let outcomes: RecipientOutcomes
+    private let expiry: ContentExpiration
+    private let name: String?
+
+    /// Reads the request.
+    /// - Parameter original: The id of the notification that is sent again.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    package init(_ fields: JSONFields, of original: UUID) throws(RequestError) {
+        self.fields = fields
+        let words = try fields.strings("states", count: Self.states.count, maximum: 16)
+        var states = Set(Self.states)
+        if let words {
+            states = Set(words.compactMap { word in Self.states.first { $0.word == word } })
+            guard !states.isEmpty, states.count == Set(words).count
+            else { throw fields.error("states", "invalid_value", "name rejected, failed or both") }
+        }
+        let reasons = try fields.strings("reasons", count: Self.maximumReasons, maximum: 300)
+        guard reasons?.isEmpty != true else {
+            throw fields.error("reasons", "invalid_value", "name at least one reason")
+        }
+        self.outcomes = RecipientOutcomes(
+            of: original,
+            states: states,
+            reasons: reasons,
+            exceptReasons: reasons == nil ? Self.reasonsOfTokens : []
+        )
+        self.expiry = try ContentExpiration(fields)
+        self.name = try fields.string("name", maximum: NotificationRequest.maximumName)
+    }
+
+    /// Returns the request for the new notification.
+    /// - Parameter deliveries: The deliveries of a notification to named tokens.
+    /// - Throws: ``RequestError`` if the original is not at its end, has expired, or nobody failed.
+    package func request(
+        _ original: NotificationRecord,
+        _ deliveries: [DeliveryRecord],
+        now: Timestamp
+    ) throws(RequestError) -> NotificationRequest {
+        guard [.done, .cancelled].contains(original.state), original.progress.retrying == 0 else {
+            let message = "it is \(original.state.rawValue): it can be sent again once it has ended"
+            throw RequestError(.conflict, code: "wrong_state", message: message, path: "notification")
+        }
+        var content = original.content
+        if self.fields.members.keys.contains(where: ContentExpiration.members.contains) {
+            (content.expiration, content.expiresIn) = (self.expiry.expiration, self.expiry.seconds)
+            try content.checkExpiration(self.fields, now: now)
+        } else if case .at(let seconds) = content.expiration, Timestamp(seconds: seconds) <= now {
+            throw self.fields.error(
+                "expiration",
+                "past_time",
+                "its expiration has passed: give expiresIn or expiration"
+            )
+        }
+        var request = NotificationRequest(
+            content: content,
+            audience: try self.audience(original, deliveries),
+            environment: original.environment,
+            pace: original.pace
+        )
+        (request.name, request.guarantee, request.lane) = (
+            self.name ?? original.name, original.guarantee, original.lane
+        )
+        request.resendOf = original.id
+        // The hours stay, the start is now.
+        if var hours = original.delivery, hours.window != nil {
+            hours.beginning = .now
+            request.delivery = hours
+        }
+        return request
+    }
+
+    private func audience(_ original: NotificationRecord, _ deliveries: [DeliveryRecord]) throws(RequestError)
+        -> Audience
+    {
+        guard case .tokens(let tokens) = original.audience else { return .devices(.outcomes(self.outcomes)) }
+        let failed = deliveries.filter { self.outcomes.holds($0.state, reason: $0.reason) }
+        // A named token is the recipient of its position, below zero.
+        let chosen = failed.compactMap { delivery in
+            Int(exactly: -delivery.recipient - 1).flatMap { tokens.indices.contains($0) ? tokens[$0] : nil }
+        }
+        guard !chosen.isEmpty else { throw Self.nobody }
+        return .tokens(chosen)
+    }
+
+    /// The error where no recipient failed.
+    package static var nobody: RequestError {
+        let message = "none of its recipients failed for a reason that another try could mend"
+        return RequestError(.conflict, code: "nothing_to_resend", message: message, path: "notification")
+    }
+
+    /// The error where the ledger has only a part of the deliveries.
+    package static var forgotten: RequestError {
+        RequestError(
+            .conflict,
+            code: "forgotten",
+            message: "its deliveries are being deleted for their age",
+            path: "notification"
+        )
+    }
+}

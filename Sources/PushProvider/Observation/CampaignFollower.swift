@@ -1,0 +1,70 @@
+import Foundation
+import PushStore
+
+/// Decides from the states of campaigns, read every second, which lines the log gets about them.
+struct CampaignFollower {
+    /// A step in the story of a campaign.
+    enum Step: String, Hashable, Sendable {
+        case accepted, started, paused, resumed, cancelled, ended
+    }
+
+    /// The steps of one campaign since it was seen last.
+    struct Progress: Hashable, Sendable {
+        var id: UUID
+        var steps: [Step]
+    }
+
+    /// The most campaigns that are followed at a time.
+    static let maximumCount = 1000
+
+    private struct Known {
+        var state: NotificationRecord.State
+        var hasStarted: Bool
+    }
+
+    private var known: [Int64: Known] = [:]
+    /// The number of the newest notification that was seen; `nil` before the first reading.
+    private(set) var newest: Int64?
+
+    /// The campaigns that have not ended.
+    var open: [Int64] { Array(self.known.keys) }
+
+    /// Takes a reading. The first one is the state at the start, of which nothing is logged.
+    mutating func follow(_ reading: CampaignReading) -> [Progress] {
+        let isFirst = self.newest == nil
+        self.newest = reading.newest
+        var all: [Progress] = []
+        var seen: Set<Int64> = []
+        for campaign in reading.campaigns {
+            seen.insert(campaign.number)
+            let before = self.known[campaign.number]
+            let steps = isFirst ? [] : Self.steps(from: before, to: campaign)
+            let hasEnded = campaign.state == .done || campaign.state == .cancelled
+            if hasEnded {
+                self.known[campaign.number] = nil
+            } else if before != nil || self.known.count < Self.maximumCount {
+                self.known[campaign.number] = Known(state: campaign.state, hasStarted: campaign.hasStarted)
+            }
+            if !steps.isEmpty { all.append(Progress(id: campaign.id, steps: steps)) }
+        }
+        // A campaign that was deleted.
+        for number in self.known.keys where !seen.contains(number) { self.known[number] = nil }
+        return all
+    }
+
+    /// Returns the steps between two readings.
+    /// - Parameter before: `nil` for a new campaign.
+    private static func steps(from before: Known?, to campaign: CampaignState) -> [Step] {
+        var steps: [Step] = before == nil ? [.accepted] : []
+        let isActive = [.scheduled, .accepted, .sending].contains(campaign.state)
+        if before?.state == .paused, isActive || campaign.state == .done { steps.append(.resumed) }
+        if campaign.hasStarted, before?.hasStarted != true { steps.append(.started) }
+        switch campaign.state {
+        case .paused where before?.state != .paused: steps.append(.paused)
+        case .cancelled: steps.append(.cancelled)
+        case .done: steps.append(.ended)
+        case .scheduled, .accepted, .sending, .paused: break
+        }
+        return steps
+    }
+}

@@ -1,0 +1,92 @@
+import PushSender
+import PushStore
+import PushTypes
+
+/// The results of one page, counted for ``DispatchMetrics``.
+struct DeliveryTally: Hashable, Sendable {
+    /// The result of a try.
+    enum Result: String, Hashable, Sendable {
+        case accepted, rejected, failed, skipped
+        /// The recipient is tried again.
+        case retried
+    }
+
+    /// The reason for a result, of which there is a limited number.
+    enum Reason: Hashable, Sendable {
+        case none
+        /// The push service's reason.
+        case service(PushTypes.Reason)
+        /// A reason of the push service that is not documented.
+        case other
+        /// There was no connection, or no response.
+        case connection
+        /// The recipient was not tried, or not again.
+        case ended(EndedRetry.Cause)
+        /// No push could be made: expired, no credential, or content that cannot be rendered.
+        case unsendable
+
+        init(_ outcome: Outcome) {
+            switch outcome {
+            case .accepted: self = .none
+            case .rejected(let rejection): self = rejection.reason.map(Self.service) ?? .other
+            case .notSent, .unknown: self = .connection
+            }
+        }
+
+        /// The value of the label `reason`; `nil` for none.
+        var label: String? {
+            switch self {
+            case .none: nil
+            case .service(let reason): reason.text
+            case .ended(let cause): cause.label
+            case .other: "other"
+            case .connection: "connection"
+            case .unsendable: "unsendable"
+            }
+        }
+    }
+
+    /// The results that are counted together.
+    struct Kind: Hashable, Sendable {
+        /// The environment; `nil` if the recipient is not known any more.
+        var environment: PushEnvironment?
+        var result: Result
+        var reason: Reason
+    }
+
+    private(set) var counts: [Kind: Int] = [:]
+
+    mutating func add(_ result: Result, _ reason: Reason, in environment: PushEnvironment?, count: Int = 1) {
+        guard count > 0 else { return }
+        self.counts[Kind(environment: environment, result: result, reason: reason), default: 0] += count
+    }
+}
+
+extension DeliveryTally.Result {
+    /// The result with a final state; `nil` for one that is not final.
+    init?(_ state: DeliveryRecord.State) {
+        switch state {
+        case .sending: return nil
+        case .accepted: self = .accepted
+        case .rejected: self = .rejected
+        case .failed: self = .failed
+        case .skipped: self = .skipped
+        }
+    }
+}
+
+extension EndedRetry.Cause {
+    /// The value of the label `reason`.
+    fileprivate var label: String {
+        switch self {
+        case .deviceRemoved: "device_removed"
+        case .unreadable: "unreadable"
+        case .cancelled: "cancelled"
+        case .interrupted: "interrupted"
+        case .hadAlready: "had_already"
+        case .leftAudience: "left_audience"
+        case .otherKind: "other_kind"
+        case .registeredElsewhere: Reason.badDeviceToken.text
+        }
+    }
+}

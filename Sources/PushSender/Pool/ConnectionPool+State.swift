@@ -1,0 +1,35 @@
+import NIOCore
+import PushSupport
+
+extension ConnectionPool {
+    /// A connection of the pool, from the attempt to open it to its end.
+    struct Connection {
+        /// Is `nil` until the connection has an event loop.
+        var handle: ConnectionHandle?
+        /// The source of provider tokens of the credential that it was opened with.
+        var token: (any ProviderTokenSource)?
+        /// Indicates whether it was opened with an earlier identity, and drains.
+        var isOutdated = false
+        /// Indicates whether the service has sent its settings.
+        var isOpen = false
+        /// The port of the push service to which it was opened.
+        var port = 0
+    }
+
+    /// The state of a pool, under its lock.
+    struct State {
+        var stateMachine: PoolStateMachine
+        var queue = WorkQueue()
+        var identity: SenderIdentity
+        var connections: [Int: Connection] = [:]
+        var lastFailure: Outcome.Failure?
+        /// The reason for which the latest connection could not be opened; `nil` once one was.
+        var fault: ConnectionFault?
+        var warning = RepeatedWarning()
+        var isExpirySet = false
+        var closed: [CheckedContinuation<Void, Never>] = []
+        var generator = SystemRandomNumberGenerator()
+
+        var handles: [ConnectionHandle] { self.connections.values.compactMap(\.handle) }
+    }
+}

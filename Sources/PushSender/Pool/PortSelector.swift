@@ -1,0 +1,140 @@
+package import Logging
+import Metrics
+package import NIOCore
+import NIOSSL
+package import PushSupport
+import PushTypes
+import Synchronization
+
+/// Chooses the port of new connections for all senders to one push service, so that one of them finds out for all.
+///
+/// While the fallback port is in use it tries the first port beside the pushes, with a connection that is closed after TLS.
+package final class PortSelector: Sendable {
+    private struct State {
+        var fallback: PortFallback
+        /// Called when the first port works again, by the number of their registration.
+        var observers: [Int: @Sendable () -> Void] = [:]
+        var nextObserver = 0
+    }
+
+    private let endpoint: PushServiceEndpoint
+    private let second: Int
+    private let proxy: ProxyEndpoint?
+    private let tls: NIOSSLContext
+    private let group: any EventLoopGroup
+    private let time: any TimeSource
+    private let logger: Logger
+    private let isOnFallback: Gauge
+    private let state: Mutex<State>
+
+    /// Returns `nil` for a push service without a fallback port.
+    ///
+    /// - Parameter delay: The delays before the first port is tried again.
+    /// - Throws: An error of swift-nio-ssl when additional trust roots are not PEM certificates.
+    package init?(
+        _ endpoint: PushServiceEndpoint,
+        proxy: ProxyEndpoint?,
+        group: any EventLoopGroup,
+        time: any TimeSource,
+        delay: Backoff = PortFallback.returnDelay,
+        logger: Logger
+    ) throws {
+        guard let second = endpoint.fallbackPort, second != endpoint.port else { return nil }
+        (self.endpoint, self.second, self.proxy) = (endpoint, second, proxy)
+        // The first port shows that it works without a credential: certificates are checked after the handshake.
+        self.tls = try NIOSSLContext(configuration: try endpoint.tlsConfiguration())
+        (self.group, self.time, self.logger) = (group, time, logger)
+        self.isOnFallback = Gauge(label: "martlet_sender_on_fallback_port", dimensions: [("service", endpoint.host)])
+        self.isOnFallback.record(0)
+        self.state = Mutex(State(fallback: PortFallback(first: endpoint.port, second: second, delay: delay)))
+    }
+
+    /// The push service with the port of the next connection. Each port has half of the time limit.
+    var current: PushServiceEndpoint { self.endpoint(port: self.state.withLock { $0.fallback.port }) }
+
+    /// Returns a failure of a connection, which is no reason to give up before the other port has failed, too.
+    func failed(_ failure: ConnectionFailure, port: Int) -> ConnectionFailure {
+        guard failure.mayDependOnPort else { return failure }
+        let allFailed = self.state.withLock { state in
+            state.fallback.failed(port, now: self.time.steady)
+            return state.fallback.allFailed
+        }
+        var failure = failure
+        if allFailed {
+            failure.description += " (tried ports \(self.endpoint.port) and \(self.second))"
+        } else {
+            (failure.isLasting, failure.hasAlternative) = (false, true)
+        }
+        return failure
+    }
+
+    /// Handles a connection that a sender has opened.
+    func opened(_ port: Int) {
+        switch self.state.withLock({ $0.fallback.opened(port, now: self.time.steady) }) {
+        case nil: break
+        case .fellBack:
+            self.isOnFallback.record(1)
+            self.logger.warning("push service is reached on its fallback port", metadata: self.metadata)
+            self.scheduleReturn()
+        case .returned: self.returned()
+        }
+    }
+
+    /// Calls `observer` whenever the first port works again, after which connections to the other one should drain.
+    /// - Returns: The number for ``removeObserver(_:)``.
+    func addObserver(_ observer: @escaping @Sendable () -> Void) -> Int {
+        self.state.withLock { state in
+            state.nextObserver += 1
+            state.observers[state.nextObserver] = observer
+            return state.nextObserver
+        }
+    }
+
+    func removeObserver(_ number: Int) {
+        _ = self.state.withLock { $0.observers.removeValue(forKey: number) }
+    }
+
+    private func endpoint(port: Int) -> PushServiceEndpoint {
+        var endpoint = self.endpoint
+        (endpoint.port, endpoint.connectTimeout) = (port, endpoint.connectTimeout / 2)
+        return endpoint
+    }
+
+    private func scheduleReturn() {
+        guard let time = self.state.withLock({ $0.fallback.returnTime }) else { return }
+        let delay = TimeAmount(max(.zero, time.since(self.time.steady)))
+        let eventLoop = self.group.next()
+        eventLoop.scheduleTask(in: delay) { [weak self] in self?.tryFirstPort(on: eventLoop) }
+    }
+
+    private func tryFirstPort(on eventLoop: any EventLoop) {
+        guard self.state.withLock({ $0.fallback.returnTime != nil }) else { return }
+        let connector = Connector(endpoint: self.endpoint(port: self.endpoint.port), proxy: self.proxy, tls: self.tls)
+        connector.connect(nil, on: eventLoop).whenComplete { [weak self] result in
+            if case .success(let channel) = result { channel.close(promise: nil) }
+            self?.tried(result.map { _ in })
+        }
+    }
+
+    private func tried(_ result: Result<Void, any Error>) {
+        let first = self.endpoint.port
+        switch result {
+        case .success:
+            if self.state.withLock({ $0.fallback.opened(first, now: self.time.steady) }) != nil { self.returned() }
+        case .failure(let error):
+            self.state.withLock { $0.fallback.failed(first, now: self.time.steady) }
+            self.logger.debug("first port does not work yet", metadata: ["error": "\(ConnectionFailure(error))"])
+            self.scheduleReturn()
+        }
+    }
+
+    private func returned() {
+        self.isOnFallback.record(0)
+        self.logger.info("push service is reached on its first port again", metadata: self.metadata)
+        for observer in self.state.withLock({ Array($0.observers.values) }) { observer() }
+    }
+
+    private var metadata: Logger.Metadata {
+        ["host": "\(self.endpoint.host)", "port": "\(self.endpoint.port)", "fallback": "\(self.second)"]
+    }
+}

@@ -1,0 +1,10 @@
+package import Foundation
+
+/// A record of one app that has an id of its own, by which requests name it without its app.
+package enum AppOwnedRecord: Hashable, Sendable {
+    case notification(UUID)
+    case schedule(UUID)
+    case webhook(UUID)
+    /// The notification of a delivery.
+    case delivery(DeliveryPrefix)
+}

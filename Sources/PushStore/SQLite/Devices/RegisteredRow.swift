@@ -1,0 +1,93 @@
+import GRDB
+import PushTypes
+
+/// The columns of a stored device that decide about a registration.
+struct RegisteredRow: Hashable {
+    var id: Int64
+    var token: DeviceToken
+    var kind: TokenKind
+    /// The app's id of the Live Activity; empty for none.
+    var activity: String
+    var isActive, hasLeft: Bool
+    var user, timeZone, installation: String?
+}
+
+/// The place of a device within its installation, which has one device for each kind of token and each Live Activity.
+struct DevicePlace: Hashable {
+    /// `nil` for a token that belongs to no known installation.
+    var installation: String?
+    var kind: TokenKind
+    var activity: String
+
+    /// Makes the place that a registration names. What it leaves out stays as it is stored with its token.
+    init(_ registration: DeviceRegistration, _ byToken: RegisteredRow?) {
+        let stored = byToken.flatMap { $0.hasLeft ? nil : $0 }
+        self.installation = registration.installation ?? stored?.installation
+        self.kind = registration.kind ?? stored?.kind ?? .alert
+        self.activity = self.kind == .liveActivityUpdate ? registration.activity ?? stored?.activity ?? "" : ""
+    }
+
+    /// Returns whether a device has this kind and activity.
+    func isPlace(of row: RegisteredRow) -> Bool { row.kind == self.kind && row.activity == self.activity }
+}
+
+/// Reads stored devices of one app and environment, with those that have left.
+struct RegisteredRows {
+    let app: Int64
+    let environment: PushEnvironment
+    let database: Database
+
+    private static let columns = "id, token, kind, activity, isActive, hasLeft, user, timeZone, installation"
+
+    /// Returns the device with a token; `nil` if there is none.
+    /// - Throws: ``DamagedRow`` if it cannot be read.
+    func device(with token: DeviceToken) throws -> RegisteredRow? {
+        let sql = "SELECT \(Self.columns) FROM device WHERE app = ? AND environment = ? AND token = ?"
+        let statement = try RawStatement(sql: sql, in: self.database)
+        defer { statement.reset() }
+        statement.bind(self.app, self.environment.code)
+        statement.bind(token.bytes, at: 3)
+        guard try statement.step() else { return nil }
+        guard let row = Self.row(statement) else { throw DamagedRow(table: "device") }
+        return row
+    }
+
+    /// Returns the devices of a place's installation, in the order of their kinds.
+    /// - Throws: ``DamagedRow`` if the device of the place cannot be read. Others are left out then.
+    func devices(of place: DevicePlace) throws -> [RegisteredRow] {
+        guard let installation = place.installation else { return [] }
+        let sql = """
+            SELECT \(Self.columns) FROM device
+            WHERE app = ? AND environment = ? AND installation = ? ORDER BY kind, activity
+            """
+        let statement = try RawStatement(sql: sql, in: self.database)
+        defer { statement.reset() }
+        statement.bind(self.app, self.environment.code)
+        statement.bind(installation, at: 3)
+        var rows: [RegisteredRow] = []
+        while try statement.step() {
+            if let row = Self.row(statement) {
+                rows.append(row)
+            } else if statement.integer(2) == place.kind.code, statement.text(3) == place.activity {
+                throw DamagedRow(table: "device")
+            }
+        }
+        return rows
+    }
+
+    /// Reads the current row; `nil` for one that cannot be read.
+    private static func row(_ statement: RawStatement) -> RegisteredRow? {
+        guard let token = statement.token(1), let kind = TokenKind(code: statement.integer(2)) else { return nil }
+        return RegisteredRow(
+            id: statement.integer(0),
+            token: token,
+            kind: kind,
+            activity: statement.text(3) ?? "",
+            isActive: statement.integer(4) != 0,
+            hasLeft: statement.integer(5) != 0,
+            user: statement.text(6),
+            timeZone: statement.text(7),
+            installation: statement.text(8)
+        )
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    /// The most rows that one transaction erases.
+    static let erasedAtOnce = 1000
+
+    package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {
+        try await self.database.write { database in
+            guard try database.run(sql: "UPDATE app SET isErased = 1 WHERE id = ?", [app]) > 0 else { return nil }
+            let end = """
+                UPDATE notification SET state = 'cancelled', finishedAt = ?, isForgotten = 1
+                WHERE app = ? AND state NOT IN ('done', 'cancelled')
+                """
+            try database.run(sql: end, [now.milliseconds, app])
+            let shards = "DELETE FROM shard WHERE notification IN (SELECT number FROM notification WHERE app = ?)"
+            try database.run(sql: shards, [app])
+            for table in ["schedule", "webhook", "credential", "userSecret"] {
+                try database.run(sql: "DELETE FROM \(table) WHERE app = ?", [app])
+            }
+            // The users of the app go with it.
+            try database.run(sql: "DELETE FROM erasure WHERE app = ? AND user IS NOT NULL", [app])
+            return try Self.addErasure(app: app, user: nil, steady: steady, in: database)
+        }
+    }
+
+    package func erasure(ofApp bundleID: Topic) async throws -> ErasureRecord? {
+        let sql = """
+            SELECT * FROM erasure
+            WHERE app = (SELECT id FROM app WHERE bundleID = ? AND isErased = 1) AND user IS NULL AND isEmptied = 0
+            """
+        return try await self.database.lookup { try $0.row(sql: sql, [bundleID.name]).map(Self.erasure) }
+    }
+
+    package func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord {
+        try await self.database.write { try Self.addErasure(app: app, user: user, steady: steady, in: $0) }
+    }
+
+    package func erasures() async throws -> [ErasureRecord] {
+        try await self.database.read { try $0.rows(sql: "SELECT * FROM erasure ORDER BY id").map(Self.erasure) }
+    }
+
+    package func continueErasure(_ erasure: ErasureRecord, now: Timestamp) async throws -> Bool {
+        guard !erasure.isEmptied else { return false }
+        guard let user = erasure.user else {
+            let remains = try await self.database.write { database in
+                try AppErasure(app: erasure.app, limit: Self.erasedAtOnce, database: database).step()
+            }
+            if !remains { self.keyCache.forget() }
+            return remains
+        }
+        let (remains, tokens) = try await self.database.write { database in
+            let step = UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
+            return (try step.step(), try step.tokens())
+        }
+        guard !remains else { return true }
+        // Blocks of events are long, and are searched without keeping others from writing.
+        let events = ErasedEvents(user: user, tokens: tokens)
+        let blocks = try await self.database.read { try events.blocks(app: erasure.app, in: $0) }
+        for block in blocks { try await self.database.write { try events.erase(from: block, in: $0) } }
+        return false
+    }
+
+    package func finishErasure(_ erasure: ErasureRecord) async throws {
+        let sql = "UPDATE erasure SET user = NULL, tokens = NULL, isEmptied = 1 WHERE id = ?"
+        try await self.database.run(sql: sql, [erasure.id])
+    }
+
+    package func overwriteErased() async throws -> Bool {
+        let ended = try await self.erasures().filter(\.isEmptied).map(\.id)
+        guard !ended.isEmpty else { return true }
+        try await self.database.vacuum()
+        guard try await self.foldLog() == 0 else { return false }
+        try await self.database.write { database in
+            for id in ended { try database.run(sql: "DELETE FROM erasure WHERE id = ?", [id]) }
+        }
+        return true
+    }
+
+    /// Adds an erasure, or returns the one that is under way.
+    private static func addErasure(
+        app: Int64,
+        user: String?,
+        steady: Timestamp,
+        in database: Database
+    ) throws -> ErasureRecord {
+        let insert = "INSERT OR IGNORE INTO erasure (app, user, requestedAt) VALUES (?, ?, ?)"
+        try database.run(sql: insert, [app, user, steady.milliseconds])
+        let sql = "SELECT * FROM erasure WHERE app = ? AND user IS ? AND isEmptied = 0"
+        guard let row = try database.row(sql: sql, [app, user]) else { throw DamagedRow(table: "erasure") }
+        return try Self.erasure(row)
+    }
+
+    private static func erasure(_ row: Row) throws -> ErasureRecord {
+        guard let id = row["id"] as Int64?, let app = row["app"] as Int64?, let requestedAt = row.time("requestedAt"),
+            let isEmptied = row["isEmptied"] as Bool?
+        else { throw DamagedRow(table: "erasure") }
+        return ErasureRecord(id: id, app: app, user: row["user"], requestedAt: requestedAt, isEmptied: isEmptied)
+    }
+}

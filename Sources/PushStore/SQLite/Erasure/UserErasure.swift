@@ -1,0 +1,244 @@
+import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+
+/// The erasure of a user of an app, one bounded step within a transaction at a time.
+///
+/// Notifications to the user alone go with their ledgers. Others stay, without the user in their audiences. What the
+/// app has written to others, such as the text of a campaign, is not searched.
+struct UserErasure {
+    /// The most devices of one step.
+    private static let devicesAtOnce = 100
+
+    /// The id of the erasure, which remembers the tokens of devices that are gone.
+    let id: Int64
+    let user: String
+    let app: Int64
+    let now: Timestamp
+    let database: Database
+
+    /// Erases some rows.
+    /// - Returns: `true` if more remain.
+    func step() throws -> Bool {
+        if try self.eraseNotification() { return true }
+        try self.eraseSchedules()
+        if try self.eraseDevices() { return true }
+        try self.eraseBadges()
+        for token in try self.tokens() { try self.erase(token) }
+        return false
+    }
+
+    /// Returns the tokens that the user's devices have or had.
+    func tokens() throws -> Set<DeviceToken> {
+        let row = try self.database.row(sql: "SELECT tokens FROM erasure WHERE id = ?", [self.id])
+        guard let row, let texts = row["tokens"] as String? else { return [] }
+        return Set(texts.split(separator: " ").compactMap { DeviceToken(hex: String($0)) })
+    }
+
+    /// The name of the user as JSON text, with its quotes.
+    private var needle: String {
+        get throws { String(decoding: try JSONValue.string(self.user).text, as: UTF8.self) }
+    }
+
+    // MARK: Notifications and schedules
+
+    /// Erases a part of a notification to the user, or takes the user from an audience.
+    private func eraseNotification() throws -> Bool {
+        let sql = "SELECT number, audience, state FROM notification WHERE app = ? AND instr(audience, ?) > 0"
+        for row in try self.database.rows(sql: sql, [self.app, try self.needle]) {
+            guard let number = row["number"] as Int64?, let text = row["audience"] as String?,
+                let audience = (try? JSONValue(parsing: Data(text.utf8))).flatMap(AudienceExpression.init(stored:))
+            else { continue }
+            guard audience.isOnly(self.user) else {
+                let rest = audience.without(self.user)
+                guard rest != audience else { continue }
+                let changed = String(decoding: try rest.json.text, as: UTF8.self)
+                try self.database.run(sql: "UPDATE notification SET audience = ? WHERE number = ?", [changed, number])
+                continue
+            }
+            let end = """
+                UPDATE notification SET state = 'cancelled', finishedAt = ?
+                WHERE number = ? AND state NOT IN ('done', 'cancelled')
+                """
+            try self.database.run(sql: end, self.now.milliseconds, number)
+            try NotificationErasure(number: number, limit: SQLiteStore.erasedAtOnce, database: self.database).step()
+            return true
+        }
+        return false
+    }
+
+    /// Removes schedules to the user alone, and takes the user from others.
+    private func eraseSchedules() throws {
+        let sql = "SELECT id, request FROM schedule WHERE app = ? AND instr(request, ?) > 0"
+        for row in try self.database.rows(sql: sql, [self.app, Data(try self.needle.utf8)]) {
+            guard let id = row["id"] as String?, let text = row["request"] as Data?,
+                case .object(var members)? = try? JSONValue(parsing: text), let to = members["to"]
+            else { continue }
+            let rest = Self.without(self.user, to)
+            guard rest != Self.nobody else {
+                try self.database.run(sql: "DELETE FROM schedule WHERE id = ?", [id])
+                continue
+            }
+            members["to"] = rest
+            try self.database.update("schedule", ["request": try JSONValue.object(members).text], id: id)
+        }
+    }
+
+    /// An audience without devices.
+    private static let nobody = JSONValue.object(["not": .object(["all": .bool(true)])])
+
+    /// Returns an audience in the form of a request without a user.
+    private static func without(_ user: String, _ audience: JSONValue) -> JSONValue {
+        switch audience {
+        case .object(var members):
+            if members["user"] == .string(user) { return Self.nobody }
+            if case .array(let users)? = members["users"] {
+                let rest = users.filter { $0 != .string(user) }
+                if rest.isEmpty { return Self.nobody }
+                members["users"] = .array(rest)
+            }
+            return .object(members.mapValues { Self.without(user, $0) })
+        case .array(let elements): return .array(elements.map { Self.without(user, $0) })
+        case .string, .integer, .number, .bool, .null: return audience
+        }
+    }
+
+    // MARK: Devices
+
+    /// Erases some devices of the user, and remembers their tokens.
+    private func eraseDevices() throws -> Bool {
+        // With them go those of the same installation that never had a user.
+        let ofUser = "app = ?1 AND user = ?2"
+        let sql = """
+            SELECT id FROM device WHERE \(ofUser)
+            UNION SELECT id FROM device WHERE app = ?1 AND user IS NULL AND installation IN (
+                SELECT installation FROM device WHERE \(ofUser) AND installation IS NOT NULL)
+            LIMIT ?3
+            """
+        let devices = try self.database.integers(sql: sql, [self.app, self.user, Self.devicesAtOnce])
+        guard !devices.isEmpty else { return false }
+        var tokens = try self.tokens()
+        for device in devices {
+            tokens.formUnion(try self.tokens(of: device))
+            try self.eraseDeliveries(of: device)
+            try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
+            try self.database.run(
+                sql: "DELETE FROM badge WHERE app = ? AND holder = ?",
+                [self.app, "device:\(device)"]
+            )
+            try RegistrationChanges(app: self.app, database: self.database).erase(device)
+        }
+        let text = tokens.map(\.hex).sorted().joined(separator: " ")
+        try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
+        return true
+    }
+
+    /// Returns the tokens that a device has or had.
+    private func tokens(of device: Int64) throws -> Set<DeviceToken> {
+        let sql = """
+            SELECT token FROM device WHERE id = ?1
+            UNION SELECT token FROM tokenEvent WHERE app = ?2 AND device = ?1
+            UNION SELECT token FROM formerToken WHERE app = ?2 AND device = ?1
+            """
+        return Set(try self.database.rows(sql: sql, [device, self.app]).compactMap { $0.token("token") })
+    }
+
+    /// Erases the deliveries of a device in notifications that have ended. Those in progress have only its number.
+    private func eraseDeliveries(of device: Int64) throws {
+        let ended = "SELECT number FROM notification WHERE app = ?1 AND finishedAt IS NOT NULL"
+        for condition in [
+            "(notification, recipient) IN (SELECT number, ?2 FROM (\(ended)))",
+            "device = ?2 AND notification IN (\(ended))",
+        ] {
+            let mark = """
+                UPDATE notification SET isForgotten = 1 WHERE number IN (SELECT notification FROM delivery WHERE \(condition))
+                """
+            try self.database.run(sql: mark, [self.app, device])
+            try self.database.run(sql: "DELETE FROM delivery WHERE \(condition)", [self.app, device])
+        }
+    }
+
+    private func eraseBadges() throws {
+        let holder = "user:\(self.user)"
+        try self.database.run(sql: "DELETE FROM badge WHERE app = ? AND holder = ?", [self.app, holder])
+        let ofApp = "notification IN (SELECT number FROM notification WHERE app = ?)"
+        try self.database.run(sql: "DELETE FROM badgeStep WHERE \(ofApp) AND holder = ?", [self.app, holder])
+    }
+
+    /// Erases what is kept of a token. A notification that names it and has not sent to it yet sends to no device.
+    private func erase(_ token: DeviceToken) throws {
+        let (token, app) = (token.databaseValue, self.app.databaseValue)
+        let ofApp = "notification IN (SELECT number FROM notification WHERE app = ?2)"
+        for sql in [
+            "DELETE FROM tokenEvent WHERE token = ?1 AND app = ?2",
+            "DELETE FROM formerToken WHERE token = ?1 AND app = ?2",
+            "DELETE FROM tokenHad WHERE token = ?1 AND \(ofApp)",
+            "UPDATE target SET token = randomblob(32) WHERE token = ?1 AND \(ofApp)",
+        ] {
+            try self.database.run(sql: sql, [token, app])
+        }
+    }
+}
+
+extension AudienceExpression {
+    /// Returns `true` if only devices of a user can be in the audience.
+    func isOnly(_ user: String) -> Bool {
+        switch self {
+        case .user(let other): other == user
+        case .and(let parts): parts.contains { $0.isOnly(user) }
+        case .or(let parts): !parts.isEmpty && parts.allSatisfy { $0.isOnly(user) }
+        default: false
+        }
+    }
+
+    /// Returns the audience with nobody in place of a user.
+    func without(_ user: String) -> AudienceExpression {
+        switch self {
+        case .user(let other) where other == user: .or([])
+        case .and(let parts): .and(parts.map { $0.without(user) })
+        case .or(let parts): .or(parts.map { $0.without(user) })
+        case .not(let part): .not(part.without(user))
+        default: self
+        }
+    }
+}
+
+/// The events of a user and of tokens that wait for webhooks.
+struct ErasedEvents {
+    let user: String
+    let tokens: Set<DeviceToken>
+
+    /// Returns the blocks of an app that have events of the user or of the tokens.
+    func blocks(app: Int64, in database: Database) throws -> [Int64] {
+        let needles = try ([self.user] + self.tokens.map(\.hex)).map { try JSONValue.string($0).text }
+        var found: Set<Int64> = []
+        for needle in needles {
+            let sql = "SELECT id FROM eventBlock WHERE app = ? AND instr(events, ?) > 0"
+            found.formUnion(try database.integers(sql: sql, [app, needle]))
+        }
+        return found.sorted()
+    }
+
+    /// Erases events from a block, and the block with its last event.
+    func erase(from block: Int64, in database: Database) throws {
+        let sql = "SELECT events FROM eventBlock WHERE id = ?"
+        guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
+        let text = Data("[".utf8) + events + Data("]".utf8)
+        guard case .array(let all)? = try? JSONValue(parsing: text) else {
+            // A damaged block is posted to no webhook.
+            return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block])
+        }
+        let rest = all.filter { !self.concerns($0) }
+        guard !rest.isEmpty else { return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block]) }
+        let kept = Data(try rest.map { try $0.text }.joined(separator: Data(",".utf8)))
+        try database.update("eventBlock", ["events": kept], id: block)
+    }
+
+    private func concerns(_ event: JSONValue) -> Bool {
+        guard case .object(let members) = event else { return false }
+        if members["user"] == .string(self.user) { return true }
+        guard case .string(let token)? = members["token"] else { return false }
+        return DeviceToken(hex: token).map(self.tokens.contains) ?? false
+    }
+}

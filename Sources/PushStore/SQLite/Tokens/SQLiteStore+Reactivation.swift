@@ -1,0 +1,112 @@
+import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func deactivated(_ filter: DeactivationFilter, app: Int64) async throws -> Int {
+        var (count, position) = (0, DeactivationSearch.Position?.some(.init()))
+        while let start = position {
+            let search = DeactivationSearch(filter, app: app)
+            let page = try await self.database.query { try search.page(after: start, in: $0) }
+            count += page.found.count
+            position = page.next
+        }
+        return count
+    }
+
+    package func reactivate(
+        _ filter: DeactivationFilter,
+        app: Int64,
+        limit: Int,
+        now: Timestamp
+    ) async throws -> Reactivation {
+        var result = Reactivation(devices: 0, isComplete: false)
+        var position = DeactivationSearch.Position?.some(.init())
+        while let start = position, result.devices < limit {
+            // Several transactions, so that other writers do not wait long.
+            let (count, next) = try await self.database.write { database in
+                let page = try DeactivationSearch(filter, app: app).page(after: start, in: database)
+                try Self.reactivate(page.found, app: app, now: now, in: database)
+                return (page.found.count, page.next)
+            }
+            result.devices += count
+            position = next
+        }
+        result.isComplete = position == nil
+        return result
+    }
+
+    private static func reactivate(
+        _ found: [TokenEventRecord],
+        app: Int64,
+        now: Timestamp,
+        in database: Database
+    ) throws {
+        guard !found.isEmpty else { return }
+        let events = try TokenEventWriter(app: app, now: now, in: database)
+        for event in found {
+            try database.run(sql: "UPDATE device SET isActive = 1, suspicions = 0 WHERE id = ?", event.device)
+            try events.add(
+                .reactivated,
+                device: event.device,
+                token: event.token,
+                environment: event.environment,
+                reason: "undone: \(event.reason ?? "no reason")",
+                notification: event.notification
+            )
+        }
+        try events.announce()
+    }
+}
+
+/// The search for devices that are inactive because of deactivations that a filter selects.
+private struct DeactivationSearch {
+    /// The place in the history of tokens where a page begins. `nil` stands for the end.
+    struct Position: Sendable {
+        var environment = PushEnvironment.production
+        var after: Int64 = 0
+    }
+
+    /// The most events of one page.
+    private static let size = 2000
+
+    private let filter: DeactivationFilter
+    private let app: Int64
+
+    init(_ filter: DeactivationFilter, app: Int64) { (self.filter, self.app) = (filter, app) }
+
+    /// Returns the events of a page whose devices have been inactive since, with the same token, and the next page.
+    func page(after start: Position, in database: Database) throws -> (found: [TokenEventRecord], next: Position?) {
+        guard self.filter.environment ?? start.environment == start.environment
+        else { return ([], Self.following(start.environment)) }
+        let sql = """
+            SELECT event.*, device.id IS NOT NULL AND at >= ?4 AND at < ?5 AND (?6 IS NULL OR event.reason = ?6)
+                AND (?7 IS NULL OR event.notification = ?7) AND NOT EXISTS (
+                    SELECT 1 FROM tokenEvent AS later INDEXED BY tokenEventByToken
+                    WHERE later.token = event.token AND later.id > event.id AND later.device = event.device
+                        AND later.action IN ('deactivated', 'moved')) AS isSelected
+            FROM (
+                SELECT * FROM tokenEvent INDEXED BY tokenEventByAction
+                WHERE action = 'deactivated' AND app = ?1 AND environment = ?2 AND id > ?3 ORDER BY id LIMIT \(Self.size)
+            ) AS event
+            LEFT JOIN device ON device.id = event.device AND device.isActive = 0 AND device.hasLeft = 0
+                AND device.token = event.token AND device.environment = event.environment
+            """
+        let arguments: StatementArguments = [
+            self.app, start.environment.code, start.after, self.filter.from.milliseconds,
+            self.filter.to.milliseconds, self.filter.reason, self.filter.notification?.uuidString,
+        ]
+        let rows = try database.rows(sql: sql, arguments)
+        let found = try rows.filter { $0["isSelected"] as Bool? == true }.compactMap {
+            try $0.readable(TokenEventWriter.record)
+        }
+        guard rows.count == Self.size, let last = rows.compactMap({ $0["id"] as Int64? }).max()
+        else { return (found, Self.following(start.environment)) }
+        return (found, Position(environment: start.environment, after: last))
+    }
+
+    /// Returns the beginning of the next environment; `nil` after the last one.
+    private static func following(_ environment: PushEnvironment) -> Position? {
+        environment == .production ? Position(environment: .sandbox) : nil
+    }
+}

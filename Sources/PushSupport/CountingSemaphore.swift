@@ -1,0 +1,50 @@
+import Synchronization
+
+/// A counting semaphore that holds no thread while it waits. It serves its waiters in the order in which they came.
+package final class CountingSemaphore: Sendable {
+    private struct State {
+        var free: Int
+        var waiters: [CheckedContinuation<Void, Never>] = []
+
+        /// Takes one of the count.
+        /// - Returns: Whether there was one.
+        mutating func take() -> Bool {
+            guard self.free > 0 else { return false }
+            self.free -= 1
+            return true
+        }
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter count: The number of bodies that run at the same time.
+    package init(count: Int) { self.state = Mutex(State(free: count)) }
+
+    /// Runs `body` as soon as fewer than `count` others run. A cancelled task waits too: `body` decides.
+    package func run<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        await self.wait()
+        defer { self.signal() }
+        return try await body()
+    }
+
+    private func wait() async {
+        if self.state.withLock({ $0.take() }) { return }
+        await withCheckedContinuation { continuation in
+            let isTaken = self.state.withLock { state in
+                if state.take() { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isTaken { continuation.resume() }
+        }
+    }
+
+    private func signal() {
+        let next = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+            state.free += 1
+            return nil
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,75 @@
+package import PushTypes
+
+/// Chooses between a service's port and its fallback port, for networks that block one of them, without I/O.
+///
+/// After a failed attempt the next one goes to the other port. While the fallback port is in use, the first one is tried
+/// again from time to time: rarely at first if it keeps failing.
+package struct PortFallback: Hashable, Sendable {
+    /// A change that is worth a log message.
+    package enum Change: Hashable, Sendable {
+        /// The service was reached on the fallback port after the first one.
+        case fellBack
+        /// The service was reached on its first port again.
+        case returned
+    }
+
+    /// The delay before the first port is tried again, while the fallback port is in use: 1 min, doubled with each failure.
+    package static let returnDelay = Backoff(base: .seconds(60), maximum: .seconds(30 * 60))
+
+    package let first: Int
+    package let second: Int
+    /// The port of the next attempt.
+    package private(set) var port: Int
+    /// The time of the steady clock at which the first port is to be tried again; `nil` while it is in use.
+    package private(set) var returnTime: Timestamp?
+
+    private let delay: Backoff
+    /// The port of the last success.
+    private var reached: Int
+    /// The ports that have failed since the last success.
+    private var failedPorts: Set<Int> = []
+    private var failedReturns = 0
+    /// The time of the last return.
+    private var returnedAt: Timestamp?
+
+    package init(first: Int, second: Int, delay: Backoff = Self.returnDelay) {
+        (self.first, self.second, self.delay) = (first, second, delay)
+        (self.port, self.reached) = (first, first)
+    }
+
+    /// Indicates whether each port has failed since the service was last reached.
+    package var allFailed: Bool { self.failedPorts.count == 2 }
+
+    /// Handles an attempt that did not open a connection, for a reason that may be the port's.
+    package mutating func failed(_ port: Int, now: Timestamp) {
+        self.failedPorts.insert(port)
+        if self.port == port { self.port = port == self.first ? self.second : self.first }
+        if port == self.first, self.reached == self.second { self.scheduleReturn(now: now) }
+    }
+
+    /// Handles a connection that was opened.
+    /// - Returns: The change from the other port, if there was one.
+    package mutating func opened(_ port: Int, now: Timestamp) -> Change? {
+        self.failedPorts = []
+        self.port = port
+        guard port != self.reached else { return nil }
+        self.reached = port
+        guard port == self.second else {
+            self.returnTime = nil
+            self.returnedAt = now
+            return .returned
+        }
+        // A port that works only for a short time at a time is tried as rarely as one that does not work.
+        if let returnedAt, now >= returnedAt.advanced(by: self.delay.maximum) { self.failedReturns = 0 }
+        self.scheduleReturn(now: now)
+        return .fellBack
+    }
+
+    /// Returns whether it is time to try the first port again.
+    package func isReturnDue(now: Timestamp) -> Bool { self.returnTime.map { $0 <= now } ?? false }
+
+    private mutating func scheduleReturn(now: Timestamp) {
+        self.failedReturns += 1
+        self.returnTime = now.advanced(by: self.delay.limit(afterFailures: self.failedReturns))
+    }
+}

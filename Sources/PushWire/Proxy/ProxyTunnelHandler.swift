@@ -1,0 +1,111 @@
+package import NIOCore
+package import PushTypes
+
+/// Opens the tunnel of a proxy on a new connection, then leaves the pipeline.
+package final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
+
+    private let proxy: ProxyEndpoint
+    private let host: String
+    private let port: Int
+    private let deadline: NIODeadline
+    private var stateMachine = ProxyTunnelStateMachine()
+    /// Is `nil` once it is completed.
+    private var opened: EventLoopPromise<Void>?
+    private var timer: Scheduled<Void>?
+    private var isStarted = false
+
+    private init(
+        _ proxy: ProxyEndpoint,
+        host: String,
+        port: Int,
+        deadline: NIODeadline,
+        opened: EventLoopPromise<Void>
+    ) {
+        (self.proxy, self.host, self.port) = (proxy, host, port)
+        (self.deadline, self.opened) = (deadline, opened)
+    }
+
+    /// Opens a tunnel on a connection to the proxy. It must be called on the channel's event loop.
+    ///
+    /// - Returns: A future that succeeds on the event loop when the tunnel is open. Handlers that are added to the pipeline
+    ///   at once receive everything from the other end. It fails with ``ProxyFailure``, and the channel is closed.
+    package static func open(
+        _ proxy: ProxyEndpoint,
+        on channel: any Channel,
+        to host: String,
+        port: Int,
+        deadline: NIODeadline
+    ) -> EventLoopFuture<Void> {
+        let opened = channel.eventLoop.makePromise(of: Void.self)
+        let handler = ProxyTunnelHandler(proxy, host: host, port: port, deadline: deadline, opened: opened)
+        do {
+            try channel.pipeline.syncOperations.addHandler(handler)
+        } catch {
+            // The channel was closed meanwhile.
+            opened.fail(ProxyFailure(.closed, proxy: proxy, host: host, port: port))
+            channel.close(promise: nil)
+        }
+        return opened.futureResult
+    }
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: self.deadline) {
+            self.fail(.timeout, context: context)
+        }
+        if context.channel.isActive { self.start(context: context) }
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        self.fail(.closed, context: context)
+    }
+
+    package func channelActive(context: ChannelHandlerContext) {
+        self.start(context: context)
+        context.fireChannelActive()
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        self.fail(.closed, context: context)
+        context.fireChannelInactive()
+    }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // What arrives after a failure, until the channel is closed, is discarded.
+        guard self.opened != nil else { return }
+        switch self.stateMachine.receive(Self.unwrapInboundIn(data)) {
+        case .incomplete: break
+        case .failed(let cause): self.fail(cause, context: context)
+        case .open(let rest):
+            self.finish()?.succeed()
+            if rest.readableBytes > 0 { context.fireChannelRead(NIOAny(rest)) }
+            context.pipeline.syncOperations.removeHandler(self, promise: nil)
+        }
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        self.fail(.closed, context: context)
+    }
+
+    /// Sends the request once: a handler that is added to a new connection is told of it twice.
+    private func start(context: ChannelHandlerContext) {
+        guard !self.isStarted else { return }
+        self.isStarted = true
+        let request = ProxyTunnelStateMachine.request(to: self.host, port: self.port, through: self.proxy)
+        context.writeAndFlush(Self.wrapOutboundOut(request), promise: nil)
+    }
+
+    private func fail(_ cause: ProxyFailure.Cause, context: ChannelHandlerContext) {
+        guard let opened = self.finish() else { return }
+        opened.fail(ProxyFailure(cause, proxy: self.proxy, host: self.host, port: self.port))
+        context.close(promise: nil)
+    }
+
+    /// Returns the promise at the first call, to be completed.
+    private func finish() -> EventLoopPromise<Void>? {
+        self.timer?.cancel()
+        defer { self.opened = nil }
+        return self.opened
+    }
+}

@@ -1,0 +1,36 @@
+import AsyncHTTPClient
+import NIOSSL
+import PushSupport
+
+/// The error of a request that had no response.
+struct NoResponseError: StatusError {
+    let description: String
+    /// Indicates whether the server may have carried the request out.
+    let mayHaveArrived: Bool
+    let status = ExitStatus.unavailable
+
+    /// - Parameter url: The URL of the server.
+    init(_ error: any Error, from url: String) {
+        let (isSecure, text) = (url.hasPrefix("https:"), "\(error)")
+        let failure = error as? HTTPClientError
+        self.mayHaveArrived = failure.map { Self.afterConnecting.contains($0) } ?? false
+        if failure == .deadlineExceeded || failure == .readTimeout || failure == .connectTimeout {
+            self.description = "\(url) did not respond in time"
+        } else if failure == .remoteConnectionClosed {
+            let hint = isSecure ? "" : "; a port that expects TLS does that: is it the right one?"
+            self.description = "\(url) closed the connection without a response\(hint)"
+        } else if text.contains("WRONG_VERSION_NUMBER") {
+            self.description = "\(url) does not speak TLS there: use http, or another port"
+        } else if text.contains("CERTIFICATE_VERIFY_FAILED") || error is NIOSSLExtraError {
+            let remedy = "--api-authority names an authority of your own"
+            self.description = "the certificate of \(url) is not trusted, has expired or is for another name: \(remedy)"
+        } else {
+            self.description = "no response from \(url): is it running? (\(ErrorDescription.of(error)))"
+        }
+    }
+
+    /// The errors of requests that may have been sent.
+    private static let afterConnecting: [HTTPClientError] = [
+        .deadlineExceeded, .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled,
+    ]
+}

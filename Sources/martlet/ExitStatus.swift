@@ -1,0 +1,33 @@
+/// The statuses that commands exit with. `docs/commands.md`, help and manual pages show this table.
+enum ExitStatus: Int32, CaseIterable {
+    /// Everything was done.
+    case done = 0
+    /// The server rejected the request, or a push was not accepted.
+    case failed = 1
+    /// A command that waits has stopped before the end.
+    case unfinished = 2
+    /// A notification had no recipients, or all were skipped.
+    case nobodyReached = 3
+    /// The command line or a setting is wrong, and nothing was done.
+    case usage = 64
+    /// No server responded.
+    case unavailable = 69
+
+    /// One sentence for the documentation.
+    var meaning: String {
+        switch self {
+        case .done: "Everything was done; a notification that was waited for was accepted for every recipient."
+        case .failed: "It failed: the server rejected the request, a file cannot be used, or a push was not accepted."
+        case .unfinished: "The time of --wait-seconds was over first; the provider continues with the notification."
+        case .nobodyReached: "The notification reached nobody: the audience is empty, or every recipient was skipped."
+        case .usage: "An option or a setting is missing, unknown or wrong; nothing was done."
+        case .unavailable: "No server responded."
+        }
+    }
+}
+
+/// An error with an exit status of its own. All other errors exit with ``ExitStatus/failed``.
+protocol StatusError: Error, CustomStringConvertible {
+    /// The status that the command exits with.
+    var status: ExitStatus { get }
+}

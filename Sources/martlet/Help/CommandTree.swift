@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+
+/// A command with its options and the commands below it, as ArgumentParser describes them.
+struct CommandTree: Decodable, Sendable {
+    /// An option, a flag or a positional argument.
+    struct Argument: Decodable, Sendable {
+        /// A name of an option or a flag.
+        struct Name: Decodable, Sendable {
+            /// `long`, or `short` for a single letter.
+            let kind: String
+            let name: String
+
+            /// The name with its hyphens.
+            var spelling: String { self.kind == "long" ? "--\(self.name)" : "-\(self.name)" }
+        }
+
+        /// `positional`, `option` or `flag`.
+        let kind: String
+        let names: [Name]?
+        let abstract: String?
+        let defaultValue: String?
+        let valueName: String?
+        let isOptional: Bool
+        let isRepeating: Bool
+        let shouldDisplay: Bool
+        let sectionTitle: String?
+
+        /// The setting that the argument is a flag of; `nil` for an argument that is no setting.
+        var setting: Setting? {
+            SettingTable.all.lazy.flatMap(\.settings).first { setting in
+                setting.argumentHelp == self.abstract && self.names?.contains { $0.name == setting.flag } == true
+            }
+        }
+
+        /// A value by which the same option of two commands is recognised.
+        var identity: String { "\(self.names?.first?.spelling ?? "") \(self.valueName ?? "") \(self.abstract ?? "")" }
+    }
+
+    /// The whole description.
+    private struct Dump: Decodable, Sendable { let command: CommandTree }
+
+    let commandName: String
+    let abstract: String?
+    let discussion: String?
+    let defaultSubcommand: String?
+    let subcommands: [CommandTree]?
+    let arguments: [Argument]?
+    let shouldDisplay: Bool?
+
+    /// The description, which is made once: it takes time.
+    private static let dump = Result { try JSONDecoder().decode(Dump.self, from: Data(Martlet._dumpHelp().utf8)) }
+
+    /// The tree of all commands.
+    static func root() throws -> CommandTree { try self.dump.get().command }
+
+    /// The commands below this one that help shows. The library's own command `help` comes after ours.
+    var children: [CommandTree] {
+        var names: Set<String> = []
+        return (self.subcommands ?? []).filter { $0.shouldDisplay != false && names.insert($0.commandName).inserted }
+    }
+
+    /// The options, flags and positional arguments that help shows, without those of the library.
+    var shownArguments: [Argument] {
+        (self.arguments ?? []).filter { argument in
+            argument.shouldDisplay && argument.names?.contains { ["help", "version"].contains($0.name) } != true
+        }
+    }
+
+    /// The sentences about the command, without the examples.
+    var details: String {
+        let lines = (self.discussion ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+        let text = lines.prefix { !$0.hasPrefix(CommandConfiguration.exampleMark) }
+        return text.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The examples, each as it is typed; a text after an example belongs to it.
+    var examples: [String] {
+        let parts = (self.discussion ?? "").components(separatedBy: CommandConfiguration.exampleMark)
+        return parts.dropFirst().map { "martlet \($0.trimmingCharacters(in: .whitespacesAndNewlines))" }
+    }
+}

@@ -1,0 +1,66 @@
+/// The spellings of the version before, which still work in this one, with a warning.
+///
+/// Help, completions and manual pages do not show them.
+enum FormerSpelling {
+    /// A former spelling and the one of this version.
+    struct Change {
+        /// The words at the beginning, after `martlet`.
+        let former: [String]
+        let current: [String]
+    }
+
+    /// An option that has another name.
+    struct OptionChange {
+        /// The words of the command at the beginning.
+        let command: [String]
+        /// The name with its hyphens.
+        let former: String
+        let current: String
+    }
+
+    /// The commands with other names.
+    static let commands = [
+        change("key create", "key add"), change("key revoke", "key remove"),
+        change("notification send", "send"),
+        change("gateway app change", "gateway app set"),
+        change("gateway key create", "gateway key add"), change("gateway key revoke", "gateway key remove"),
+        change("gateway certificate create", "gateway certificate add"),
+        change("gateway certificate revoke", "gateway certificate remove"),
+        change("gateway channel create", "gateway channel add"),
+        change("gateway channel delete", "gateway channel remove"),
+    ]
+
+    /// The options with other names.
+    static let options = [OptionChange(command: ["device"], former: "--admin", current: "--admin-url")]
+
+    /// Returns the words of this version, and a warning for each former spelling among them.
+    static func translated(_ words: [String]) -> (words: [String], warnings: [String]) {
+        if words.first == "help" {
+            let (rest, warnings) = self.translated(Array(words.dropFirst()))
+            return (["help"] + rest, warnings)
+        }
+        var (words, warnings) = (words, [String]())
+        if let change = self.commands.first(where: { words.starts(with: $0.former) }) {
+            words.replaceSubrange(..<change.former.count, with: change.current)
+            warnings.append(self.warning(change.former, change.current))
+        }
+        for option in self.options where words.starts(with: option.command) {
+            for (index, word) in words.enumerated() where word == option.former || word.hasPrefix("\(option.former)=") {
+                words[index] = option.current + word.dropFirst(option.former.count)
+                warnings.append(self.warning([option.former], [option.current]))
+            }
+        }
+        return (words, warnings)
+    }
+
+    private static func warning(_ former: [String], _ current: [String]) -> String {
+        let (former, current) = (former.joined(separator: " "), current.joined(separator: " "))
+        return "'\(former)' is now '\(current)'; the next version does not know the former spelling"
+    }
+
+    private static func change(_ former: String, _ current: String) -> Change {
+        Change(former: Self.words(former), current: Self.words(current))
+    }
+
+    private static func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import PushSupport
+
+/// `martlet notification resend`: sends a notification again to the recipients that failed.
+struct NotificationResendCommand: AsyncParsableCommand {
+    static let configuration = command("resend", "Send a notification again, to exactly the recipients that failed.")
+        .detail(
+            "Prints the id of the new notification. The same command again prints the same id: to try once more, resend"
+        )
+        .detail("the new one. Recipients whose token is at fault are left out unless --reason names theirs.")
+        .example("notification resend 9e1c… --expires-in 6h")
+
+    @OptionGroup var resource: ResourceOptions<ProviderNotification>
+    @Option(help: "rejected or failed; repeat it for both. Default: both.") var state: [String] = []
+    @Option(help: "Those with this reason only; repeat it for several.") var reason: [String] = []
+    @Option(help: "The time for which it is worth delivering, such as 6h; default: as the first one.")
+    var expiresIn: String?
+    @Option(help: "A name by which the notification is found; default: that of the first.") var name: String?
+    @Option(help: "Repeat it to send the same notification only once; default: one that follows from the request.")
+    var idempotencyKey: String?
+
+    func run() async throws {
+        var request = self.resource.request(.post).action("resend").body([
+            "states": .texts(self.state), "reasons": .texts(self.reason), "expiresIn": self.expiresIn?.json,
+            "name": self.name?.json,
+        ])
+        if let key = self.idempotencyKey { request = request.idempotencyKey(key) }
+        let response = try await self.resource.connection().send(request)
+        try self.resource.print(response) { $0["id"].stringValue ?? "" }
+    }
+}
