@@ -40,7 +40,10 @@ struct NotificationResponse: ResponseObject {
         }
     }
     private var progress: NotificationProgress { self.notification.progress }
-    private var forecast: NotificationForecast { NotificationForecast(self.notification, clocks: self.clocks) }
+    private var forecast: NotificationForecast {
+        let paused = self.environments?.lazy.compactMap(\.status).first { $0.isPaused }
+        return NotificationForecast(self.notification, clocks: self.clocks, paused: paused)
+    }
     /// The present wave; `nil` before the first one, and for a notification without waves.
     private var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }
 

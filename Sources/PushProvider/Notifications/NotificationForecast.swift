@@ -21,6 +21,8 @@ package struct NotificationForecast: Hashable, Sendable {
         case pushService
         /// Only recipients are left that are tried again.
         case retry
+        /// A configuration fault pauses its environment.
+        case environment
     }
 
     /// A wait that is too short to be shown.
@@ -41,7 +43,8 @@ package struct NotificationForecast: Hashable, Sendable {
     private let notification: NotificationRecord
     private let now: Timestamp
 
-    package init(_ notification: NotificationRecord, clocks: ClockReading) {
+    /// - Parameter paused: An environment of the notification that is paused.
+    package init(_ notification: NotificationRecord, clocks: ClockReading, paused: EnvironmentStatus? = nil) {
         (self.notification, self.now) = (notification, clocks.wall)
         let perSecond = self.measuredRate
         self.rate = perSecond.map { ($0 * 10).rounded() / 10 }
@@ -51,15 +54,15 @@ package struct NotificationForecast: Hashable, Sendable {
             guard notification.startsAt > self.now else { return }
             (self.nextAt, self.cause) = (notification.startsAt, .start)
         case .accepted, .sending:
-            self.findNext(clocks)
-            self.estimate(perSecond)
+            self.findNext(clocks, paused)
+            if self.cause != .environment { self.estimate(perSecond) }
         }
     }
 
     private var progress: NotificationProgress { self.notification.progress }
     private var left: Int { max(0, self.progress.recipients - self.progress.finished) }
 
-    private mutating func findNext(_ clocks: ClockReading) {
+    private mutating func findNext(_ clocks: ClockReading, _ paused: EnvironmentStatus?) {
         let ahead = self.progress.ahead
         guard !ahead.isInFlight else { return }
         // From the steady clock to the wall clock.
@@ -67,9 +70,14 @@ package struct NotificationForecast: Hashable, Sendable {
         let pageAt = wall(ahead.nextPageAt)
         let shardAt = ahead.firstShardAt.map { max($0, pageAt ?? $0) }
         let retryAt = wall(ahead.retryAt)
-        guard let next = [shardAt, retryAt].compactMap(\.self).min(),
-            next > self.now.advanced(by: Self.moment)
-        else { return }
+        let next = [shardAt, retryAt].compactMap(\.self).min()
+        let probeAt = paused?.nextProbeAt ?? self.now
+        if paused != nil, next.map({ probeAt < $0 }) ?? true {
+            // What is held back is due when it expires, and earlier when the pause ends.
+            (self.nextAt, self.cause) = (probeAt, .environment)
+            return
+        }
+        guard let next, next > self.now.advanced(by: Self.moment) else { return }
         self.nextAt = next
         if next != shardAt {
             self.cause = .retry

@@ -6,7 +6,7 @@ enum NotificationProgressText {
     private static let causes = [
         "start": "waiting for its time", "localTime": "waiting for the next time zone",
         "window": "waiting for its hours", "wave": "between two waves", "pushService": "the push service needs a pause",
-        "retry": "the next retry waits",
+        "retry": "the next retry waits", "environment": "its environment is paused, the next probe waits",
     ]
 
     /// Returns the line: the state, a bar, and the counts of everything but success.

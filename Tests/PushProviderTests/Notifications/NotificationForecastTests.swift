@@ -122,6 +122,30 @@ import Testing
         }
     }
 
+    /// Held recipients are due when they expire. What is awaited is the probe, unless something else comes first.
+    @Test func aPausedEnvironmentWaitsForItsProbe() throws {
+        func status(_ now: Timestamp) -> EnvironmentStatus {
+            let fault = ConfigurationFault(.credentialRejected, detail: "InvalidProviderToken")
+            let probe = now.advanced(by: .seconds(30))
+            return EnvironmentStatus(
+                .init(fault: fault, proofs: 3, since: now, isPaused: true, nextProbeAt: probe),
+                ClockReading(now)
+            )
+        }
+        for (retryAfter, cause, nextAfter) in [
+            (86_400, NotificationForecast.Cause.environment, 30), (10, .retry, 10),
+        ] {
+            let (record, now) = try Self.record { record in
+                (record.progress.ahead.firstShardAt, record.progress.ahead.lastShardAt) = (nil, nil)
+                record.progress.ahead.retryAt = record.progress.lastPageAt?.advanced(by: .seconds(retryAfter))
+            }
+            let forecast = NotificationForecast(record, clocks: ClockReading(now), paused: status(now))
+            #expect(forecast.cause == cause)
+            #expect(forecast.nextAt == now.advanced(by: .seconds(nextAfter)))
+            #expect(forecast.secondsLeft == nil || cause == .retry)
+        }
+    }
+
     @Test func aScheduledNotificationNamesItsStart() throws {
         let (record, now) = try Self.record { record in
             record.state = .scheduled
