@@ -30,13 +30,11 @@ struct OperationRunner: Sendable {
             let key = try await self.key(for: operation, request)
             knownKey = key
             if let key {
+                // A public key is in every copy of an app: it earns its connection nothing, and an address that exceeds
+                // its own rate takes nothing of the key's.
+                if key.isPublic { try self.rates.take(publicFrom: context.channel) }
                 try self.rates.take(key)
-                // A public key is in every copy of an app: it earns its connection nothing.
-                if key.isPublic {
-                    try self.rates.take(publicFrom: context.channel)
-                } else {
-                    UnauthenticatedConnections.markAuthenticated(context.channel)
-                }
+                if !key.isPublic { UnauthenticatedConnections.markAuthenticated(context.channel) }
             }
             try Self.authorize(key, operation)
             if let key { try await self.apps.check(key, operation, context) }

@@ -100,15 +100,7 @@ struct InstallationsController: Controller {
             let message = "send the installation's secret in the header installation-secret"
             throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "installation-secret")
         }
-        for device in try await self.store.devices(app: app.id, installation: installation) {
-            let (token, environment) = (device.token, device.environment)
-            _ = try await self.store.deleteDevices(
-                app: app.id,
-                token: token,
-                environment: environment,
-                now: self.time.now
-            )
-        }
+        _ = try await self.store.deleteDevices(app: app.id, installation: installation, now: self.time.now)
         return .noContent
     }
 

@@ -11,8 +11,8 @@ package protocol DeviceStore: Sendable {
     /// Adds or refreshes the device of an installation that registers itself.
     ///
     /// Whoever registers the token of another installation does not get its user.
-    /// - Parameter isProven: Whether the caller has shown that the installation is its own. Without that, only the token
-    ///   that the installation has is accepted.
+    /// - Parameter isProven: Whether the caller has shown that the installation is its own. Without that, only a token
+    ///   that the installation has, in either environment, is accepted.
     /// - Returns: The result; `nil` if the installation has another token, and nothing was changed.
     func registerOwn(
         _ registration: DeviceRegistration,
@@ -36,8 +36,6 @@ package protocol DeviceStore: Sendable {
     ) async throws -> [DeviceRecord]
     /// Returns the devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
-    /// Returns the devices of this installation: one per environment at most.
-    func devices(app: Int64, installation: String) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.
     /// - Returns: The number of deleted devices, with those that cannot be read.
     func deleteDevices(
@@ -46,6 +44,9 @@ package protocol DeviceStore: Sendable {
         environment: PushEnvironment?,
         now: Timestamp
     ) async throws -> Int
+    /// Deletes the devices of this installation, in both environments and of all kinds.
+    /// - Returns: The number of deleted devices, with those that cannot be read.
+    func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> Int
     /// Returns the number of active devices in the audience, with tokens of one kind or of all.
     func count(
         app: Int64,

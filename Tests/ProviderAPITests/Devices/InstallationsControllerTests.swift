@@ -94,6 +94,23 @@ import Testing
         }
     }
 
+    /// The secret is one for both environments, so that a token in one of them is no way to it.
+    @Test func anotherEnvironmentIsNoWayToTheSecret() async throws {
+        try await self.withPublicKey { provider, api in
+            let own = try await Self.register(api, "installation-1", token: 1)
+            let stolen = try await Self.register(api, "installation-1", token: 2, ["environment": "production"])
+            #expect(stolen.status == 403)
+            #expect(stolen.code == "not_own_installation")
+            let more: [String: JSONValue] = ["environment": "production", "secret": own.json["secret"]]
+            #expect(try await Self.register(api, "installation-1", token: 3, more).status == 200)
+            // One request removes both devices.
+            let headers = ["installation-secret": own.json["secret"].stringValue ?? ""]
+            let path = "\(Self.app)/installations/installation-1"
+            #expect(try await api.call("DELETE", path, nil, headers: headers).status == 204)
+            for token in [1, 3] { #expect(try await Self.devices(provider, token: token).isEmpty) }
+        }
+    }
+
     /// Everything but the own installation is refused, and so are tags, attributes and a user without a proof.
     @Test func aPublicKeyMayNothingElse() async throws {
         try await self.withPublicKey { provider, api in
@@ -171,6 +188,26 @@ import Testing
                 }
             }
             #expect(statuses == [200, 429])
+        }
+    }
+
+    /// An address that exceeds its rate does not use up the rate of the key, which all copies of the app share.
+    @Test func anAddressBeyondItsRateTakesNothingOfTheKeys() async throws {
+        try await self.withPublicKey(configure: { $0.limits.publicKeyRate = 1 }) { provider, api in
+            let members: JSONValue = [
+                "name": "rated", "scopes": ["registerSelf"], "apps": [.string(Vectors.bundleID)], "rate": 3,
+            ]
+            var rated = api
+            rated.apiKey = try await provider.api.post("/v1/keys", members).json["key"].stringValue
+            let client = rated
+            let responses = try await withThrowingTaskGroup(of: JSONClient.Response.self) { group in
+                for _ in 0..<20 { group.addTask { try await Self.register(client, "installation-1", token: 1) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for response in responses where response.status != 200 {
+                #expect(response.status == 429)
+                #expect(response.json["error"]["message"].stringValue?.hasPrefix("this address has 1 requests") == true)
+            }
         }
     }
 

@@ -43,32 +43,40 @@ extension SQLiteStore {
         return try await self.database.lookup { try Self.devices($0, where: condition, arguments: arguments).devices }
     }
 
-    package func devices(app: Int64, installation: String) async throws -> [DeviceRecord] {
-        let condition = "app = ? AND installation = ? AND hasLeft = 0 ORDER BY +id"
-        let arguments = [app.databaseValue, installation.databaseValue]
-        return try await self.database.lookup { try Self.devices($0, where: condition, arguments: arguments).devices }
-    }
-
     package func deleteDevices(
         app: Int64,
         token: DeviceToken,
         environment: PushEnvironment?,
         now: Timestamp
     ) async throws -> Int {
+        let condition = "token = ? AND environment = coalesce(?, environment)"
+        let arguments = [token.databaseValue, environment.databaseValue]
+        return try await self.deleteDevices(app: app, where: condition, arguments, now: now)
+    }
+
+    package func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> Int {
+        try await self.deleteDevices(app: app, where: "installation = ?", [installation.databaseValue], now: now)
+    }
+
+    /// Finds devices and deletes them in one transaction.
+    private func deleteDevices(
+        app: Int64,
+        where condition: String,
+        _ arguments: [DatabaseValue],
+        now: Timestamp
+    ) async throws -> Int {
         try await self.database.write { database in
-            let sql = """
-                SELECT id, environment FROM device
-                WHERE app = ? AND token = ? AND environment = coalesce(?, environment) AND hasLeft = 0
-                """
-            let rows = try database.rows(sql: sql, [app.databaseValue, token.databaseValue, environment.databaseValue])
+            let sql = "SELECT id, token, environment FROM device WHERE app = ? AND \(condition) AND hasLeft = 0"
+            let rows = try database.rows(sql: sql, StatementArguments([app.databaseValue] + arguments))
             let events = try TokenEventWriter(app: app, now: now, in: database)
             for row in rows {
-                let id = row["id"] as Int64? ?? 0
-                let environment = row.environment("environment")
-                // A device that cannot be read is deleted at once, as its environment is not known.
+                let (id, token, environment) = (
+                    row["id"] as Int64? ?? 0, row.token("token"), row.environment("environment")
+                )
+                // A device that cannot be read is deleted at once.
                 let changes = RegistrationChanges(app: app, database: database)
-                try changes.leave(id, isReadable: environment != nil)
-                guard let environment else { continue }
+                try changes.leave(id, isReadable: token != nil && environment != nil)
+                guard let token, let environment else { continue }
                 try events.add(.deleted, device: id, token: token, environment: environment)
             }
             try events.announce()

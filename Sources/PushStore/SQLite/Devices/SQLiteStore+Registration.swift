@@ -28,15 +28,19 @@ extension SQLiteStore {
         let (own, token) = (registration.installation, registration.token)
         return try await self.database.write { database in
             func devices(_ column: String, _ value: DatabaseValue) throws -> [DeviceRecord] {
-                let condition = "app = ? AND \(column) = ? AND environment = ? AND hasLeft = 0"
-                let arguments = [app.databaseValue, value, registration.environment.code.databaseValue]
-                return try Self.devices(database, where: condition, arguments: arguments).devices
+                let condition = "app = ? AND \(column) = ? AND hasLeft = 0"
+                return try Self.devices(database, where: condition, arguments: [app.databaseValue, value]).devices
             }
+            // In both environments: the installation has one secret, which the caller learns.
             let known = try devices("installation", own.databaseValue)
             guard isProven || known.isEmpty || known.contains(where: { $0.token == token }) else { return nil }
             var accepted = registration
-            let holder = try devices("token", token.databaseValue).first?.profile.installation
-            if known.isEmpty, let holder, holder != own, accepted.user == nil { accepted.user = .clear }
+            let here = registration.environment
+            let holder = try devices("token", token.databaseValue).first { $0.environment == here }
+            let isNew = !known.contains { $0.environment == here }
+            if isNew, let holder = holder?.profile.installation, holder != own, accepted.user == nil {
+                accepted.user = .clear
+            }
             let events = try TokenEventWriter(app: app, now: now, in: database)
             let result = try Registration(registration: accepted, events: events).run()
             try events.announce()
