@@ -73,10 +73,11 @@ struct ProviderMetrics: Sendable {
             let pauses = try await faults.pauses()
             guard !pauses.isEmpty else { return [] }
             let names = Dictionary(try await store.apps().map { ($0.id, $0.bundleID.name) }) { $1 }
-            return pauses.map { pause in
-                let (app, environment) = (names[pause.target.app] ?? "", pause.target.environment.rawValue)
-                let labels = ["app": app, "environment": environment, "cause": pause.fault.cause.rawValue]
-                return GaugeRegistry.Sample(labels: labels, value: 1)
+            return pauses.compactMap { pause in
+                // An app that is being erased has no name any more.
+                guard let app = names[pause.target.app] else { return nil }
+                let (environment, cause) = (pause.target.environment.rawValue, pause.fault.cause.rawValue)
+                return GaugeRegistry.Sample(labels: ["app": app, "environment": environment, "cause": cause], value: 1)
             }
         }
     }

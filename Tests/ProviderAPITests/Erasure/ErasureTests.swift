@@ -228,6 +228,53 @@ import Testing
         }
     }
 
+    /// What a user gets while the erasure settles is not part of it, until the user is erased again.
+    @Test(arguments: StoreBackend.available)
+    func whatComesAfterTheRequestStays(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            func erase() async throws -> ErasureRecord {
+                let erasure = try await store.eraseUser(Self.user, app: app, steady: Vectors.issuedAt)
+                while try await store.continueErasure(erasure, now: Vectors.issuedAt) {}
+                return erasure
+            }
+            func send() async throws -> NotificationRecord {
+                try await store.start(app: app, to: .devices(.user(Self.user)))
+            }
+            try await store.register(1, app: app) { $0.user = .set(Self.user) }
+            let before = try await send()
+            let erasure = try await erase()
+            #expect(try await store.notification(before.id) == nil)
+            try await store.register(2, app: app) { $0.user = .set(Self.user) }
+            let after = try await send()
+            #expect(try await !store.continueErasure(erasure, now: Vectors.issuedAt))
+            #expect(try await store.devices(app: app, token: Self.token(1)).isEmpty)
+            #expect(try await store.devices(app: app, token: Self.token(2)).map(\.profile.user) == [Self.user])
+            #expect(try await store.notification(after.id)?.audience == .devices(.user(Self.user)))
+            #expect(try await erase().id == erasure.id)
+            #expect(try await store.devices(app: app, token: Self.token(2)).isEmpty)
+            #expect(try await store.notification(after.id) == nil)
+        }
+    }
+
+    /// Many notifications go in searches of a bounded number, and those to others stay.
+    @Test(arguments: StoreBackend.available)
+    func allNotificationsToAUserGo(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app) { $0.user = .set(Self.user) }
+            let both = AudienceExpression.or([.user(Self.user), .user(Self.other)])
+            for number in 0..<120 {
+                _ = try await store.start(app: app, to: .devices(number % 10 == 0 ? both : .user(Self.user)))
+            }
+            let erasure = try await store.eraseUser(Self.user, app: app, steady: Vectors.issuedAt)
+            while try await store.continueErasure(erasure, now: Vectors.issuedAt) {}
+            let left = try await store.notifications(apps: [app], state: nil, name: nil, before: nil, limit: 1000)
+            #expect(left.notifications.count == 12)
+            for audience in left.notifications.map({ "\($0.audience)" }) {
+                #expect(audience.contains(Self.other) && !audience.contains(Self.user))
+            }
+        }
+    }
+
     @Test func theAuditNamesNeitherUserNorToken() async throws {
         try await self.withServer { provider, _ in
             try await provider.api.delete("\(Self.app)/users/\(Self.user)")

@@ -16,7 +16,7 @@ struct AppErasure {
             sql: "SELECT number FROM notification WHERE app = ? LIMIT 1",
             [self.app]
         ) {
-            try NotificationErasure(number: number, limit: self.limit, database: self.database).step()
+            _ = try NotificationErasure(number: number, limit: self.limit, database: self.database).step()
             return true
         }
         for table in try self.tables() where try self.delete(from: table) > 0 { return true }
@@ -85,7 +85,8 @@ struct NotificationErasure {
     let database: Database
 
     /// Erases some rows, and the notification after its last one.
-    func step() throws {
+    /// - Returns: `true` if more remain.
+    func step() throws -> Bool {
         // Its counters need not add up any more.
         try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", self.number)
         for (table, key) in Self.tables {
@@ -93,8 +94,9 @@ struct NotificationErasure {
                 DELETE FROM \(table) WHERE notification = ?1 AND \(key) IN (
                     SELECT \(key) FROM \(table) WHERE notification = ?1 LIMIT ?2)
                 """
-            if try self.database.run(sql: sql, self.number, Int64(self.limit)) >= self.limit { return }
+            if try self.database.run(sql: sql, self.number, Int64(self.limit)) >= self.limit { return true }
         }
         try self.database.run(sql: "DELETE FROM notification WHERE number = ?", self.number)
+        return false
     }
 }

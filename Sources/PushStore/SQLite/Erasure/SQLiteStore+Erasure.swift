@@ -50,12 +50,18 @@ extension SQLiteStore {
             if !remains { self.keyCache.forget() }
             return remains
         }
-        let (remains, tokens) = try await self.database.write { database in
-            let step = UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
-            return (try step.step(), try step.tokens())
+        @Sendable func step(_ database: Database) -> UserErasure {
+            UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
         }
+        // Audiences have no index, and are searched without keeping others from writing.
+        let numbers = try await self.database.read { try step($0).notifications() }
+        for number in numbers {
+            while try await self.database.write({ try step($0).eraseNotification(number) }) {}
+        }
+        guard numbers.isEmpty else { return true }
+        let (remains, tokens) = try await self.database.write { (try step($0).step(), try step($0).tokens()) }
         guard !remains else { return true }
-        // Blocks of events are long, and are searched without keeping others from writing.
+        // So are blocks of events, which are long.
         let events = ErasedEvents(user: user, tokens: tokens)
         let blocks = try await self.database.read { try events.blocks(app: erasure.app, in: $0) }
         for block in blocks { try await self.database.write { try events.erase(from: block, in: $0) } }
@@ -78,14 +84,20 @@ extension SQLiteStore {
         return true
     }
 
-    /// Adds an erasure, or returns the one that is under way.
+    /// Adds an erasure, or extends the one that is under way to what there is now.
     private static func addErasure(
         app: Int64,
         user: String?,
         steady: Timestamp,
         in database: Database
     ) throws -> ErasureRecord {
-        let insert = "INSERT OR IGNORE INTO erasure (app, user, requestedAt) VALUES (?, ?, ?)"
+        let insert = """
+            INSERT INTO erasure (app, user, requestedAt, lastDevice, lastNotification)
+            VALUES (?, ?, ?, (SELECT max(id) FROM device), (SELECT max(number) FROM notification))
+            ON CONFLICT (app, ifnull(user, '')) WHERE isEmptied = 0 DO UPDATE
+            SET requestedAt = excluded.requestedAt, lastDevice = excluded.lastDevice,
+                lastNotification = excluded.lastNotification
+            """
         try database.run(sql: insert, [app, user, steady.milliseconds])
         let sql = "SELECT * FROM erasure WHERE app = ? AND user IS ? AND isEmptied = 0"
         guard let row = try database.row(sql: sql, [app, user]) else { throw DamagedRow(table: "erasure") }

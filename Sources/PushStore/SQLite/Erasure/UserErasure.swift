@@ -9,7 +9,9 @@ import PushTypes
 /// app has written to others, such as the text of a campaign, is not searched.
 struct UserErasure {
     /// The most devices of one step.
-    private static let devicesAtOnce = 100
+    private static let devicesAtOnce = 20
+    /// The most notifications of one search.
+    private static let notificationsAtOnce = 100
 
     /// The id of the erasure, which remembers the tokens of devices that are gone.
     let id: Int64
@@ -18,10 +20,9 @@ struct UserErasure {
     let now: Timestamp
     let database: Database
 
-    /// Erases some rows.
+    /// Erases some rows, once no notification has the user in its audience.
     /// - Returns: `true` if more remain.
     func step() throws -> Bool {
-        if try self.eraseNotification() { return true }
         try self.eraseSchedules()
         if try self.eraseDevices() { return true }
         try self.eraseBadges()
@@ -43,29 +44,46 @@ struct UserErasure {
 
     // MARK: Notifications and schedules
 
-    /// Erases a part of a notification to the user, or takes the user from an audience.
-    private func eraseNotification() throws -> Bool {
-        let sql = "SELECT number, audience, state FROM notification WHERE app = ? AND instr(audience, ?) > 0"
-        for row in try self.database.rows(sql: sql, [self.app, try self.needle]) {
-            guard let number = row["number"] as Int64?, let text = row["audience"] as String?,
-                let audience = (try? JSONValue(parsing: Data(text.utf8))).flatMap(AudienceExpression.init(stored:))
-            else { continue }
-            guard audience.isOnly(self.user) else {
-                let rest = audience.without(self.user)
-                guard rest != audience else { continue }
-                let changed = String(decoding: try rest.json.text, as: UTF8.self)
-                try self.database.run(sql: "UPDATE notification SET audience = ? WHERE number = ?", [changed, number])
-                continue
-            }
-            let end = """
-                UPDATE notification SET state = 'cancelled', finishedAt = ?
-                WHERE number = ? AND state NOT IN ('done', 'cancelled')
-                """
-            try self.database.run(sql: end, self.now.milliseconds, number)
-            try NotificationErasure(number: number, limit: SQLiteStore.erasedAtOnce, database: self.database).step()
-            return true
+    /// Returns some of the notifications that were there at the request and have the user in their audience.
+    func notifications() throws -> [Int64] {
+        let sql = """
+            SELECT number, audience FROM notification
+            WHERE app = ?1 AND number <= (SELECT lastNotification FROM erasure WHERE id = ?3) AND instr(audience, ?2) > 0
+            """
+        let statement = try self.database.cachedStatement(sql: sql)
+        let rows = try Row.fetchCursor(statement, arguments: [self.app, try self.needle, self.id])
+        var found: [Int64] = []
+        while found.count < Self.notificationsAtOnce, let row = try rows.next() {
+            guard let number = row["number"] as Int64?, let audience = Self.audience(row) else { continue }
+            if audience.isOnly(self.user) || audience.without(self.user) != audience { found.append(number) }
         }
-        return false
+        return found
+    }
+
+    /// Erases a part of a notification to the user, or takes the user from its audience.
+    /// - Returns: `true` if more of it remains.
+    func eraseNotification(_ number: Int64) throws -> Bool {
+        let sql = "SELECT audience FROM notification WHERE number = ?"
+        guard let row = try self.database.row(sql: sql, [number]), let audience = Self.audience(row) else {
+            return false
+        }
+        guard audience.isOnly(self.user) else {
+            let rest = String(decoding: try audience.without(self.user).json.text, as: UTF8.self)
+            try self.database.run(sql: "UPDATE notification SET audience = ? WHERE number = ?", [rest, number])
+            return false
+        }
+        let end = """
+            UPDATE notification SET state = 'cancelled', finishedAt = ?
+            WHERE number = ? AND state NOT IN ('done', 'cancelled')
+            """
+        try self.database.run(sql: end, self.now.milliseconds, number)
+        return try NotificationErasure(number: number, limit: SQLiteStore.erasedAtOnce, database: self.database).step()
+    }
+
+    /// Returns the audience of a notification; `nil` if it cannot be read.
+    private static func audience(_ row: Row) -> AudienceExpression? {
+        guard let text = row["audience"] as String? else { return nil }
+        return (try? JSONValue(parsing: Data(text.utf8))).flatMap(AudienceExpression.init(stored:))
     }
 
     /// Removes schedules to the user alone, and takes the user from others.
@@ -109,14 +127,14 @@ struct UserErasure {
     /// Erases some devices of the user, and remembers their tokens.
     private func eraseDevices() throws -> Bool {
         // With them go those of the same installation that never had a user.
-        let ofUser = "app = ?1 AND user = ?2"
+        let ofUser = "app = ?1 AND user = ?2 AND id <= (SELECT lastDevice FROM erasure WHERE id = ?4)"
         let sql = """
             SELECT id FROM device WHERE \(ofUser)
             UNION SELECT id FROM device WHERE app = ?1 AND user IS NULL AND installation IN (
                 SELECT installation FROM device WHERE \(ofUser) AND installation IS NOT NULL)
             LIMIT ?3
             """
-        let devices = try self.database.integers(sql: sql, [self.app, self.user, Self.devicesAtOnce])
+        let devices = try self.database.integers(sql: sql, [self.app, self.user, Self.devicesAtOnce, self.id])
         guard !devices.isEmpty else { return false }
         var tokens = try self.tokens()
         for device in devices {
@@ -146,11 +164,16 @@ struct UserErasure {
 
     /// Erases the deliveries of a device in notifications that have ended. Those in progress have only its number.
     private func eraseDeliveries(of device: Int64) throws {
-        let ended = "SELECT number FROM notification WHERE app = ?1 AND finishedAt IS NOT NULL"
-        for condition in [
-            "(notification, recipient) IN (SELECT number, ?2 FROM (\(ended)))",
-            "device = ?2 AND notification IN (\(ended))",
-        ] {
+        // Those of campaigns have no index by device: each campaign is searched for this one.
+        let campaigns = """
+            SELECT number, ?2 FROM notification INDEXED BY notificationInBulk
+            WHERE app = ?1 AND lane = 1 AND finishedAt IS NOT NULL
+            """
+        let hasEnded = """
+            EXISTS (SELECT 1 FROM notification
+                WHERE number = delivery.notification AND app = ?1 AND finishedAt IS NOT NULL)
+            """
+        for condition in ["(notification, recipient) IN (\(campaigns))", "device = ?2 AND \(hasEnded)"] {
             let mark = """
                 UPDATE notification SET isForgotten = 1 WHERE number IN (SELECT notification FROM delivery WHERE \(condition))
                 """
@@ -162,19 +185,24 @@ struct UserErasure {
     private func eraseBadges() throws {
         let holder = "user:\(self.user)"
         try self.database.run(sql: "DELETE FROM badge WHERE app = ? AND holder = ?", [self.app, holder])
-        let ofApp = "notification IN (SELECT number FROM notification WHERE app = ?)"
-        try self.database.run(sql: "DELETE FROM badgeStep WHERE \(ofApp) AND holder = ?", [self.app, holder])
+        let sql = "DELETE FROM badgeStep WHERE holder = ?1 AND \(Self.isOfApp("badgeStep"))"
+        try self.database.run(sql: sql, [holder, self.app])
+    }
+
+    /// Returns the condition that a row belongs to a notification of the app (`?2`). Its table has only rows of
+    /// notifications in progress, or an index by what else is asked.
+    private static func isOfApp(_ table: String) -> String {
+        "EXISTS (SELECT 1 FROM notification WHERE number = \(table).notification AND app = ?2)"
     }
 
     /// Erases what is kept of a token. A notification that names it and has not sent to it yet sends to no device.
     private func erase(_ token: DeviceToken) throws {
         let (token, app) = (token.databaseValue, self.app.databaseValue)
-        let ofApp = "notification IN (SELECT number FROM notification WHERE app = ?2)"
         for sql in [
             "DELETE FROM tokenEvent WHERE token = ?1 AND app = ?2",
             "DELETE FROM formerToken WHERE token = ?1 AND app = ?2",
-            "DELETE FROM tokenHad WHERE token = ?1 AND \(ofApp)",
-            "UPDATE target SET token = randomblob(32) WHERE token = ?1 AND \(ofApp)",
+            "DELETE FROM tokenHad WHERE token = ?1 AND \(Self.isOfApp("tokenHad"))",
+            "UPDATE target SET token = randomblob(32) WHERE token = ?1 AND \(Self.isOfApp("target"))",
         ] {
             try self.database.run(sql: sql, [token, app])
         }

@@ -24,7 +24,9 @@ extension SQLiteSchema {
         -- the user's devices go with the last row of theirs, and then only the file remains to be overwritten.
         CREATE TABLE erasure (
             id INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, user TEXT, tokens TEXT,
-            requestedAt INTEGER NOT NULL, isEmptied INTEGER NOT NULL DEFAULT 0
+            requestedAt INTEGER NOT NULL, isEmptied INTEGER NOT NULL DEFAULT 0,
+            -- The newest device and notification at the request: what a user gets after it stays.
+            lastDevice INTEGER, lastNotification INTEGER
         ) STRICT;
         CREATE UNIQUE INDEX erasureBySubject ON erasure (app, ifnull(user, '')) WHERE isEmptied = 0;
         """
