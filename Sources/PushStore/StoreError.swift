@@ -15,6 +15,8 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Nothing can be written now: the disk is full or read-only.
     case cannotWrite(why: String)
     case cannotBackUp(path: String, why: String)
+    /// There is no app with this bundle id, for which a key would be.
+    case noSuchApp(Topic)
     /// An app with this bundle id is being erased, and another one cannot be added yet.
     case beingErased(Topic)
     /// The query was interrupted after this time.
@@ -39,6 +41,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "the master key \(path) is missing, and \(database) holds secrets that only it opens: bring it back"
         case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
         case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
+        case .noSuchApp(let app): "there is no app \(app.name): add it first"
         case .beingErased(let app): "the app \(app.name) is being erased: add it again later"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
         case .queryTooExpensive(let budget): "the query took longer than \(budget)"

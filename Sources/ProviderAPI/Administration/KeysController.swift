@@ -48,8 +48,9 @@ struct KeysController: Controller {
                 "a public key is for named apps: name the one it is in"
             )
         }
-        try await self.checkApps(settings)
-        let (key, text) = try await self.keys.issue(name: name, scopes: scopes) { settings.apply(to: &$0) }
+        let (key, text) = try await self.checkingApps(settings) {
+            try await self.keys.issue(name: name, scopes: scopes) { settings.apply(to: &$0) }
+        }
         request.made(key.id)
         return try .json(KeyResponse(record: key, text: text), status: .created)
     }
@@ -71,11 +72,13 @@ struct KeysController: Controller {
     /// Changes the members that the body names, from the next request on. `null` removes a limit.
     private func change(_ request: OperationRequest) async throws -> Response {
         let settings = try KeySettings(try await request.fields(KeySettings.members), now: self.time.now)
-        try await self.checkApps(settings)
         return try await request.object("key") { id in
             let before = try await self.store.keys().first { $0.id == id }
             if let before { try Self.check(settings, of: before) }
-            switch try await self.store.changeKey(id, { settings.apply(to: &$0) }) {
+            let change = try await self.checkingApps(settings) {
+                try await self.store.changeKey(id) { settings.apply(to: &$0) }
+            }
+            switch change {
             case .changed(let key): return try .json(self.response(key))
             case .missing: return nil
             case .lastAdmin: throw Self.lastAdmin
@@ -113,11 +116,16 @@ struct KeysController: Controller {
         }
     }
 
-    /// Rejects apps that do not exist: a key for one would come alive with the next app of that name.
-    private func checkApps(_ settings: KeySettings) async throws {
-        guard case .set(let apps)? = settings.apps else { return }
-        for app in apps.sorted(by: { $0.name < $1.name }) where try await self.store.app(bundleID: app) == nil {
-            throw settings.fields.error("apps", "no_such_app", "there is no app \(app.name): add it first")
+    /// Calls `body`, and rejects the request if the store finds an app that does not exist.
+    private func checkingApps<Value: Sendable>(
+        _ settings: KeySettings,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StoreError {
+            guard case .noSuchApp = error else { throw error }
+            throw settings.fields.error("apps", "no_such_app", error.description)
         }
     }
 

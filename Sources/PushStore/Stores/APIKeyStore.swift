@@ -4,6 +4,8 @@ package import PushTypes
 /// API keys, found by the SHA-256 of the key.
 package protocol APIKeyStore: Sendable {
     /// Adds a key. Only its hash is stored.
+    /// - Throws: ``StoreError/noSuchApp(_:)`` for a key that is limited to an app that does not exist: it would come alive
+    ///   with the next app of that name.
     func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws
     /// Returns the key with this hash; `nil` if there is none.
     func key(hash: [UInt8]) async throws -> APIKeyRecord?
@@ -12,6 +14,7 @@ package protocol APIKeyStore: Sendable {
     /// Changes the name, the scopes, the apps, the expiry or the rate of a key, and nothing else of it.
     ///
     /// The only ``APIKeyRecord/isLastingAdmin`` key stays one: of two changes at the same time one is refused.
+    /// - Throws: ``StoreError/noSuchApp(_:)`` as ``addKey(_:hash:)`` does, for an app that the key was not limited to.
     func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChange
     /// Deletes a key unless it is the only ``APIKeyRecord/isLastingAdmin`` one: of two that delete each other one stays.
     func deleteKey(_ id: UUID) async throws -> KeyDeletion

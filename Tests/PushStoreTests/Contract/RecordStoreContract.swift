@@ -57,7 +57,13 @@ import Testing
     func aKeyKeepsItsLimitsAndChangesAtOnce(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in
             var key = APIKeyRecord(id: UUID(), name: "ci", scopes: [.send], createdAt: self.now)
-            key.apps = [try #require(Topic(Vectors.bundleID)), try #require(Topic("com.example.Other"))]
+            let other = try #require(Topic("com.example.Other"))
+            key.apps = [try #require(Topic(Vectors.bundleID)), other]
+            // A key for an app that is not there would come alive with the next one of that name.
+            let early = key
+            await #expect(throws: StoreError.noSuchApp(other)) { try await store.addKey(early, hash: [1]) }
+            #expect(try await store.key(hash: [1]) == nil)
+            _ = try await store.addApp(bundleID: other, name: nil, now: self.now)
             (key.expiresAt, key.rate) = (self.now.advanced(by: .seconds(60)), 5)
             try await store.addKey(key, hash: [1])
             #expect(try await store.key(hash: [1]) == key)
@@ -66,6 +72,11 @@ import Testing
             #expect(result == .changed(key))
             #expect(try await store.key(hash: [1]) == key)
             #expect(try await store.changeKey(UUID()) { $0.rate = 1 } == .missing)
+            let missing = try #require(Topic("com.example.Missing"))
+            await #expect(throws: StoreError.noSuchApp(missing)) {
+                try await store.changeKey(early.id) { $0.apps = [missing] }
+            }
+            #expect(try await store.key(hash: [1])?.apps == nil)
             let later = self.now.advanced(by: .seconds(9))
             try await store.setLastUses([key.id: later, UUID(): later])
             try await store.setLastUses([key.id: self.now])

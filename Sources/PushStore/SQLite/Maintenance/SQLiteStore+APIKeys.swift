@@ -6,7 +6,8 @@ extension SQLiteStore {
     package func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws {
         defer { self.keyCache.forget() }
         _ = try await self.database.write { database in
-            try database.insert(
+            try Self.checkApps(key.apps ?? [], in: database)
+            return try database.insert(
                 into: "apiKey",
                 [
                     "id": key.id.uuidString, "hash": Data(hash), "name": key.name, "scopes": Self.text(key.scopes),
@@ -39,6 +40,7 @@ extension SQLiteStore {
             guard let before = try Self.key(id, in: database) else { return .missing }
             var after = before
             change(&after)
+            try Self.checkApps((after.apps ?? []).subtracting(before.apps ?? []), in: database)
             if before.isLastingAdmin, !after.isLastingAdmin {
                 guard try Self.hasLastingAdmin(besides: id, in: database) else { return .lastAdmin }
             }
@@ -84,6 +86,14 @@ extension SQLiteStore {
             WHERE id != ? AND apps IS NULL AND expiresAt IS NULL AND instr(' ' || scopes || ' ', ' admin ') > 0
             """
         return try database.hasRow(sql: sql, [id.uuidString])
+    }
+
+    /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that does not exist, or is being erased.
+    private static func checkApps(_ apps: Set<Topic>, in database: Database) throws {
+        for app in apps.sorted(by: { $0.name < $1.name }) {
+            let sql = "SELECT 1 FROM app WHERE bundleID = ? AND isErased = 0"
+            guard try database.hasRow(sql: sql, [app.name]) else { throw StoreError.noSuchApp(app) }
+        }
     }
 
     private static func text(_ scopes: Set<APIScope>) -> String {
