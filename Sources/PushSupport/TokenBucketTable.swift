@@ -6,9 +6,17 @@ package final class TokenBucketTable<Key: Hashable & Sendable>: Sendable {
 
     private let rate: Double
     private let burst: Double
-    /// The number of buckets from which full ones are removed.
-    private let kept = 1000
-    private let buckets = Mutex<[Key: Bucket]>([:])
+    /// The fewest buckets from which full ones are removed.
+    private static var minimumSearched: Int { 1000 }
+
+    private struct State {
+        var buckets: [Key: Bucket] = [:]
+        /// The number of buckets from which full ones are removed: twice as many as were left the last time, so that a
+        /// new key costs little on average.
+        var searched = TokenBucketTable.minimumSearched
+    }
+
+    private let state = Mutex(State())
 
     /// Creates a limiter without buckets.
     ///
@@ -19,6 +27,9 @@ package final class TokenBucketTable<Key: Hashable & Sendable>: Sendable {
         (self.rate, self.burst) = (rate, burst)
     }
 
+    /// The number of buckets.
+    package var count: Int { self.state.withLock { $0.buckets.count } }
+
     /// Calls `body` with the key's bucket, under the lock.
     ///
     /// - Parameter rate: The tokens per second of a new bucket, twice as many at once; `nil` for those of the table.
@@ -28,12 +39,16 @@ package final class TokenBucketTable<Key: Hashable & Sendable>: Sendable {
         now: ContinuousClock.Instant,
         _ body: (inout Bucket) -> Value
     ) -> Value {
-        self.buckets.withLock { buckets in
-            if buckets.count >= self.kept, buckets[key] == nil {
-                for other in buckets.keys where buckets[other]?.isFull(now: now) ?? true { buckets[other] = nil }
+        self.state.withLock { state in
+            if state.buckets.count >= state.searched, state.buckets[key] == nil {
+                state.buckets = state.buckets.filter { _, bucket in
+                    var bucket = bucket
+                    return !bucket.isFull(now: now)
+                }
+                state.searched = max(Self.minimumSearched, 2 * state.buckets.count)
             }
             let new = Bucket(rate: rate ?? self.rate, burst: rate.map { 2 * $0 } ?? self.burst, now: now)
-            return body(&buckets[key, default: new])
+            return body(&state.buckets[key, default: new])
         }
     }
 }
