@@ -51,10 +51,9 @@ package struct UserProof: Hashable, Sendable {
         guard end <= now.advanced(by: Self.maximumLifetime + Self.clockSkew) else {
             throw Self.error("its exp is more than an hour from now")
         }
-        for name in ["nbf", "iat"] {
-            if let start = Self.time(claims[name]), start > now.advanced(by: Self.clockSkew) {
-                throw Self.error("its \(name) is in the future")
-            }
+        for name in ["nbf", "iat"] where claims[name] != nil {
+            guard let start = Self.time(claims[name]) else { throw Self.error("its \(name) is no time in seconds") }
+            guard start <= now.advanced(by: Self.clockSkew) else { throw Self.error("its \(name) is in the future") }
         }
         if let bound = claims["installation"], bound != .string(installation) {
             throw Self.error("it is for another installation")

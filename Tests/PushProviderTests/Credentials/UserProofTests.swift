@@ -57,6 +57,7 @@ import Testing
             (["exp": .string("later")], "no claim exp"),
             (["exp": .integer(.max)], "more than an hour"), (["exp": .number(1e300)], "no claim exp"),
             (["nbf": .integer(1_800_000_500)], "nbf is in the future"),
+            (["nbf": .string("tomorrow")], "nbf is no time"), (["iat": .bool(true)], "iat is no time"),
             (["installation": .string("installation-2")], "another installation"),
             (["installation": .bool(true)], "another installation"), (["sub": .null], "no user id"),
             (["sub": .string("")], "no user id"), (["sub": .string(String(repeating: "a", count: 257))], "no user id"),
