@@ -27,17 +27,23 @@ struct FirstAdminKey: Sendable {
     /// - Parameters:
     ///   - file: The file for the key; `nil` for none.
     ///   - show: Is called with the key, once, when the key is valid or about to be.
-    /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that holds something else than a key.
+    /// - Throws: ``ProviderError/cannotWriteAdminKey(path:why:)`` for a file that holds something else than a key, or
+    ///   cannot be made.
     init(_ keys: APIKeys, file: String?, show: @escaping @Sendable (String) -> Void) async throws {
         (self.keys, self.file, self.show) = (keys, file, show)
         let isFirst = try await keys.isEmpty
         self.text = isFirst ? APIKeys.newText() : nil
         guard let file else { return }
         try await Self.recover(file, keys)
+        guard isFirst else { return }
         // A file with a key that is not stored may be overwritten: it is from an interrupted start, or an older
         // database.
-        if isFirst, FileManager.default.fileExists(atPath: file), Self.key(in: file) == nil {
+        if FileManager.default.fileExists(atPath: file), Self.key(in: file) == nil {
             throw ProviderError.cannotWriteAdminKey(path: file, why: "File exists")
+        }
+        // Here nothing runs yet that would have to end.
+        guard access(URL(filePath: file).deletingLastPathComponent().path, W_OK | X_OK) == 0 else {
+            throw ProviderError.cannotWriteAdminKey(path: file, why: DurableFile.lastError)
         }
     }
 

@@ -1,7 +1,6 @@
 package import HTTPTypes
 package import HummingbirdCore
 import HummingbirdHTTP2
-package import Logging
 package import NIOCore
 
 extension HTTPServerBuilder {
@@ -53,14 +52,5 @@ extension HTTPServerBuilder {
                 listener: listener
             )
         }
-    }
-}
-
-extension Logger {
-    /// This logger without messages below warning: the HTTP server's messages of start and stop would repeat our own.
-    package var forHTTPServer: Logger {
-        var logger = self
-        logger.logLevel = max(self.logLevel, .warning)
-        return logger
     }
 }

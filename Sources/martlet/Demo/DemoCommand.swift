@@ -27,7 +27,8 @@ struct DemoCommand: AsyncParsableCommand {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let file = settings.file.map { "; settings file \($0) is used for the log only" } ?? ""
         StandardOutput.line("Pushes go to the demo's own gateway, nothing goes to Apple. Data: \(directory)\(file)")
-        let demo = DemoRun(directory: directory, endsAfterDelivery: self.exit, log: log)
-        try await ServiceRunner.run([], until: demo, logger: log.logger("martlet"))
+        let roles = DemoRoles(logger: log.logger("demo"))
+        let demo = DemoRun(directory: directory, endsAfterDelivery: self.exit, roles: roles, log: log)
+        try await ServiceRunner.run([roles], until: demo, logger: log.logger("martlet"))
     }
 }

@@ -6,7 +6,28 @@ import PushSender
 import PushSupport
 import ServiceLifecycle
 
+/// The gateway, the provider and the device of the demo, which run until ``DemoRun`` has ended.
+struct DemoRoles: Service {
+    private let group: ServiceGroup
+
+    init(logger: Logger) {
+        self.group = ServiceGroup(configuration: .init(services: [FirstRole()], logger: logger))
+    }
+
+    func run() async throws { try await self.group.run() }
+
+    /// Runs a service with the others.
+    func start(_ service: any Service) async { await self.group.addServiceUnlessShutdown(service) }
+
+    /// Keeps the group, which could not run without a service, for the roles that are started in it.
+    private struct FirstRole: Service {
+        func run() async throws { try? await gracefulShutdown() }
+    }
+}
+
 /// Sets up all roles, sends one notification through them and prints each step.
+///
+/// It comes after the roles in a group of services, so that Ctrl-C ends it first and it meets no role that has ended.
 struct DemoRun: Service {
     /// The longest time of the set-up, and of the first delivery.
     private static let deadline: Duration = .seconds(60)
@@ -14,36 +35,19 @@ struct DemoRun: Service {
     let directory: String
     /// Indicates whether the demo ends after the first delivery.
     let endsAfterDelivery: Bool
+    let roles: DemoRoles
     let log: LogConfiguration
 
-    /// Runs the roles in a group of their own, which ends when the story does.
     func run() async throws {
-        let group = ServiceGroup(configuration: .init(services: [any Service](), logger: self.log.logger("demo")))
-        let story = DemoStory(run: self, group: group)
-        await group.addServiceUnlessShutdown(
-            .init(service: story, successTerminationBehavior: .gracefullyShutdownGroup)
-        )
-        try await group.run()
-    }
-
-    /// The course of the demo as a service, so that its end shuts down the group.
-    private struct DemoStory: Service {
-        let run: DemoRun
-        let group: ServiceGroup
-
-        func run() async throws {
-            do {
-                try await cancelWhenGracefulShutdown {
-                    try await self.run.perform { await self.group.addServiceUnlessShutdown($0) }
-                }
-            } catch is CancellationError {
-                // Ctrl-C may come before everything has started.
-            }
+        do {
+            try await cancelWhenGracefulShutdown { try await self.perform { await self.roles.start($0) } }
+        } catch  where Task.isShuttingDownGracefully {
+            // Ctrl-C interrupts whatever step the demo is at.
         }
     }
 
-    /// Runs the demo.
-    /// - Parameter start: Runs a service in the group.
+    /// Performs the steps of the demo.
+    /// - Parameter start: Runs a service with the others.
     private func perform(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
         let (loop, device) = try await Self.within(Self.deadline) {
             var loop = DemoLoop(directory: self.directory, log: self.log)
@@ -56,10 +60,8 @@ struct DemoRun: Service {
         StandardOutput.line("\n\(NotificationText.plain(first))\n")
         guard !self.endsAfterDelivery else { return }
         StandardOutput.line(try loop.hints())
-        for await notification in device.notifications.cancelOnGracefulShutdown() {
-            StandardOutput.line(NotificationText.plain(notification))
-        }
-        // The device ends before this service does, and its sequence of notifications with it.
+        for await notification in device.notifications { StandardOutput.line(NotificationText.plain(notification)) }
+        // A device that has failed ends the demo with its error.
         try? await gracefulShutdown()
     }
 

@@ -46,6 +46,20 @@ import Testing
         }
     }
 
+    @Test func aFolderThatDoesNotExistIsAnError() async throws {
+        try await self.withFolder { configuration, file in
+            var configuration = configuration
+            let missing = "\(file).folder/admin.key"
+            configuration.adminKeyFile = missing
+            await #expect(throws: ProviderError.cannotWriteAdminKey(path: missing, why: "No such file or directory")) {
+                try await self.start(configuration)
+            }
+            configuration.adminKeyFile = file
+            let shown = try await self.start(configuration)
+            #expect(shown.count == 1, "the refused start has made none")
+        }
+    }
+
     /// Of a start that was cut off, or of keys that were removed.
     @Test func aStaleKeyFileStopsNoStart() async throws {
         try await self.withFolder { configuration, file in
