@@ -14,6 +14,8 @@ struct NotificationResponse: ResponseObject {
     let app: Topic?
     /// The time for which the rate and the end are estimated.
     let clocks: ClockReading
+    /// The start in the first time zone, which lists do not look up; see ``NotificationForecast/firstStart(of:in:)``.
+    var firstStart: Timestamp?
     /// The audience, which only the response to a request for this one notification has.
     var audience: Audience?
     /// The content, which only the response to a request for this one notification has.
@@ -42,7 +44,12 @@ struct NotificationResponse: ResponseObject {
     private var progress: NotificationProgress { self.notification.progress }
     private var forecast: NotificationForecast {
         let paused = self.environments?.lazy.compactMap(\.status).first { $0.isPaused }
-        return NotificationForecast(self.notification, clocks: self.clocks, paused: paused)
+        return NotificationForecast(
+            self.notification,
+            firstStart: self.firstStart,
+            clocks: self.clocks,
+            paused: paused
+        )
     }
     /// The present wave; `nil` before the first one, and for a notification without waves.
     private var wave: WaveProgress? { self.progress.wave.startedAt == nil ? nil : self.progress.wave }

@@ -133,6 +133,7 @@ struct NotificationsController: Controller {
     private func response(_ notification: NotificationRecord) async throws -> NotificationResponse {
         let app = try await self.store.app(id: notification.app)
         var response = NotificationResponse(notification: notification, app: app?.bundleID, clocks: self.time.reading)
+        response.firstStart = try await NotificationForecast.firstStart(of: notification, in: self.store)
         if let app, notification.progress.finishedAt == nil {
             let environments = notification.environment.map { [$0] } ?? PushEnvironment.allCases
             let states = try await EnvironmentResponse.faulty(app, environments, self.faults)

@@ -161,8 +161,12 @@ struct SendingController: Controller {
         if let waiting {
             notification = try await waiting.end(of: new, self.outcomes, self.store, on: request.context.channel)
             list = try await self.outcomes(of: notification)
+        } else if new.delivery != nil {
+            // With its shards, which tell when it is sent.
+            notification = try await self.store.notification(new.id) ?? new
         }
         var response = NotificationResponse(notification: notification, app: app.bundleID, clocks: self.time.reading)
+        response.firstStart = try await NotificationForecast.firstStart(of: notification, in: self.store)
         response.warnings = warnings
         response.scopes = request.caller?.scopes
         (response.outcomes, response.pending) = (list?.outcomes, list?.pending)

@@ -94,7 +94,10 @@ struct SchedulesController: Controller {
         )
         schedule.key = request.caller?.reference
         let times = DeprecatedTimes.warnings(in: .object(fields.members.filter { $0.key == "schedule" }))
-        let content = wanted.warnings.map { ContentWarning(field: "notification.\($0.field)", message: $0.message) }
+        let missing = try await ContentWarning.missingTokens(for: wanted, app: app.id, in: self.store)
+        let content = (wanted.warnings + [missing].compactMap(\.self)).map {
+            ContentWarning(field: "notification.\($0.field)", message: $0.message)
+        }
         return (schedule, times + content)
     }
 

@@ -9,6 +9,9 @@ package enum DeviceRequest {
     package static let maximumText = AudienceExpression.maximumText
     /// The minimum length of a token, in bytes: no shorter one was ever seen (reference 1.7).
     package static let minimumToken = 32
+    /// The message of an error about a token that cannot be one.
+    static let tokenForm =
+        "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
     /// The maximum number of tags of a device, and of attributes of a registration; see ``DeviceBounds`` too.
     package static let maximumTags = DeviceBounds.tags
     package static let maximumAttributes = DeviceBounds.attributes
@@ -30,9 +33,7 @@ package enum DeviceRequest {
     package static func registration(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
         guard let token = DeviceToken(userInput: text), token.bytes.count >= Self.minimumToken else {
-            let message =
-                "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
-            throw fields.error("token", "invalid_token", message)
+            throw fields.error("token", "invalid_token", Self.tokenForm)
         }
         var registration = DeviceRegistration(
             environment: try fields.environment("environment") ?? .production,

@@ -43,16 +43,24 @@ package struct NotificationForecast: Hashable, Sendable {
     private let notification: NotificationRecord
     private let now: Timestamp
 
-    /// - Parameter paused: An environment of the notification that is paused.
-    package init(_ notification: NotificationRecord, clocks: ClockReading, paused: EnvironmentStatus? = nil) {
+    /// - Parameters:
+    ///   - firstStart: The start in the first time zone, see ``firstStart(of:in:)``; `nil` if it is not known.
+    ///   - paused: An environment of the notification that is paused.
+    package init(
+        _ notification: NotificationRecord,
+        firstStart: Timestamp? = nil,
+        clocks: ClockReading,
+        paused: EnvironmentStatus? = nil
+    ) {
         (self.notification, self.now) = (notification, clocks.wall)
         let perSecond = self.measuredRate
         self.rate = perSecond.map { ($0 * 10).rounded() / 10 }
         switch notification.state {
         case .paused, .cancelled, .done: return
         case .scheduled:
-            guard notification.startsAt > self.now else { return }
-            (self.nextAt, self.cause) = (notification.startsAt, .start)
+            let next = max(notification.startsAt, firstStart ?? notification.startsAt)
+            guard next > self.now else { return }
+            (self.nextAt, self.cause) = (next, firstStart == nil ? .start : .localTime)
         case .accepted, .sending:
             self.findNext(clocks, paused)
             if self.cause != .environment { self.estimate(perSecond) }

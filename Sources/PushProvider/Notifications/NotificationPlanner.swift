@@ -39,7 +39,7 @@ struct NotificationPlanner: Sendable {
     func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
         do {
             return try await QueryCaller.$current.withValue(QueryCaller(budget: budget, purpose: .acceptance)) {
-                let shards = self.begun(try await self.shards(of: notification))
+                let shards = self.begun(try await Self.shards(of: notification, in: self.store))
                 return Plan(shards: shards, recipients: try await self.count(notification))
             }
         } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
@@ -72,13 +72,13 @@ struct NotificationPlanner: Sendable {
     }
 
     /// Returns one shard for all, or one for each time zone if those begin at different times.
-    private func shards(of notification: NotificationRecord) async throws -> [ShardPlan] {
+    static func shards(of notification: NotificationRecord, in store: any ProviderStore) async throws -> [ShardPlan] {
         let acceptedAt = notification.createdAt
         guard let delivery = notification.delivery else { return [ShardPlan(notBefore: acceptedAt)] }
         if delivery.isSameEverywhere || notification.audience.isTokens {
             return delivery.start(for: nil, acceptedAt: acceptedAt).map { [ShardPlan(notBefore: $0)] } ?? []
         }
-        let zones = try await self.store.timeZones(app: notification.app, kind: notification.content.tokenKind)
+        let zones = try await store.timeZones(app: notification.app, kind: notification.content.tokenKind)
         var plans: [ShardPlan] = []
         for name in zones.keys.compactMap({ $0 }).sorted().prefix(Self.maximumZones) {
             guard let start = delivery.start(for: TimeZone(named: name), acceptedAt: acceptedAt) else { continue }

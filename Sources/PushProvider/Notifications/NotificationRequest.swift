@@ -122,8 +122,9 @@ package struct NotificationRequest: Hashable, Sendable {
         var tokens: [DeviceToken] = []
         var positions: [DeviceToken: Int] = [:]
         for (index, text) in texts.enumerated() {
-            guard let token = DeviceToken(userInput: text)
-            else { throw to.error("tokens[\(index)]", "invalid_token", "a device token is hex or base64") }
+            guard let token = DeviceToken(userInput: text), token.bytes.count >= DeviceRequest.minimumToken else {
+                throw to.error("tokens[\(index)]", "invalid_token", DeviceRequest.tokenForm)
+            }
             guard positions[token] == nil else { continue }
             positions[token] = index
             tokens.append(token)

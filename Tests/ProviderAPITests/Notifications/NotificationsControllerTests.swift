@@ -10,6 +10,56 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct NotificationsControllerTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
+    /// The response to the request has the next moment already, and not only that to a later question.
+    @Test func whatWaitsNamesItsNextMoment() async throws {
+        try await withProvider(senders: ScriptedSender(), time: ManualTime()) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA, ["timeZone": "Europe/Berlin"])
+            func check(_ when: JSONValue, _ state: JSONValue, _ cause: JSONValue, _ next: JSONValue) async throws {
+                let body: JSONValue = ["to": ["all": true], "alert": "Hi", "when": when]
+                let sent = try await provider.api.post("\(Self.app)/notifications", body)
+                #expect(sent.status == 202 && sent.json["state"] == state)
+                let shown = try await provider.api.get("/v1/notifications/\(sent.json["id"].stringValue ?? "")").json
+                for response in [sent.json, shown] {
+                    #expect(response["waitingFor"] == cause)
+                    #expect(response["nextAt"] == next)
+                }
+            }
+            // Before that, in Berlin: the notification itself is opened 14 hours before UTC's clocks show it.
+            try await check(["localTime": "2023-11-16T09:30"], "scheduled", "localTime", "2023-11-16T08:30:00.000Z")
+            try await check(["at": "2023-11-16T09:30:00Z"], "scheduled", "start", "2023-11-16T09:30:00.000Z")
+            let hours: JSONValue = ["from": "09:00", "to": "10:00"]
+            try await check(["window": hours], "accepted", "window", "2023-11-15T08:00:00.000Z")
+        }
+    }
+
+    @Test func aTokenThatCannotBeOneIsRejected() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            for token in ["abcd", "null", "zz", String(repeating: "ab", count: 31)] {
+                let body: JSONValue = [
+                    "to": ["tokens": [.string(Vectors.tokenA), .string(token)]], "environment": "sandbox",
+                    "alert": "Hi",
+                ]
+                let response = try await provider.api.post("\(Self.app)/notifications", body)
+                #expect(response.status == 400 && response.field == "to.tokens[1]", "\(token)")
+            }
+        }
+    }
+
+    @Test func aScheduleForTokensThatNobodyHasIsAWarning() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA, [:])
+            let content: JSONValue = ["to": ["all": true], "pushType": "voip", "data": ["a": 1]]
+            let schedule: JSONValue = ["cron": "0 9 * * *", "timeZone": "Europe/Berlin"]
+            let body: JSONValue = ["name": "daily", "schedule": schedule, "notification": content]
+            let added = try await provider.api.post("\(Self.app)/schedules", body)
+            #expect(added.status == 201)
+            #expect(added.json["warnings"].elements.map { $0["field"] }.contains("notification.pushType"))
+        }
+    }
+
     @Test func aPreviewRendersForADeviceAndSendsNothing() async throws {
         let sender = ScriptedSender()
         try await withProvider(senders: sender) { provider in

@@ -153,6 +153,9 @@ import Testing
         }
         #expect(Self.forecast(record, now).nextAt == record.startsAt)
         #expect(Self.forecast(record, now).cause == .start)
+        let first = record.startsAt.advanced(by: .seconds(3600))
+        let local = NotificationForecast(record, firstStart: first, clocks: ClockReading(now))
+        #expect(local.nextAt == first && local.cause == .localTime)
     }
 
     /// The estimate is never 0 while something is left.

@@ -16,7 +16,8 @@ import Testing
             (#"{"to":{"all":false},"alert":"x"}"#, "invalid_value", "to.all"),
             (#"{"to":{"everyone":true},"alert":"x"}"#, "unknown_field", "to.everyone"),
             (#"{"to":{"tokens":[]},"alert":"x"}"#, "invalid_value", "to.tokens"),
-            (#"{"to":{"tokens":["aa","zz!"]},"alert":"x"}"#, "invalid_token", "to.tokens[1]"),
+            (#"{"to":{"tokens":["\#(Vectors.tokenA)","zz!"]},"alert":"x"}"#, "invalid_token", "to.tokens[1]"),
+            (#"{"to":{"tokens":["\#(Vectors.tokenA)","aa"]},"alert":"x"}"#, "invalid_token", "to.tokens[1]"),
             (#"{"to":{"tokens":"aa"},"alert":"x"}"#, "wrong_type", "to.tokens"),
             (#"{"to":{"user":5},"alert":"x"}"#, "wrong_type", "to.user"),
             (#"{"to":{"all":true},"alrt":"x"}"#, "unknown_field", "alrt"),
@@ -100,8 +101,10 @@ import Testing
     }
 
     @Test func aTokenNamedTwiceIsSentToOnce() throws {
-        let request = try Self.parse(#"{"to":{"tokens":["AA","aa","qg=="]},"alert":"x"}"#)
-        #expect(request.audience == .tokens([try #require(DeviceToken(bytes: [0xaa]))]))
+        let bytes = [UInt8](repeating: 0xaa, count: 32)
+        let (hex, base64) = (String(repeating: "aa", count: 32), Data(bytes).base64EncodedString())
+        let request = try Self.parse(#"{"to":{"tokens":["\#(hex.uppercased())","\#(hex)","\#(base64)"]},"alert":"x"}"#)
+        #expect(request.audience == .tokens([try #require(DeviceToken(bytes: bytes))]))
     }
 
     @Test(arguments: [

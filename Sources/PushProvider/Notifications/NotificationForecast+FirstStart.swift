@@ -1,0 +1,25 @@
+package import PushStore
+import PushSupport
+package import PushTypes
+
+extension NotificationForecast {
+    /// Returns the start in the first time zone of the app's devices, for a scheduled notification that each zone gets at
+    /// a local time. It is opened before, because devices may come from zones further east.
+    ///
+    /// - Returns: `nil` for any other notification, and if the zones take longer than a second to read.
+    package static func firstStart(
+        of notification: NotificationRecord,
+        in store: any ProviderStore
+    ) async throws -> Timestamp? {
+        guard notification.state == .scheduled, let delivery = notification.delivery, !delivery.isSameEverywhere,
+            case .local = delivery.beginning
+        else { return nil }
+        do {
+            return try await QueryCaller.$current.withValue(QueryCaller(budget: .seconds(1), purpose: .acceptance)) {
+                try await NotificationPlanner.shards(of: notification, in: store).map(\.notBefore).min()
+            }
+        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+            return nil
+        }
+    }
+}
