@@ -33,7 +33,7 @@ struct WebhooksController: Controller {
         let (all, one) = ("/v1/apps/{app}/webhooks", "/v1/webhooks/{webhook}")
         let operations: [ProviderOperation] = [
             .init(.post, all, .audited, id: "addWebhook", "Adds a webhook, with its secret.", self.add)
-                .body(add, maximum: maximum).responses(.created(WebhookResponse.schema)),
+                .body(add, maximum: maximum).responses(.created(WebhookResponse.schema)).errors(.conflict),
             .init(.get, all, id: "listWebhooks", "The app's webhooks.", self.list)
                 .responses(.ok(.list("webhooks", of: WebhookResponse.schema))),
             .init(.get, one, id: "showWebhook", "One webhook.", self.show).responses(shown),
@@ -135,7 +135,8 @@ struct WebhooksController: Controller {
             throw RequestError.noSuch("webhook")
         }
         self.wake.signal()
-        return try await self.response(moved)
+        let warnings = DeprecatedTimes.warnings(in: .object(fields.members))
+        return try await self.response(moved, warnings: warnings)
     }
 
     /// Posts a test event. The response is 200 whatever the receiver says.
@@ -168,9 +169,15 @@ struct WebhooksController: Controller {
     /// Returns a webhook as a response.
     ///
     /// - Parameter secret: A secret that the response shows.
-    private func response(_ webhook: WebhookRecord, secret: String? = nil) async throws -> Response {
+    private func response(
+        _ webhook: WebhookRecord,
+        secret: String? = nil,
+        warnings: [ContentWarning] = []
+    ) async throws -> Response {
         let app = try await self.store.app(id: webhook.app)
-        return try .json(WebhookResponse(webhook: webhook, app: app?.bundleID, secret: secret))
+        var response = WebhookResponse(webhook: webhook, app: app?.bundleID, secret: secret)
+        response.warnings = warnings.isEmpty ? nil : warnings
+        return try .json(response)
     }
 
     /// Returns the kinds of events that the body names; `nil` if it names none.
@@ -195,6 +202,8 @@ struct WebhookResponse: ResponseObject {
     let app: Topic?
     /// The secret, if this response shows it.
     var secret: String?
+    /// The warnings about the request; `nil` without any.
+    var warnings: [ContentWarning]?
 
     private var events: [String] { self.webhook.events.map(\.rawValue).sorted() }
 
@@ -212,6 +221,7 @@ struct WebhookResponse: ResponseObject {
         .optional("nextTryAtMs", \.webhook.nextTryAt),
         .optional("lastSuccessAtMs", \.webhook.lastSuccessAt),
         .required("createdAtMs", \.webhook.createdAt),
+        .optional("warnings", \.warnings),
     ]
 }
 

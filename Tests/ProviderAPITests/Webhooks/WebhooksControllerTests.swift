@@ -30,6 +30,9 @@ import Testing
             #expect(try await provider.api.post("\(path):enable", [:]).json["active"] == true)
             #expect(try await provider.api.post("\(path):replay", ["block": 1]).json["block"] == 0)
             #expect(try await provider.api.post("\(path):replay", [:]).status == 400)
+            let milliseconds = try await provider.api.post("\(path):replay", ["since": 1_700_000_000_000]).json
+            #expect(milliseconds["warnings"].elements.map { $0["field"] } == ["since"])
+            #expect(try await provider.api.post("\(path):replay", ["since": 1_700_000_000]).json["warnings"] == .null)
             #expect(try await provider.api.delete(path).status == 204)
             #expect(try await provider.api.get(path).code == "no_such_webhook")
         }
