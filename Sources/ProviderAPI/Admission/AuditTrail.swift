@@ -9,6 +9,7 @@ import Synchronization
 final class AuditTrail: Sendable {
     private let store: any AuditStore
     private let time: any TimeSource
+    private let instant: @Sendable () -> ContinuousClock.Instant
     private let logger: Logger
     private let counted = Mutex(Counted())
 
@@ -20,7 +21,7 @@ final class AuditTrail: Sendable {
     }
 
     init(store: any AuditStore, time: any TimeSource, logger: Logger) {
-        (self.store, self.time, self.logger) = (store, time, logger)
+        (self.store, self.time, self.instant, self.logger) = (store, time, time.instants, logger)
     }
 
     /// Writes an entry for a request. A failure to do so is logged, because the change was made.
@@ -55,8 +56,9 @@ final class AuditTrail: Sendable {
 
     /// Writes the counts that entries lack. Call it before entries are read.
     func flush() async throws {
+        let now = self.instant()
         let counts = self.counted.withLock { counted in
-            counted.failed.takePending(now: .now).merging(counted.made.takePending(now: .now)) { $1 }
+            counted.failed.takePending(now: now).merging(counted.made.takePending(now: now)) { $1 }
         }
         for (id, count) in counts { try await self.store.setAuditCount(count, of: id) }
     }
@@ -64,8 +66,8 @@ final class AuditTrail: Sendable {
     /// Counts a request, and writes what the aggregator asks for. An entry that could not be written is tried again with
     /// the next request.
     private func count(_ kind: AuditAggregator.Kind, _ key: APIKeyRecord) async throws {
-        let isFailure = kind.status >= 400
-        switch self.aggregator(isFailure, { $0.add(kind, of: key.id, now: .now) }) {
+        let (isFailure, now) = (kind.status >= 400, self.instant())
+        switch self.aggregator(isFailure, { $0.add(kind, of: key.id, now: now) }) {
         case .none: break
         case .count(let count, let entry): try await self.store.setAuditCount(count, of: entry)
         case .write(let kind):

@@ -156,13 +156,11 @@ package final class ProviderServer: Service {
         self.unauthenticated = connections
         let trail = AuditTrail(store: store, time: time, logger: logger)
         let requests = RequestMetrics(factory: metrics)
+        let limits = configuration.limits
         let runner = OperationRunner(
             keys: keys,
             apps: AppAuthorization(store: store),
-            rates: KeyRateLimiter(
-                rate: configuration.limits.keyRate,
-                publicRate: configuration.limits.publicKeyRate
-            ),
+            rates: KeyRateLimiter(rate: limits.keyRate, publicRate: limits.publicKeyRate, clock: time.instants),
             queryBudget: configuration.limits.query,
             audit: trail,
             metrics: requests,

@@ -132,7 +132,8 @@ import Testing
     }
 
     @Test func aChangeOfAKeyCountsFromItsNextRequest() async throws {
-        try await withProvider(senders: ScriptedSender()) { provider in
+        // No second passes, in which another request would be allowed.
+        try await withProvider(senders: ScriptedSender(), time: ManualTime()) { provider in
             try await provider.addVectorsApp()
             let issued = try await provider.api.post("/v1/keys", ["name": "x", "scopes": ["read"]])
             var api = provider.api
