@@ -76,6 +76,7 @@ extension NotificationRecord {
     /// The values of a line about a step.
     fileprivate func details(of step: CampaignFollower.Step) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
+        if let name { metadata["name"] = "\(name)" }
         if let run { metadata["schedule"] = "\(run.schedule)" }
         let progress = self.progress
         switch step {

@@ -20,7 +20,7 @@ import Testing
             try await fixture.register(1...3)
             fixture.sender.script(.numbered(2), .refused(410, .unregistered, at: fixture.time.now))
             try await fixture.accept(["to": ["tokens": [.string(DeviceToken.numbered(1).hex)]]])
-            let notification = try await fixture.accept([:])
+            let notification = try await fixture.accept(["name": "spring sale"])
             await monitor.step(&follower)
             let dispatcher = fixture.dispatcher
             _ = try await dispatcher.step()
@@ -31,15 +31,15 @@ import Testing
             await monitor.step(&follower)
             try await fixture.settle(dispatcher)
             await monitor.step(&follower)
-            let subject = "app=\(Vectors.bundleID)"
+            let (subject, name) = ("app=\(Vectors.bundleID)", "name=spring sale")
             #expect(
                 log.lines == [
-                    "campaign accepted \(subject) notification=\(notification.id)",
-                    "campaign started \(subject) notification=\(notification.id) recipients=3",
-                    "campaign paused \(subject) notification=\(notification.id)",
-                    "campaign resumed \(subject) notification=\(notification.id)",
+                    "campaign accepted \(subject) \(name) notification=\(notification.id)",
+                    "campaign started \(subject) \(name) notification=\(notification.id) recipients=3",
+                    "campaign paused \(subject) \(name) notification=\(notification.id)",
+                    "campaign resumed \(subject) \(name) notification=\(notification.id)",
                     """
-                    campaign ended accepted=2 \(subject) failed=0 notification=\(notification.id) recipients=3 \
+                    campaign ended accepted=2 \(subject) failed=0 \(name) notification=\(notification.id) recipients=3 \
                     rejected=1 seconds=0 skipped=0
                     """,
                 ]
