@@ -5,8 +5,9 @@ struct ServiceAddress {
     /// `nil` for a name alone.
     let port: Int?
 
-    /// Returns `nil` for an empty host, or a port that is not a number from 1 to 65,535.
+    /// Returns `nil` for an empty host, a URL, or a port that is not a number from 1 to 65,535.
     init?(_ text: String) {
+        guard !text.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else { return nil }
         guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
             self.host = Self.withoutBrackets(text[...])
             self.port = nil

@@ -6,7 +6,8 @@ import PushSupport
 /// Rejects requests of web pages.
 ///
 /// The admin API has no login, so a page in a browser on this machine must not reach it. Requests with an `Origin`, and
-/// requests for another host name than that of this machine (DNS rebinding), are rejected.
+/// requests for another host name than that of this machine (DNS rebinding), are rejected. So are requests with the API key
+/// of a provider, which are for another server: both have lists of apps and devices.
 struct AdminGuard: RouterMiddleware {
     /// The host names of this machine, without a port.
     private static let ownNames = ["localhost", "127.0.0.1", "[::1]"]
@@ -19,6 +20,10 @@ struct AdminGuard: RouterMiddleware {
     ) async throws -> Response {
         guard request.headers[.origin] == nil else {
             throw RequestError(.forbidden, code: "browser_refused", message: "web pages may not use the admin API")
+        }
+        if let authorization = request.headers[.authorization], authorization.hasPrefix("Bearer mk_") {
+            let message = "this is the admin API of a gateway, which has no API keys: use the address of the provider"
+            throw RequestError(.invalid, code: "not_a_provider", message: message, path: "authorization")
         }
         let host = request.head.authority ?? ""
         let name = host.hasPrefix("[") ? String(host.prefix { $0 != "]" }) + "]" : String(host.prefix { $0 != ":" })

@@ -9,13 +9,14 @@ enum FormerSpelling {
         let current: [String]
     }
 
-    /// An option that has another name.
+    /// An option that has another name, or is the first argument now.
     struct OptionChange {
         /// The words of the command at the beginning.
         let command: [String]
         /// The name with its hyphens.
         let former: String
-        let current: String
+        /// `nil` if its value is the first argument of the command.
+        let current: String?
     }
 
     /// The commands with other names.
@@ -31,7 +32,10 @@ enum FormerSpelling {
     ]
 
     /// The options with other names.
-    static let options = [OptionChange(command: ["device"], former: "--admin", current: "--admin-url")]
+    static let options = [
+        OptionChange(command: ["device"], former: "--admin", current: "--admin-url"),
+        OptionChange(command: ["schedule", "set"], former: "--id", current: nil),
+    ]
 
     /// Returns the words of this version, and a warning for each former spelling among them.
     static func translated(_ words: [String]) -> (words: [String], warnings: [String]) {
@@ -46,11 +50,31 @@ enum FormerSpelling {
         }
         for option in self.options where words.starts(with: option.command) {
             for (index, word) in words.enumerated() where word == option.former || word.hasPrefix("\(option.former)=") {
-                words[index] = option.current + word.dropFirst(option.former.count)
-                warnings.append(self.warning([option.former], [option.current]))
+                guard let current = option.current else {
+                    if let warning = Self.makeArgument(at: index, of: option, in: &words) { warnings.append(warning) }
+                    break
+                }
+                words[index] = current + word.dropFirst(option.former.count)
+                warnings.append(self.warning([option.former], [current]))
             }
         }
         return (words, warnings)
+    }
+
+    /// Moves the value of an option to the place of the first argument.
+    /// - Returns: The warning; `nil` for an option without a value, which stays as it is.
+    private static func makeArgument(at index: Int, of option: OptionChange, in words: inout [String]) -> String? {
+        let value: String
+        if let equals = words[index].firstIndex(of: "=") {
+            value = String(words[index][words[index].index(after: equals)...])
+        } else if words.indices.contains(index + 1) {
+            value = words.remove(at: index + 1)
+        } else {
+            return nil
+        }
+        words.remove(at: index)
+        words.insert(value, at: option.command.count)
+        return self.warning(option.command + ["FILE", option.former, "ID"], option.command + ["ID", "FILE"])
     }
 
     private static func warning(_ former: [String], _ current: [String]) -> String {

@@ -38,7 +38,10 @@ struct AppCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<App>
         @Option(help: "Its name in lists.") var name: String?
-        @Option(help: "Pushes per second of all its campaigns together. Default: as fast as possible.") var rate: Int?
+        @Option(
+            parsing: .unconditional,
+            help: "Pushes per second of all its campaigns together. Default: as fast as possible."
+        ) var rate: Int?
 
         func request() -> APIRequest {
             .post(App.path).body(["bundleId": self.resource.id.json, "name": self.name?.json, "rate": self.rate?.json])
@@ -52,7 +55,7 @@ struct AppCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<App>
         @Option(help: "Its name in lists.") var name: String?
-        @Option(help: "Pushes per second of all its campaigns together.") var rate: Int?
+        @Option(parsing: .unconditional, help: "Pushes per second of all its campaigns together.") var rate: Int?
         @Flag(help: "As fast as possible again.") var noRate = false
 
         func validate() throws {

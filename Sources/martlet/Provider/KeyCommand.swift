@@ -45,8 +45,8 @@ struct KeyCommand: AsyncParsableCommand {
         var apps: [String] = []
         @Option(help: "The time at which it expires, such as 2027-01-01T00:00:00Z. Default: never.")
         var expiresAt: String?
-        @Option(help: "The seconds after which it expires.") var expiresIn: Int?
-        @Option(help: "Its requests per second. Default: those of the server.") var rate: Int?
+        @Option(parsing: .unconditional, help: "The seconds after which it expires.") var expiresIn: Int?
+        @Option(parsing: .unconditional, help: "Its requests per second. Default: those of the server.") var rate: Int?
 
         /// The members of the request that the options name.
         var members: [String: JSONValue?] {

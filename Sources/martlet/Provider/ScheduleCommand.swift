@@ -53,15 +53,14 @@ struct ScheduleCommand: AsyncParsableCommand {
     }
 
     /// `martlet schedule set`: replaces a schedule.
-    struct Change: RequestCommand {
+    struct Change: ResourceCommand {
         static let configuration = command("set", "Replace a schedule: its name, when it runs and what it sends.")
-            .example("schedule set digest.json --id 7d6f… --name digest --cron '0 8 * * *' --time-zone Europe/Berlin")
+            .example("schedule set 7d6f… digest.json --name digest --cron '0 8 * * *' --time-zone Europe/Berlin")
 
-        @OptionGroup var access: ProviderOptions
+        @OptionGroup var resource: ResourceOptions<Schedule>
         @OptionGroup var schedule: ScheduleOptions
-        @Option(help: "The schedule's id.") var id: String
 
-        func request() throws -> APIRequest { .put(Schedule.path, self.id).body(try self.schedule.members()) }
+        func request() throws -> APIRequest { self.resource.request(.put).body(try self.schedule.members()) }
 
         func text(of response: JSONValue) -> String { Schedule.columns.details(of: response) }
     }

@@ -27,13 +27,13 @@ struct ContentOptions: ParsableArguments {
     @Option(help: "Title of the alert.") var title: String?
     @Option(help: "Subtitle of the alert.") var subtitle: String?
     @Option(help: "Text of the alert.") var body: String?
-    @Option(help: "Number on the app's icon; 0 removes it.") var badge: Int?
+    @Option(parsing: .unconditional, help: "Number on the app's icon; 0 removes it.") var badge: Int?
     @Option(help: "Sound file in the app, or 'default'.") var sound: String?
     @Option(help: "A file with the whole payload in JSON, instead of the above; '-' is standard input.")
     var payload: String?
     @Option(help: "apns-push-type, such as alert or background.") var pushType: String?
-    @Option(help: "apns-priority: 10, 5 or 1.") var priority: Int?
-    @Option(help: "apns-expiration: UNIX seconds, 0 for one attempt.") var expiration: Int?
+    @Option(parsing: .unconditional, help: "apns-priority: 10, 5 or 1.") var priority: Int?
+    @Option(parsing: .unconditional, help: "apns-expiration: UNIX seconds, 0 for one attempt.") var expiration: Int?
     @Option(help: "The time for which it is worth delivering, such as 6h, instead of --expiration.")
     var expiresIn: String?
     @Option(help: "A name by which the notification is found.") var name: String?

@@ -75,7 +75,8 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
         let name = NameSpecification.customLong(flag)
         let help = ArgumentHelp(stringLiteral: setting.argumentHelp)
         return switch setting.kind {
-        case .integer, .number: Option<Int?>(name: name, help: help)
+        // A negative number is a value, which is then out of range, and not the next flag.
+        case .integer, .number: Option<Int?>(name: name, parsing: .unconditional, help: help)
         case .toggle: Flag<Bool>(wrappedValue: false, name: name, help: help)
         case .list: Option<[String]>(wrappedValue: [], name: name, help: help)
         case .text, .secret, .choice: Option<String?>(name: name, help: help)

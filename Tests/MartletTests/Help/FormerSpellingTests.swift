@@ -17,7 +17,21 @@ import Testing
         #expect(words == ["device", "run", "--admin-url=http://a", "--topic", "b"] && warnings.count == 1)
     }
 
-    @Test(arguments: [[], ["help"], ["key"], ["key", "add", "create"], ["send", "key", "create"]])
+    @Test(arguments: [
+        ["schedule", "set", "a.json", "--id", "7d6f", "--name", "b"],
+        ["schedule", "set", "a.json", "--id=7d6f", "--name", "b"],
+        ["schedule", "set", "--id", "7d6f", "a.json", "--name", "b"],
+    ])
+    func anOptionThatIsAnArgumentNowIsMoved(words: [String]) {
+        let translated = FormerSpelling.translated(words)
+        #expect(translated.words == ["schedule", "set", "7d6f", "a.json", "--name", "b"])
+        #expect(translated.warnings.count == 1)
+    }
+
+    @Test(arguments: [
+        [], ["schedule", "set", "a.json", "--id"], ["help"], ["key"], ["key", "add", "create"],
+        ["send", "key", "create"],
+    ])
     func otherWordsStayAsTheyAre(words: [String]) {
         let translated = FormerSpelling.translated(words)
         #expect(translated.words == words && translated.warnings.isEmpty)

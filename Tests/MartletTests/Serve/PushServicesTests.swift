@@ -24,6 +24,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "http://localhost:2197", "https://localhost:2197", "localhost", "user@localhost:1", "a b:1", ":1", "",
+    ])
+    func whatIsNoAddressOfAPushServiceIsRejected(address: String) async throws {
+        let settings = try await Self.settings(["--sandbox-service", address])
+        let text = await failure { _ = try PushServices(settings) }
+        #expect(text?.contains("serve.sandboxService: '\(address)' is not HOST:PORT") == true, "\(text ?? "no error")")
+    }
+
     @Test func theProxyHasItsPasswordFromTheURLOrAFile() async throws {
         let url = "http://anna:hunt%40er@proxy.example:8080"
         let proxy = try #require(try PushServices(try await Self.settings(["--proxy", url])).proxy)

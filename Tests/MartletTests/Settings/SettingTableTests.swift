@@ -138,6 +138,7 @@ import Testing
         #expect(own.minimum == 50 && own.dead == 0.1 && own.bad == 1 && own.memory == 50)
         for (words, name) in [
             (["--breaker-dead", "0"], "serve.breaker.dead: 0 is not between 1 and 100"),
+            (["--breaker-memory", "-1"], "serve.breaker.memory: -1 is not between 1 and 1000000"),
             (["--breaker-bad", "101"], "serve.breaker.bad: 101 is not between"),
             (["--breaker-minimum", "0"], "serve.breaker.minimum: 0 is not between"),
             (["--breaker-memory", "199"], "serve.breaker.memory: 199 is less than serve.breaker.minimum, 200"),

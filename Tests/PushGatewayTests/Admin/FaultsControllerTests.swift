@@ -59,6 +59,17 @@ import Testing
         }
     }
 
+    /// A provider has some of the same paths, so a command for it would take the response for an empty list.
+    @Test func aRequestForAProviderIsRejected() async throws {
+        try await Self.with(FaultPlan(), ManualTime()) { admin in
+            var provider = admin
+            provider.apiKey = "mk_text"
+            let response = try await provider.get("/v1/faults")
+            #expect(response.status == 400 && response.code == "not_a_provider")
+            #expect(try await admin.get("/v1/faults").status == 200)
+        }
+    }
+
     private static func with(
         _ plan: FaultPlan,
         _ time: ManualTime,
