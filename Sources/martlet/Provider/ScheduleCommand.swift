@@ -32,6 +32,12 @@ struct ScheduleCommand: AsyncParsableCommand {
         }
 
         static func removed(_ id: String) -> String { "the schedule is removed" }
+
+        /// Returns what people see of a schedule that was added or replaced, and prints warnings to standard error.
+        static func changed(_ response: JSONValue) -> String {
+            PreviewText.warn(response)
+            return self.columns.details(of: response)
+        }
     }
 
     /// `martlet schedule add`: adds a schedule.
@@ -49,7 +55,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         func request() throws -> APIRequest { .post(Schedule.path).body(try self.schedule.members()) }
 
-        func text(of response: JSONValue) -> String { Schedule.columns.details(of: response) }
+        func text(of response: JSONValue) -> String { Schedule.changed(response) }
     }
 
     /// `martlet schedule set`: replaces a schedule.
@@ -62,7 +68,7 @@ struct ScheduleCommand: AsyncParsableCommand {
 
         func request() throws -> APIRequest { self.resource.request(.put).body(try self.schedule.members()) }
 
-        func text(of response: JSONValue) -> String { Schedule.columns.details(of: response) }
+        func text(of response: JSONValue) -> String { Schedule.changed(response) }
     }
 
     /// An action on a schedule.
