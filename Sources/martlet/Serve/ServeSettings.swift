@@ -90,8 +90,11 @@ enum ServeSettings {
             switch (settings.string(self.certificate), settings.string(self.key)) {
             case (nil, nil): nil
             case (let certificate?, let key?): TLSFiles(certificate: certificate, key: key)
-            case (_?, nil): throw SettingsError("serve.tls.key: name the file with the key of the certificate")
-            case (nil, _?): throw SettingsError("serve.tls.certificate: name the file with the certificate of the key")
+            case (_?, nil):
+                throw SettingsError("serve.tls.key: name the file with the key of the certificate", status: .usage)
+            case (nil, _?):
+                let message = "serve.tls.certificate: name the file with the certificate of the key"
+                throw SettingsError(message, status: .usage)
             }
         }
 

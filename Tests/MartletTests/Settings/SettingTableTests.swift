@@ -124,6 +124,13 @@ import Testing
         #expect(text?.contains("serve.dispatch.walkers") == true && text?.contains("serve.retentionDays") == true)
     }
 
+    @Test(arguments: [("--tls-certificate", "serve.tls.key"), ("--tls-key", "serve.tls.certificate")])
+    func halfOfTheFilesOfTLSIsAnErrorOfTheSettings(flag: String, missing: String) async throws {
+        let settings = try await self.settings(ServeSettings.General.self, flag, "a.pem")
+        let error = #expect(throws: SettingsError.self) { try ServeSettings.General.tls(settings) }
+        #expect(error?.status == .usage && error?.description.contains(missing) == true)
+    }
+
     @Test func limitsOfTheBreakerComeFromSettings() async throws {
         func limits(_ words: [String]) async throws -> CircuitBreaker.Limits {
             let settings = try await SettingsReader(flags: try SettingFlags<ServeSettings.Breaker>.parse(words).values)
