@@ -18,8 +18,10 @@ public struct ConnectionFault: Hashable, Sendable {
         case wrongProtocol
         /// The server rejected the client certificate, or requires one.
         case clientCertificateRejected
-        /// The proxy opened no tunnel.
+        /// The proxy opens no tunnel until a setting is changed, such as the password.
         case proxy
+        /// The proxy is away, or opened no tunnel this time.
+        case proxyUnavailable
         /// The server closed the connection before it was open.
         case closed
         /// Another reason, which the description of the failure has.

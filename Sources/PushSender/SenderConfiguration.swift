@@ -43,7 +43,7 @@ public struct SenderConfiguration: Sendable {
         var configuration = self
         configuration.maximumConnections = 1
         configuration.failsFast = true
-        configuration.waitTimeout = min(self.waitTimeout, Self.testTimeout / 2)
+        configuration.waitTimeout = min(self.waitTimeout, Self.testTimeout)
         configuration.handshakeTimeout = min(self.handshakeTimeout, Self.testTimeout / 2)
         configuration.responseTimeout = min(self.responseTimeout, Self.testTimeout / 2)
         configuration.drainTimeout = min(self.drainTimeout, .seconds(1))

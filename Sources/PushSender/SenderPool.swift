@@ -80,12 +80,15 @@ package final class SenderPool: SenderSource, Service {
     ) throws -> any NotificationSender {
         var endpoint = self.endpoint(of: environment)
         endpoint.connectTimeout = min(endpoint.connectTimeout, SenderConfiguration.testTimeout / 2)
+        // The caller reports the result. A warning for each probe would be too much.
+        var logger = self.logger
+        if logger.logLevel > .debug { logger.logLevel = max(logger.logLevel, .error) }
         return try Sender(
             to: endpoint,
             credential: credential,
             configuration: self.configuration.forTests,
             time: self.time,
-            logger: self.logger
+            logger: logger
         )
     }
 

@@ -20,7 +20,10 @@ package enum ErrorDescription {
 
     /// Returns the text for a name without address, or that of the first address that could not be reached.
     private static func text(of error: NIOConnectionError) -> String {
-        if let dns = error.dnsAError ?? error.dnsAAAAError { return "\(error.host) has no address: \(dns)" }
+        if let dns = error.dnsAError ?? error.dnsAAAAError {
+            let reason = (dns as? SocketAddressError.UnknownHost)?.errorDescription ?? "\(dns)"
+            return "\(error.host) has no address: \(reason)"
+        }
         guard let first = error.connectionErrors.first?.error else { return "no connection to \(error.host)" }
         return self.of(first)
     }

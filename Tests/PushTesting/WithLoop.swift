@@ -11,6 +11,8 @@ package struct RunningLoop: Sendable {
     package let gateway: RunningGateway
     package let provider: RunningProvider
     package let time: any TimeSource
+    /// The proxy of provider and devices.
+    package let proxy: ProxyEndpoint?
 
     /// A new device, not connected.
     package func activate() async throws -> DeviceIdentity {
@@ -23,7 +25,8 @@ package struct RunningLoop: Sendable {
         _ identity: DeviceIdentity,
         _ body: @escaping @Sendable (Device) async throws -> Value
     ) async throws -> Value {
-        try await withDeviceConnected(to: self.gateway.addresses.main.deviceLink, identity, time: self.time, body)
+        let port = self.gateway.addresses.main.deviceLink
+        return try await withDeviceConnected(to: port, through: self.proxy, identity, time: self.time, body)
     }
 }
 
@@ -31,11 +34,13 @@ package struct RunningLoop: Sendable {
 @discardableResult
 package func withDeviceConnected<Value: Sendable>(
     to port: Int,
+    through proxy: ProxyEndpoint? = nil,
     _ identity: DeviceIdentity,
     time: any TimeSource,
     _ body: @escaping @Sendable (Device) async throws -> Value
 ) async throws -> Value {
     var configuration = DeviceConfiguration(port: port)
+    configuration.proxy = proxy
     configuration.reconnectBase = .milliseconds(10)
     configuration.reconnectMaximum = .milliseconds(100)
     let device = Device(identity: identity, configuration: configuration, time: time, logger: silentLogger)
@@ -43,7 +48,9 @@ package func withDeviceConnected<Value: Sendable>(
 }
 
 /// Runs the whole loop on free ports with the vectors' app and key on both sides.
+/// - Parameter proxy: The proxy through which provider and devices connect to the gateway.
 package func withLoop<Value: Sendable>(
+    through proxy: ProxyEndpoint? = nil,
     time: any TimeSource = SystemTime(),
     _ body: @escaping @Sendable (RunningLoop) async throws -> Value
 ) async throws -> Value {
@@ -55,11 +62,18 @@ package func withLoop<Value: Sendable>(
                 port: gateway.addresses.main.http2,
                 additionalTrustRoots: gateway.gateway.authorityPEM
             )
-            let pool = try SenderPool(endpoints: [.sandbox: endpoint], time: time, logger: silentLogger)
+            var configuration = SenderConfiguration()
+            configuration.proxy = proxy
+            let pool = try SenderPool(
+                endpoints: [.sandbox: endpoint],
+                configuration: configuration,
+                time: time,
+                logger: silentLogger
+            )
             return try await withServices([pool]) {
                 try await withProvider(senders: pool, time: time) { provider in
                     try await provider.addVectorsApp(in: [.sandbox])
-                    return try await body(RunningLoop(gateway: gateway, provider: provider, time: time))
+                    return try await body(RunningLoop(gateway: gateway, provider: provider, time: time, proxy: proxy))
                 }
             }
         }

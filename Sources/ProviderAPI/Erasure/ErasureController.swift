@@ -12,7 +12,7 @@ struct ErasureController: Controller {
     private static let patience: Duration = .seconds(10)
 
     let store: any ProviderStore
-    let directory: SenderDirectory
+    let faults: ConfigurationFaults
     /// The wake signal of the service that finishes erasures.
     let wake: WakeSignal
     /// Ends the post in flight to a webhook.
@@ -47,7 +47,7 @@ struct ErasureController: Controller {
         guard
             let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
         else { throw RequestError.noSuch("app", by: "bundle id") }
-        self.directory.forget(app: app.id)
+        self.faults.forget(app: app.id)
         for webhook in webhooks { await self.interrupt(webhook.id) }
         return try await self.response(erasure)
     }

@@ -194,7 +194,7 @@ package final class ProviderServer: Service {
                 EnvironmentsController(store: store, faults: faults, monitor: monitor),
                 ErasureController(
                     store: store,
-                    directory: directory,
+                    faults: faults,
                     wake: erasureWake,
                     interrupt: { await webhooks.interrupt($0) },
                     time: time

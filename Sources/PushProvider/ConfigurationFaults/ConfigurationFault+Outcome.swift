@@ -33,14 +33,19 @@ extension ConfigurationFault.Cause {
     /// Indicates whether no connection can be opened.
     var isOfConnection: Bool {
         switch self {
-        case .untrustedServer, .clientCertificateRejected, .wrongProtocol, .proxy, .unknownHost, .refused, .unreachable,
-            .timeout, .closed, .noConnection:
+        case .untrustedServer, .clientCertificateRejected, .wrongProtocol, .proxy, .proxyUnavailable, .unknownHost,
+            .refused, .unreachable, .timeout, .closed, .noConnection:
             true
         case .credentialRejected, .clock, .credentialExpired, .credentialUnusable, .credentialMissing,
             .topicDisallowed:
             false
         }
     }
+}
+
+extension ConfigurationFault.Cause {
+    /// Indicates whether all apps meet the fault at the same address: it is not that of a certificate.
+    var isOfAddress: Bool { self.isOfConnection && self != .clientCertificateRejected }
 }
 
 extension Rejection {
@@ -73,6 +78,7 @@ extension ConnectionFault.Cause {
         case .wrongProtocol: .wrongProtocol
         case .clientCertificateRejected: .clientCertificateRejected
         case .proxy: .proxy
+        case .proxyUnavailable: .proxyUnavailable
         case .closed: .closed
         case .other: .noConnection
         }

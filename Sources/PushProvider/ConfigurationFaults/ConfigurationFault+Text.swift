@@ -11,6 +11,7 @@ extension ConfigurationFault {
         case .credentialExpired, .credentialUnusable: return self.detail
         case .credentialMissing: return "the app has \(self.detail)"
         case .topicDisallowed: return "\(place) does not allow the credential this topic: \(self.detail)"
+        case .wrongProtocol: return "\(place) is no push service: \(self.detail)"
         default: return "no connection to \(place): \(self.detail)"
         }
     }
@@ -30,6 +31,7 @@ extension ConfigurationFault {
                 + "certificate, or correct the host name."
         case .wrongProtocol: return "Correct the address of the push service: HTTP/2 over TLS is expected there."
         case .proxy: return "Correct the proxy's address or its password, or allow it to reach the push service."
+        case .proxyUnavailable: return "Start the proxy, or correct its address; see its own log."
         case .unknownHost: return "Correct the host name of the push service, or the name server of this machine."
         case .refused: return "Start the push service, or correct its host and port."
         case .unreachable, .timeout: return "Allow connections to this host and port in the network and its firewalls."

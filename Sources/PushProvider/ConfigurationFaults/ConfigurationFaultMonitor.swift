@@ -6,8 +6,6 @@ import ServiceLifecycle
 
 /// Probes paused environments, and ends the pauses of those that can be sent to again.
 package struct ConfigurationFaultMonitor: Service {
-    /// The number of probes at the same time.
-    private static let concurrency = 16
     /// The longest sleep without a signal.
     private static let sleep: Duration = .seconds(60)
     /// The pause after an error of the store.
@@ -36,12 +34,12 @@ package struct ConfigurationFaultMonitor: Service {
             await withDiscardingTaskGroup { group in
                 var isAwake = true
                 while isAwake, !Task.isShuttingDownGracefully, !Task.isCancelled {
-                    for pause in self.faults.takeProbes(limit: Self.concurrency) {
-                        group.addTask { await self.probe(pause) }
-                    }
-                    let pause = self.faults.nextProbeAt.map { $0.since(self.faults.time.steady) } ?? Self.sleep
-                    let wait = min(Self.sleep, max(.milliseconds(10), pause))
-                    isAwake = await self.faults.probeWake.wait(atMost: wait)
+                    let due = self.faults.takeProbes()
+                    for pause in due { group.addTask { await self.probe(pause) } }
+                    var wait = self.faults.nextProbeAt.map { $0.since(self.faults.time.steady) } ?? Self.sleep
+                    // Others are due and have to wait for the end of a probe, which wakes.
+                    if due.isEmpty, wait <= .zero { wait = Self.sleep }
+                    isAwake = await self.faults.probeWake.wait(atMost: min(Self.sleep, max(.milliseconds(10), wait)))
                 }
             }
         }
@@ -52,7 +50,7 @@ package struct ConfigurationFaultMonitor: Service {
     @discardableResult
     package func step() async throws -> Bool {
         try await self.faults.load()
-        let due = self.faults.takeProbes(limit: .max)
+        let due = self.faults.takeProbes()
         for pause in due { await self.probe(pause) }
         return !due.isEmpty
     }
@@ -73,8 +71,12 @@ package struct ConfigurationFaultMonitor: Service {
 
     /// Probes an environment, and ends its pause or makes the next probe due later.
     private func probe(_ pause: EnvironmentPause) async {
+        defer { self.faults.probeWake.signal() }
         var fault: ConfigurationFault?
         do {
+            // A page that was in flight when the app was erased may have paused it.
+            guard try await self.faults.store.app(id: pause.target.app) != nil
+            else { return self.faults.forget(app: pause.target.app) }
             let test = try await self.tester.testStored(pause.target)
             if test.ends(pause.fault) { return try await self.faults.resume(after: pause) }
             fault = test.fault
@@ -82,6 +84,5 @@ package struct ConfigurationFaultMonitor: Service {
             self.logger.error("a probe failed", metadata: ["error": "\(error)"])
         }
         await self.faults.probeFailed(pause, fault)
-        self.faults.probeWake.signal()
     }
 }

@@ -22,6 +22,9 @@ struct ConfigurationFaultStateMachine {
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
         /// The least delay before a probe.
         var leastDelay: Duration = .seconds(1)
+        /// The greatest number of probes at the same time, and of those of one host: a dead one lets the others be probed.
+        var probesAtOnce = 16
+        var probesOfHost = 8
     }
 
     /// The consequence of a proof.
@@ -139,7 +142,7 @@ struct ConfigurationFaultStateMachine {
         case .credentialRejected, .topicDisallowed, .clock: return state.proofs >= self.settings.proofs
         case .untrustedServer, .clientCertificateRejected, .wrongProtocol, .proxy:
             return state.proofs >= self.settings.connections
-        case .unknownHost, .refused, .unreachable, .timeout, .closed, .noConnection:
+        case .proxyUnavailable, .unknownHost, .refused, .unreachable, .timeout, .closed, .noConnection:
             guard state.proofs >= self.settings.connections, let first = state.firstProofAt else { return false }
             return now >= first.advanced(by: self.settings.patience)
         }
@@ -175,6 +178,13 @@ struct ConfigurationFaultStateMachine {
         self.states[target] = State(epoch: epoch)
     }
 
+    /// Forgets an app that is gone.
+    mutating func forget(app: Int64) {
+        for environment in PushEnvironment.allCases {
+            self.states[AppEnvironment(app: app, environment: environment)] = nil
+        }
+    }
+
     /// Ends a pause, if it is the present one.
     mutating func end(_ pause: EnvironmentPause) {
         guard let state = self.states[pause.target], state.pause?.since == pause.since else { return }
@@ -186,15 +196,40 @@ struct ConfigurationFaultStateMachine {
     /// The time of the next probe by the steady clock.
     var nextProbeAt: Timestamp? { self.states.values.compactMap(\.nextProbeAt).min() }
 
-    /// Returns the pauses whose probe is due, the longest due first. Each is due again once its probe has ended.
-    mutating func takeProbes(limit: Int, now: Timestamp) -> [EnvironmentPause] {
-        let due = self.states.compactMap { target, state -> (at: Timestamp, pause: EnvironmentPause)? in
-            guard let pause = state.pause, let at = state.nextProbeAt, at <= now else { return nil }
-            return (at, pause)
+    /// Returns the pauses whose probe is due, the longest due first, as far as the limits of probes at the same time allow.
+    /// Each is due again once its probe has ended.
+    mutating func takeProbes(now: Timestamp) -> [EnvironmentPause] {
+        var due: [(at: Timestamp, pause: EnvironmentPause)] = []
+        var (all, ofHosts) = (0, [String?: Int]())
+        for state in self.states.values {
+            guard let pause = state.pause else { continue }
+            if let at = state.nextProbeAt {
+                if at <= now { due.append((at, pause)) }
+            } else {
+                all += 1
+                ofHosts[pause.fault.host, default: 0] += 1
+            }
         }
-        let taken = due.sorted { $0.at < $1.at }.prefix(max(0, limit)).map(\.pause)
-        for pause in taken { self.states[pause.target]?.nextProbeAt = nil }
+        var taken: [EnvironmentPause] = []
+        for (_, pause) in due.sorted(by: { $0.at < $1.at }) where all < self.settings.probesAtOnce {
+            guard ofHosts[pause.fault.host, default: 0] < self.settings.probesOfHost else { continue }
+            all += 1
+            ofHosts[pause.fault.host, default: 0] += 1
+            self.states[pause.target]?.nextProbeAt = nil
+            taken.append(pause)
+        }
         return taken
+    }
+
+    /// Makes the probes due of all environments that could not be connected to the address of a fault that has ended.
+    mutating func reached(_ fault: ConfigurationFault, now: Timestamp) {
+        guard fault.cause.isOfAddress else { return }
+        for (target, state) in self.states {
+            guard let other = state.pause?.fault, other.cause.isOfAddress, other.host == fault.host,
+                other.port == fault.port, let next = state.nextProbeAt
+            else { continue }
+            self.states[target]?.nextProbeAt = min(next, now)
+        }
     }
 
     /// Returns the pause of an environment whose probe is made now, due or not; `nil` if it is not paused, or is being

@@ -140,6 +140,9 @@ package final class ConfigurationFaults: Sendable {
             self.webhookWake.signal()
         } catch {
             // The next page or connection proves it again.
+            if let pause = self.pauses(of: target.app)[target.environment] {
+                self.stateMachine.withLock { $0.end(pause) }
+            }
             self.logger.error("a pause could not be written", metadata: ["error": "\(error)"])
         }
     }
@@ -156,10 +159,20 @@ package final class ConfigurationFaults: Sendable {
         try await self.release(target)
     }
 
+    /// Forgets the credentials and the faults of an app that is erased.
+    package func forget(app: Int64) {
+        self.directory.forget(app: app)
+        self.stateMachine.withLock { $0.forget(app: app) }
+    }
+
     /// Ends a pause after a probe that succeeded.
     func resume(after pause: EnvironmentPause) async throws {
         try await self.end(pause.target, pause, because: "a probe succeeded")
-        self.stateMachine.withLock { $0.end(pause) }
+        let now = self.time.steady
+        self.stateMachine.withLock { stateMachine in
+            stateMachine.end(pause)
+            stateMachine.reached(pause.fault, now: now)
+        }
         try await self.release(pause.target)
     }
 
@@ -195,9 +208,9 @@ package final class ConfigurationFaults: Sendable {
 
     var nextProbeAt: Timestamp? { self.stateMachine.withLock { $0.nextProbeAt } }
 
-    func takeProbes(limit: Int) -> [EnvironmentPause] {
+    func takeProbes() -> [EnvironmentPause] {
         let now = self.time.steady
-        return self.stateMachine.withLock { $0.takeProbes(limit: limit, now: now) }
+        return self.stateMachine.withLock { $0.takeProbes(now: now) }
     }
 
     func takeProbe(of target: AppEnvironment) -> EnvironmentPause? {

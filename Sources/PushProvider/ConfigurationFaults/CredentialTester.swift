@@ -146,8 +146,11 @@ package struct CredentialTest: Hashable, Sendable {
 
     /// Returns whether the test proves that a fault has ended.
     func ends(_ fault: ConfigurationFault) -> Bool {
-        // Any response shows that connections can be opened again.
-        self.isProven || fault.cause.isOfConnection && self.isTrusted == true && self.fault == nil
+        if self.isProven { return true }
+        guard fault.cause.isOfConnection, self.isTrusted == true else { return false }
+        // Any response shows that connections can be opened again. One that does not know the path may be about the
+        // token, which does not exist: pushes prove it.
+        return self.fault == nil || self.fault?.cause == .wrongProtocol && fault.cause != .wrongProtocol
     }
 
     private mutating func evaluate(_ rejection: Rejection) {
@@ -165,7 +168,7 @@ package struct CredentialTest: Hashable, Sendable {
 
     private mutating func evaluate(_ failure: Outcome.Failure) {
         switch failure.fault?.cause {
-        case .unknownHost, .refused, .unreachable, .timeout, .proxy: self.isReached = false
+        case .unknownHost, .refused, .unreachable, .timeout, .proxy, .proxyUnavailable: self.isReached = false
         case .untrustedServer, .wrongProtocol, .closed: (self.isReached, self.isTrusted) = (true, false)
         case .clientCertificateRejected:
             (self.isReached, self.isTrusted, self.isCredentialAccepted) = (true, true, false)

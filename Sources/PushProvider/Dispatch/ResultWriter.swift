@@ -61,6 +61,7 @@ struct ResultWriter: Sendable {
         for result in results {
             var stop = PageResult(notificationNumber: result.notificationNumber)
             stop.pauses = "its results could not be written: \(error)"
+            stop.environmentPauses = result.environmentPauses
             _ = try await self.store.commit([stop], now: self.time.recorded)
         }
         return results.map { _ in .stopped }
@@ -79,6 +80,7 @@ extension PageResult {
     /// `true` if the commit may have added events for webhooks.
     fileprivate var mayHaveEvents: Bool {
         self.events != nil || !self.tokenChanges.isEmpty || self.removed.contains { $0.event != nil }
+            || self.environmentPauses.contains { $0.event != nil }
     }
 }
 

@@ -28,7 +28,8 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
     var mayDependOnPort: Bool {
         switch self.cause {
         case .unknownHost, .clientCertificateRejected: false
-        case .refused, .unreachable, .timeout, .untrustedServer, .wrongProtocol, .proxy, .closed, .other:
+        case .refused, .unreachable, .timeout, .untrustedServer, .wrongProtocol, .proxy, .proxyUnavailable, .closed,
+            .other:
             !self.isProxyItself
         }
     }
@@ -50,7 +51,12 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
         case let error as IOError: self.init(description: Self.text(of: error), cause: Self.cause(of: error))
         case let error as NIOConnectionError: self.init(error)
         case let error as ProxyFailure:
-            self.init(description: error.description, isLasting: error.isLasting, cause: .proxy)
+            let isLasting = error.isLasting
+            self.init(
+                description: error.description,
+                isLasting: isLasting,
+                cause: isLasting ? .proxy : .proxyUnavailable
+            )
             self.isProxyItself = !error.dependsOnPort
         case ChannelError.connectTimeout(let time):
             self.init(description: "no connection within \(time.nanoseconds / 1_000_000_000) s", cause: .timeout)
@@ -60,7 +66,8 @@ struct ConnectionFailure: Error, Hashable, CustomStringConvertible {
 
     private init(_ error: NIOConnectionError) {
         if let dns = error.dnsAError ?? error.dnsAAAAError {
-            self.init(description: "\(error.host) has no address: \(dns)", cause: .unknownHost)
+            let reason = (dns as? SocketAddressError.UnknownHost)?.errorDescription ?? "\(dns)"
+            self.init(description: "\(error.host) has no address: \(reason)", cause: .unknownHost)
         } else if let first = error.connectionErrors.first?.error {
             self.init(first)
         } else {

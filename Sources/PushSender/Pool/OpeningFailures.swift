@@ -22,7 +22,7 @@ struct RepeatedWarning {
 extension ConnectionFault {
     /// The fault with the address at which it happened.
     init(_ cause: Cause, at endpoint: PushServiceEndpoint, through proxy: ProxyEndpoint?) {
-        if cause == .proxy, let proxy {
+        if cause == .proxy || cause == .proxyUnavailable, let proxy {
             self.init(cause, host: proxy.host, port: proxy.port)
         } else {
             self.init(cause, host: endpoint.host, port: endpoint.port)

@@ -23,8 +23,10 @@ package struct ConfigurationFault: Hashable, Sendable {
         case clientCertificateRejected
         /// The address is not that of a push service.
         case wrongProtocol
-        /// The proxy opens no tunnel.
+        /// The proxy opens no tunnel until a setting is changed.
         case proxy
+        /// The proxy is away, or opens no tunnel now.
+        case proxyUnavailable
         /// The push service's name has no address.
         case unknownHost
         /// Nothing listens at the push service's address.

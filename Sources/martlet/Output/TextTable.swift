@@ -80,7 +80,8 @@ extension JSONValue {
     /// The text of milliseconds since 1970 in ISO 8601, in UTC; the plain text of any other value.
     var timeText: String {
         guard let milliseconds = self.integerValue else { return self.plainText }
-        return Date(timeIntervalSince1970: Double(milliseconds) / 1000).iso8601Text
+        // Half a millisecond more, as the fraction is cut off.
+        return Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000).iso8601Text
     }
 }
 

@@ -2,6 +2,10 @@ import PushSupport
 
 /// The result of a test of a credential as people read it.
 enum CredentialTestText {
+    /// Without the reason that shows that the credential works: the test's token does not exist.
+    private static let columnsOfSuccess: TextTable = [
+        .init("round trip ms", "roundTripMs"), .time("expires", "expiresAtMs"),
+    ]
     private static let columns: TextTable = [
         "reason", .init("round trip ms", "roundTripMs"), .time("expires", "expiresAtMs"), "message", "advice",
     ]
@@ -22,6 +26,7 @@ enum CredentialTestText {
             }
             return "\(name): \(result)"
         }
-        return (lines + [Self.columns.details(of: test)]).joined(separator: "\n")
+        let columns = test["works"] == true ? Self.columnsOfSuccess : Self.columns
+        return (lines + [columns.details(of: test)]).joined(separator: "\n")
     }
 }

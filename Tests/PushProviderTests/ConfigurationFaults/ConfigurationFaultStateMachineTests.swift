@@ -73,6 +73,18 @@ import Testing
         #expect(self.record(&machine, self.refused, after: .seconds(10)) != .unproven)
     }
 
+    /// Proxies are restarted.
+    @Test func aProxyThatIsAwayNeedsTime() {
+        var machine = ConfigurationFaultStateMachine()
+        let away = ConfigurationFault(.proxyUnavailable, detail: "connection refused", host: "proxy", port: 1)
+        for _ in 0..<20 { #expect(self.record(&machine, away) == .unproven) }
+        #expect(self.record(&machine, away, after: .seconds(10)) != .unproven)
+        machine = ConfigurationFaultStateMachine()
+        let password = ConfigurationFault(.proxy, detail: "407", host: "proxy", port: 1)
+        #expect(self.record(&machine, password) == .unproven)
+        #expect(self.record(&machine, password) != .unproven)
+    }
+
     @Test func anOpenConnectionMakesFailedOnesVoid() {
         var machine = ConfigurationFaultStateMachine()
         #expect(self.record(&machine, self.refused) == .unproven)
@@ -118,6 +130,14 @@ import Testing
         #expect(machine.nextProbeAt == nil)
     }
 
+    @Test func anAppThatIsGoneHasNoPause() {
+        var machine = ConfigurationFaultStateMachine()
+        _ = self.record(&machine, self.rejected, 3)
+        machine.forget(app: 1)
+        #expect(machine.paused == [])
+        #expect(machine.nextProbeAt == nil)
+    }
+
     @Test func theEndOfAnEarlierPauseLeavesThePresentOne() throws {
         var machine = ConfigurationFaultStateMachine()
         _ = self.record(&machine, self.rejected, 3)
@@ -132,8 +152,8 @@ import Testing
         var machine = ConfigurationFaultStateMachine()
         let pause = EnvironmentPause(Self.target, self.rejected, since: self.start, proofs: 3)
         machine.restore([pause], now: self.start)
-        #expect(machine.takeProbes(limit: 9, now: self.start) == [pause])
-        #expect(machine.takeProbes(limit: 9, now: self.start) == [])
+        #expect(machine.takeProbes(now: self.start) == [pause])
+        #expect(machine.takeProbes(now: self.start) == [])
     }
 
     // MARK: Probes
@@ -149,8 +169,8 @@ import Testing
             let limit = Backoff(base: .seconds(5), maximum: .seconds(60)).limit(afterFailures: failures)
             #expect(next >= now.advanced(by: .seconds(1)))
             #expect(next <= now.advanced(by: limit))
-            #expect(machine.takeProbes(limit: 9, now: next.advanced(by: .milliseconds(-1))) == [])
-            #expect(machine.takeProbes(limit: 9, now: next) == [pause])
+            #expect(machine.takeProbes(now: next.advanced(by: .milliseconds(-1))) == [])
+            #expect(machine.takeProbes(now: next) == [pause])
             #expect(machine.nextProbeAt == nil)
             now = next
             #expect(machine.probeFailed(pause, self.rejected, now: now, using: &generator) == nil)
@@ -182,5 +202,42 @@ import Testing
         _ = self.record(&machine, self.rejected, 3)
         #expect(machine.takeProbe(of: Self.target) != nil)
         #expect(machine.takeProbe(of: Self.target) == nil)
+    }
+
+    /// Hundreds of apps whose push service is away do not keep the probe of another host waiting, and one that works again
+    /// is enough for all of them.
+    @Test func oneHostTakesHalfOfTheProbes() throws {
+        var machine = ConfigurationFaultStateMachine()
+        func pause(_ app: Int64, _ fault: ConfigurationFault) -> EnvironmentPause {
+            let target = AppEnvironment(app: app, environment: .production)
+            return EnvironmentPause(target, fault, since: self.start, proofs: 1)
+        }
+        let elsewhere = ConfigurationFault(.credentialRejected, detail: "", host: "b", port: 1)
+        machine.restore((1...500).map { pause($0, self.refused) }, now: self.start)
+        machine.restore([pause(501, elsewhere)], now: self.start.advanced(by: .seconds(1)))
+        let now = self.start.advanced(by: .seconds(1))
+        let taken = machine.takeProbes(now: now)
+        #expect(taken.count == 9)
+        #expect(taken.last?.target.app == 501)
+        #expect(machine.takeProbes(now: now).isEmpty)
+        var generator = SystemRandomNumberGenerator()
+        let first = try #require(taken.first)
+        _ = machine.probeFailed(first, first.fault, now: now, using: &generator)
+        #expect(machine.takeProbes(now: now).count == 1)
+        // The first one waits for its next probe. Another ends, and all become due.
+        let second = taken[1]
+        machine.end(second)
+        machine.reached(second.fault, now: now)
+        var probed: Set<Int64> = []
+        while true {
+            let due = machine.takeProbes(now: now)
+            if due.isEmpty { break }
+            for pause in due {
+                probed.insert(pause.target.app)
+                machine.end(pause)
+            }
+        }
+        #expect(probed.contains(first.target.app))
+        #expect(probed.count == 500 - 8)
     }
 }

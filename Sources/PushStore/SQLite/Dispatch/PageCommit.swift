@@ -42,12 +42,9 @@ struct PageCommit {
     private var isInProgress: Bool { self.page.pauses == nil && (self.state == .accepted || self.state == .sending) }
 
     /// Writes the page.
-    /// - Returns: ``CommitResult/leaseLost`` without having written anything but a pause if the lease is lost.
+    /// - Returns: ``CommitResult/leaseLost`` without having written anything but the notification's pause if the lease is lost.
     func run() throws -> StartedPage {
         if let reason = self.page.pauses { try SQLiteStore.pause(self.number, reason: reason, in: self.database) }
-        for request in self.page.environmentPauses {
-            _ = try EnvironmentPauses.write(request, now: self.now, in: self.database)
-        }
         guard try self.holdsLease() else { return StartedPage(result: .leaseLost, started: []) }
         var counts: [DeliveryRecord.State: Int] = [:]
         var started: Set<Int64> = []
@@ -293,8 +290,19 @@ extension SQLiteStore {
         let (results, reasons) = try await self.database.write { database in
             let reasons = self.reasons.lookup()
             let results = try pages.map { page in
-                try PageCommit(page, begins: begins, owner: owner, now: now, reasons: reasons, database: database)?
-                    .run() ?? StartedPage(result: .leaseLost, started: [])
+                // They are the app's, also where the notification is gone.
+                for request in page.environmentPauses {
+                    _ = try EnvironmentPauses.write(request, now: now, in: database)
+                }
+                return try PageCommit(
+                    page,
+                    begins: begins,
+                    owner: owner,
+                    now: now,
+                    reasons: reasons,
+                    database: database
+                )?
+                .run() ?? StartedPage(result: .leaseLost, started: [])
             }
             return (results, reasons.found)
         }
