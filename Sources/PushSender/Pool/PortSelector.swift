@@ -15,6 +15,8 @@ package final class PortSelector: Sendable {
         /// Called when the first port works again, by the number of their registration.
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextObserver = 0
+        /// The next try of the first port; there is one at a time, however often the port changes.
+        var nextTry: Scheduled<Void>?
     }
 
     private let endpoint: PushServiceEndpoint
@@ -104,7 +106,12 @@ package final class PortSelector: Sendable {
         guard let time = self.state.withLock({ $0.fallback.returnTime }) else { return }
         let delay = TimeAmount(max(.zero, time.since(self.time.steady)))
         let eventLoop = self.group.next()
-        eventLoop.scheduleTask(in: delay) { [weak self] in self?.tryFirstPort(on: eventLoop) }
+        let next = eventLoop.scheduleTask(in: delay) { [weak self] () -> Void in self?.tryFirstPort(on: eventLoop) }
+        let replaced = self.state.withLock { state in
+            defer { state.nextTry = next }
+            return state.nextTry
+        }
+        replaced?.cancel()
     }
 
     private func tryFirstPort(on eventLoop: any EventLoop) {
