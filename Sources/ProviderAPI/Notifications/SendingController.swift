@@ -63,12 +63,8 @@ struct SendingController: Controller {
             Idempotency(key: $0, fingerprint: Array(SHA256.hash(data: try body.text)))
         }
         // This precedes all checks that depend on the time: an accepted request must not fail when it is repeated.
-        if let idempotency {
-            switch try await self.store.accepted(idempotency, app: app.id) {
-            case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
-            case .conflict: throw Self.conflict
-            case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, nil: break
-            }
+        if let idempotency, let earlier = try await self.earlier(idempotency, app) {
+            return try await self.repeated(earlier, app, body, waiting, request)
         }
         let wanted = try NotificationRequest(body, bundleID: app.bundleID, now: self.time.now)
         try waiting?.check(wanted)
@@ -122,6 +118,16 @@ struct SendingController: Controller {
         "this key was used for another request: choose a new one",
         at: "idempotency-key"
     )
+
+    /// Returns the notification that the same request was accepted as before; `nil` for a new request.
+    /// - Throws: A conflict if the key belongs to another request.
+    private func earlier(_ idempotency: Idempotency, _ app: AppRecord) async throws -> NotificationRecord? {
+        switch try await self.store.accepted(idempotency, app: app.id) {
+        case .repeated(let earlier): earlier
+        case .conflict: throw Self.conflict
+        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, nil: nil
+        }
+    }
 
     /// Returns the response to a repeated request, with the warnings of its first time.
     private func repeated(
@@ -215,10 +221,8 @@ struct SendingController: Controller {
         // No caller's key has a space.
         let standard = "resend \(original.id.uuidString) \(Hexadecimal.encode(fingerprint))"
         let idempotency = Idempotency(key: key ?? standard, fingerprint: fingerprint)
-        switch try await self.store.accepted(idempotency, app: app.id) {
-        case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
-        case .conflict: throw Self.conflict
-        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, nil: break
+        if let earlier = try await self.earlier(idempotency, app) {
+            return try await self.repeated(earlier, app, .null, nil, request)
         }
         guard !original.isForgotten else { throw NotificationResend.forgotten }
         var deliveries: [DeliveryRecord] = []

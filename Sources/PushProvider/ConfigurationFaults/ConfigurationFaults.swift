@@ -134,17 +134,18 @@ package final class ConfigurationFaults: Sendable {
             let epoch = try await self.store.credentialEpoch(target)
             let recorded = await self.record(fault, count: 1, isRefuted: false, of: target, epoch: epoch)
             guard let request = recorded?.request else { return }
-            if try await !self.store.pause(request, now: self.time.recorded) {
-                self.stateMachine.withLock { $0.end(request.pause) }
-            }
+            try await self.write(request)
             self.webhookWake.signal()
         } catch {
-            // The next page or connection proves it again.
-            if let pause = self.pauses(of: target.app)[target.environment] {
-                self.stateMachine.withLock { $0.end(pause) }
-            }
             self.logger.error("a pause could not be written", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// Writes a new pause. One that is not written ends: the next page or connection proves it again.
+    private func write(_ request: EnvironmentPauseRequest) async throws {
+        var isWritten = false
+        defer { if !isWritten { self.stateMachine.withLock { $0.end(request.pause) } } }
+        isWritten = try await self.store.pause(request, now: self.time.recorded)
     }
 
     // MARK: Ends

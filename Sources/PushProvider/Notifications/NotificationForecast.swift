@@ -81,7 +81,7 @@ package struct NotificationForecast: Hashable, Sendable {
         let next = [shardAt, retryAt].compactMap(\.self).min()
         let probeAt = paused?.nextProbeAt ?? self.now
         if paused != nil, next.map({ probeAt < $0 }) ?? true {
-            // What is held back is due when it expires, and earlier when the pause ends.
+            // Held recipients are due at their expiration, or earlier, at the end of the pause.
             (self.nextAt, self.cause) = (probeAt, .environment)
             return
         }

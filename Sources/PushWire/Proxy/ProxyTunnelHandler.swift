@@ -72,7 +72,7 @@ package final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What arrives after a failure, until the channel is closed, is discarded.
+        // Bytes between a failure and the end of the channel are discarded.
         guard self.opened != nil else { return }
         switch self.stateMachine.receive(Self.unwrapInboundIn(data)) {
         case .incomplete: break
@@ -88,7 +88,8 @@ package final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         self.fail(.closed, context: context)
     }
 
-    /// Sends the request once: a handler that is added to a new connection is told of it twice.
+    /// Sends the request once. A handler of a new connection is notified twice, when it is added and when the channel
+    /// becomes active.
     private func start(context: ChannelHandlerContext) {
         guard !self.isStarted else { return }
         self.isStarted = true

@@ -111,7 +111,7 @@ import Testing
     }
 
     private static func untilOverwritten(_ store: SQLiteStore) async throws {
-        while try await !store.erasures().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        while try await !store.erasures().isEmpty { await Task.yield() }
     }
 
     @Test func nothingOfAUserIsLeftInTheFile() async throws {

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// What is not final when the time is over is pending, and goes on.
+    /// A recipient without a final state when the time is over is pending, and is still sent to.
     @Test func whatIsNotFinalIsPending() async throws {
         let sender = ScriptedSender()
         sender.always(.notSent(.init("no connection")), in: .sandbox)

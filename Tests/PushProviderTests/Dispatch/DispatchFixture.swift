@@ -71,15 +71,19 @@ struct DispatchFixture: Sendable {
     }
 
     /// As after a start of the process: what it knew is gone, what is in the store is there.
-    var dispatcher: Dispatcher {
+    var dispatcher: Dispatcher { self.dispatcher() }
+
+    /// As ``dispatcher``, with another clock, or with the signal that wakes the delivery of webhooks.
+    func dispatcher(time: ManualTime? = nil, events: WakeSignal = WakeSignal()) -> Dispatcher {
         Dispatcher(
             store: self.store,
             directory: self.directory,
             invalidation: self.invalidation,
             faults: self.faults,
             wakes: self.wakes,
+            events: events,
             limits: self.limits,
-            time: self.time,
+            time: time ?? self.time,
             logger: silentLogger
         )
     }

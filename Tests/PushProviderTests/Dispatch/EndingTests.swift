@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// Its environment is paused, and the other one goes on.
+    /// An environment is paused, and the other one is still sent to.
     @Test(arguments: StoreBackend.available)
     func anUnreadableCredentialHoldsItsRecipients(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, environments: [.sandbox, .production]) { fixture in

@@ -116,15 +116,7 @@ import Testing
             #expect(fixture.sender.sent.count == 2)
             // The next start, with the right clock.
             let time = ManualTime()
-            let dispatcher = Dispatcher(
-                store: fixture.store,
-                directory: fixture.directory,
-                invalidation: fixture.invalidation,
-                faults: fixture.faults,
-                wakes: fixture.wakes,
-                time: time,
-                logger: silentLogger
-            )
+            let dispatcher = fixture.dispatcher(time: time)
             _ = try await fixture.store.recover(now: time.steady)
             try await fixture.store.settleWaiting(at: time.reading)
             for _ in 0..<4 {

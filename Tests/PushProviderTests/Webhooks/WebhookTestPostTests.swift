@@ -75,17 +75,7 @@ import Testing
             webhook.app = fixture.app
             try await fixture.store.addWebhook(webhook)
             let events = WakeSignal()
-            let dispatcher = Dispatcher(
-                store: fixture.store,
-                directory: fixture.directory,
-                invalidation: fixture.invalidation,
-                faults: fixture.faults,
-                wakes: fixture.wakes,
-                events: events,
-                limits: fixture.limits,
-                time: fixture.time,
-                logger: silentLogger
-            )
+            let dispatcher = fixture.dispatcher(events: events)
             try await fixture.accept(["to": ["all": true]])
             try await fixture.settle(dispatcher)
             #expect(await events.wait(atMost: .seconds(3600)))
