@@ -9,9 +9,10 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// A library product of another package. One that only the servers and the command need belongs to the trait `Server`.
-func library(_ name: String, _ package: String, trait: String? = nil) -> Target.Dependency {
-    .product(name: name, package: package, condition: trait.flatMap { .when(traits: [$0]) })
+/// A library product of another package, which is resolved with a trait only: `Server` where nothing but the servers and the
+/// command needs it, else `Networking`.
+func library(_ name: String, _ package: String, trait: String = "Networking") -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
 extension Target.Dependency {
@@ -19,6 +20,7 @@ extension Target.Dependency {
     static let asyncHTTPClient = library("AsyncHTTPClient", "async-http-client")
     static let configuration = library("Configuration", "swift-configuration", trait: "Server")
     static let crypto = library("Crypto", "swift-crypto")
+    static let cryptoForEncryption = library("Crypto", "swift-crypto", trait: "Encryption")
     static let cryptoExtras = library("CryptoExtras", "swift-crypto")
     static let grdb = library("GRDB", "GRDB.swift", trait: "Server")
     static let grdbSQLite = library("GRDBSQLite", "GRDB.swift", trait: "Server")
@@ -52,9 +54,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 
 let package = Package(
     name: "martlet",
-    platforms: [.macOS(.v15)],
+    platforms: [.iOS(.v17), .macOS(.v15), .visionOS(.v1), .watchOS(.v10)],
     products: [
         .executable(name: "martlet", targets: ["martlet"]),
+        .library(name: "MartletKit", targets: ["MartletKit"]),
         .library(name: "PushDevice", targets: ["PushDevice", "PushTypes"]),
         .library(name: "PushSender", targets: ["PushSender", "PushTypes"]),
         // For the packages in Benchmarks and Fuzz, which use `package` declarations; nothing here is promised.
@@ -62,7 +65,16 @@ let package = Package(
         .library(name: "_MartletGateway", targets: ["PushGateway"]),
     ],
     traits: [
-        .trait(name: "Server", description: "Provider, gateway and command: Hummingbird, GRDB and ArgumentParser"),
+        .trait(
+            name: "Networking",
+            description: "PushSender and PushDevice: swift-nio, swift-nio-ssl and what they need"
+        ),
+        .trait(name: "Encryption", description: "End-to-end encrypted content in MartletKit: swift-crypto"),
+        .trait(
+            name: "Server",
+            description: "Provider, gateway and command: Hummingbird, GRDB and ArgumentParser",
+            enabledTraits: ["Networking", "Encryption"]
+        ),
         .default(enabledTraits: ["Server"]),
     ],
     dependencies: [
@@ -112,6 +124,14 @@ let package = Package(
             ]
         ),
 
+        // What an app embeds: nothing of ours, and no package without the trait Encryption.
+        module("MartletKit", [.cryptoForEncryption]),
+        // An app made of MartletKit and PushDevice.
+        module(
+            "AppSimulator",
+            ["MartletKit", "PushDevice", "PushSupport", "PushTypes", .logging, .nioCore, .serviceLifecycle]
+        ),
+
         // The servers.
         module(
             "PushHTTP",
@@ -146,7 +166,8 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender", "PushStore",
+                "AppSimulator", "MartletKit", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider",
+                "PushSender", "PushStore",
                 "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
             ],
@@ -191,6 +212,11 @@ let package = Package(
                 .nioSSL,
             ]
         ),
+        tests("MartletKitTests", ["MartletKit", .crypto]),
+        tests(
+            "AppSimulatorTests",
+            ["AppSimulator", "MartletKit", "PushDevice", "PushSupport", "PushTesting", "PushTypes", .logging]
+        ),
         tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),
         tests(
             "PushProviderTests",
@@ -225,8 +251,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "PushDevice", "PushGateway", "PushSender", "PushSupport", "PushTesting", "PushTypes", .asyncHTTPClient,
-                .crypto, .nioCore, .nioHTTP1, .nioSSL,
+                "AppSimulator", "MartletKit", "PushDevice", "PushGateway", "PushSender", "PushSupport", "PushTesting",
+                "PushTypes", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioSSL,
             ]
         ),
     ],

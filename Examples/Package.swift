@@ -1,10 +1,10 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// A library user needs no trait, and so neither Hummingbird nor GRDB nor ArgumentParser. `make check` compiles the examples
+// A user of PushSender or PushDevice needs the trait Networking only, and so neither Hummingbird nor GRDB nor ArgumentParser. `make check` compiles the examples
 // with all traits, because it uses what Martlet's own build has compiled.
 let sharesBuild = Context.environment["MARTLET_SHARED_BUILD"] != nil
-let traits: Set<Package.Dependency.Trait> = sharesBuild ? [.defaults] : []
+let traits: Set<Package.Dependency.Trait> = sharesBuild ? [.defaults] : ["Networking"]
 
 let package = Package(
     name: "martlet-examples",
