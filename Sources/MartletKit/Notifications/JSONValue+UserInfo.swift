@@ -1,0 +1,58 @@
+import Foundation
+
+extension JSONValue {
+    /// Reads the dictionary that the system gives for a payload.
+    ///
+    /// What is no JSON is left out, and so is what exceeds the bounds: an app is woken with what anybody has sent, and must
+    /// not end over it.
+    static func members(of userInfo: [AnyHashable: Any]) -> [String: JSONValue] {
+        var remaining = Bounds.values
+        return Self.members(of: userInfo, depth: 1, remaining: &remaining)
+    }
+
+    private static func members(
+        of dictionary: [AnyHashable: Any],
+        depth: Int,
+        remaining: inout Int
+    ) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        for (key, value) in dictionary {
+            guard let name = key as? String else { continue }
+            members[name] = Self.value(of: value, depth: depth, remaining: &remaining)
+        }
+        return members
+    }
+
+    /// Returns the value of an object of the system's; `nil` if it is none or beyond the bounds.
+    private static func value(of object: Any, depth: Int, remaining: inout Int) -> JSONValue? {
+        remaining -= 1
+        guard remaining >= 0, depth < Bounds.depth else { return nil }
+        // Numbers first by what they are: an `NSNumber` of 0 or 1 could be cast to `Bool` too.
+        let type = type(of: object)
+        if type == Bool.self { return (object as? Bool).map { .bool($0) } }
+        switch object {
+        case let text as String: return .string(text)
+        case let number as NSNumber: return Self.number(number)
+        case is NSNull: return .null
+        case let elements as [Any]:
+            var values: [JSONValue] = []
+            for element in elements {
+                guard let value = Self.value(of: element, depth: depth + 1, remaining: &remaining) else { continue }
+                values.append(value)
+            }
+            return .array(values)
+        case let dictionary as [AnyHashable: Any]:
+            return .object(Self.members(of: dictionary, depth: depth + 1, remaining: &remaining))
+        default: return nil
+        }
+    }
+
+    private static func number(_ number: NSNumber) -> JSONValue {
+        switch String(cString: number.objCType) {
+        // A Boolean; a number of eight bits has the same letter, and no payload makes one.
+        case "c", "B": .bool(number.boolValue)
+        case "d", "f": Int64(exactly: number.doubleValue).map { .integer($0) } ?? .number(number.doubleValue)
+        default: .integer(number.int64Value)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+public import Foundation
+
+/// A notification as the app has received it.
+///
+/// Everything in it is from outside. A member that is missing or of another type is `nil`, and nothing in a payload makes
+/// reading it fail.
+public struct ReceivedNotification: Hashable, Sendable {
+    /// The provider's id of the notification; `nil` if it asked for neither receipts nor encryption.
+    public let id: UUID?
+    /// The receipts that the notification asks for.
+    public let receipts: ReceiptPrivacy
+    public var title: String?
+    public var subtitle: String?
+    public var body: String?
+    /// The number on the app's icon; 0 removes it.
+    public var badge: Int?
+    /// The name of the sound, such as `default`.
+    public var sound: String?
+    /// The category, which decides the actions.
+    public var category: String?
+    /// The group in which the notification stands.
+    public var threadID: String?
+    /// `true` for one that wakes the app in the background (`content-available`).
+    public let wakesApp: Bool
+    /// `true` for one that the notification service extension may change (`mutable-content`).
+    public let isMutable: Bool
+    /// The members beside `aps`: the app's own, `class`, `property` and `path` included.
+    public let data: [String: JSONValue]
+    /// The encrypted content, in whose place the other members are.
+    let sealed: SealedContent?
+
+    /// Reads the dictionary of the system: `userInfo` of a notification's content, or that of a background push.
+    public init(userInfo: [AnyHashable: Any]) {
+        self.init(payload: JSONValue.members(of: userInfo))
+    }
+
+    /// Reads the JSON text of a payload.
+    ///
+    /// The notification is `nil` for text that is no JSON object, has more than 256 KiB or is nested more than 32 deep.
+    public init?(json: Data) {
+        guard case .object(let members)? = JSONValue(json: json) else { return nil }
+        self.init(payload: members)
+    }
+
+    /// Reads a payload's members.
+    init(payload: [String: JSONValue]) {
+        let martlet = payload["martlet"]?.object ?? [:]
+        self.init(
+            payload: payload,
+            id: martlet["id"]?.string.flatMap { UUID(uuidString: $0) },
+            receipts: martlet["receipts"]?.string.flatMap { ReceiptPrivacy(rawValue: $0) } ?? .none,
+            sealed: martlet["sealed"].flatMap { SealedContent($0) }
+        )
+    }
+
+    /// Returns the notification that a payload makes which was within this one, encrypted.
+    func opened(_ payload: [String: JSONValue]) -> ReceivedNotification {
+        ReceivedNotification(payload: payload, id: self.id, receipts: self.receipts, sealed: nil)
+    }
+
+    private init(payload: [String: JSONValue], id: UUID?, receipts: ReceiptPrivacy, sealed: SealedContent?) {
+        let aps = payload["aps"]?.object ?? [:]
+        self.id = id
+        self.receipts = id == nil ? .none : receipts
+        self.sealed = sealed
+        switch aps["alert"] {
+        case .string(let text)?: self.body = text
+        case .object(let alert)?:
+            self.title = alert["title"]?.string
+            self.subtitle = alert["subtitle"]?.string
+            self.body = alert["body"]?.string
+        default: break
+        }
+        self.badge = aps["badge"]?.integer.flatMap { (0...Int64(Int32.max)).contains($0) ? Int($0) : nil }
+        self.sound = aps["sound"]?.string ?? aps["sound"]?.object?["name"]?.string
+        self.category = aps["category"]?.string
+        self.threadID = aps["thread-id"]?.string
+        self.wakesApp = aps["content-available"]?.integer == 1
+        self.isMutable = aps["mutable-content"]?.integer == 1
+        self.data = payload.filter { $0.key != "aps" && $0.key != "martlet" }
+    }
+
+    /// `true` for one that the user can see: it has an alert.
+    public var isVisible: Bool { self.title != nil || self.subtitle != nil || self.body != nil }
+}
+
+/// The encrypted content of a notification.
+struct SealedContent: Hashable, Sendable {
+    /// The id of the installation's key for which it was encrypted, 1 to 64 bytes.
+    let key: String
+    /// The encapsulated key, 32 bytes, and the ciphertext after it.
+    let data: Data
+
+    /// Reads `martlet.sealed`; `nil` if it is none.
+    init?(_ value: JSONValue) {
+        guard let members = value.object, let key = members["key"]?.string, (1...64).contains(key.utf8.count),
+            let data = members["data"]?.string.flatMap({ Data(base64Encoded: $0) }), data.count > 32
+        else { return nil }
+        (self.key, self.data) = (key, data)
+    }
+}

@@ -1,0 +1,86 @@
+public import Foundation
+
+/// Values as files of one folder, each written atomically.
+///
+/// Give the folder of an app group, and the extension of the app shares it: the system's rename and link are atomic between
+/// processes, so that there is no lock that a process could die with. On Apple's systems the folder is left out of backups,
+/// because what is in it belongs to this device.
+public struct FolderStorage: Storage {
+    /// The largest value that is read, in bytes.
+    static let maximumValue = 1024 * 1024
+    /// Names of files that are being written begin with it.
+    private static let unfinished = ".new-"
+
+    private let folder: URL
+
+    /// Makes the folder, if it is missing.
+    /// - Throws: An error of the file system.
+    public init(folder: URL) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        self.folder = folder
+        #if canImport(Darwin)
+        var (own, values) = (folder, URLResourceValues())
+        values.isExcludedFromBackup = true
+        try own.setResourceValues(values)
+        #endif
+    }
+
+    public func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: self.folder.path).filter { Self.isName($0) }
+    }
+
+    public func read(_ name: String) throws -> Data? {
+        do {
+            let file = try FileHandle(forReadingFrom: try self.file(name))
+            defer { try? file.close() }
+            guard let value = try file.read(upToCount: Self.maximumValue + 1) else { return Data() }
+            guard value.count <= Self.maximumValue else { throw CocoaError(.fileReadTooLarge) }
+            return value
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
+            return nil
+        }
+    }
+
+    public func write(_ name: String, _ value: Data) throws {
+        try value.write(to: try self.file(name), options: .atomic)
+    }
+
+    public func insert(_ name: String, _ value: Data) throws -> Bool {
+        let (file, new) = (try self.file(name), self.folder.appending(path: Self.unfinished + UUID().uuidString))
+        guard !FileManager.default.fileExists(atPath: file.path) else { return false }
+        try value.write(to: new)
+        defer { try? FileManager.default.removeItem(at: new) }
+        do {
+            // A link fails if there is a file of that name, and otherwise appears whole.
+            try FileManager.default.linkItem(at: new, to: file)
+            return true
+        } catch {
+            guard FileManager.default.fileExists(atPath: file.path) else { throw error }
+            return false
+        }
+    }
+
+    public func remove(_ name: String) throws {
+        do {
+            try FileManager.default.removeItem(at: try self.file(name))
+        } catch let error as CocoaError where error.code == .fileNoSuchFile {}
+    }
+
+    /// Returns the file of a name. A name that could lead out of the folder is refused.
+    private func file(_ name: String) throws -> URL {
+        guard Self.isName(name) else { throw CocoaError(.fileWriteInvalidFileName) }
+        return self.folder.appending(path: name)
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        guard (1...200).contains(name.utf8.count), !name.hasPrefix(".") else { return false }
+        return name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import MartletKit
+import Testing
+
+@Suite("Storage in a folder") struct FolderStorageTests {
+    private static func withFolder(_ body: (URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "kit.\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder.appending(path: "a/b"))
+    }
+
+    @Test("A value is read, replaced and removed, also by another object with the same folder")
+    func values() throws {
+        try Self.withFolder { folder in
+            let (one, other) = (try FolderStorage(folder: folder), try FolderStorage(folder: folder))
+            #expect(try one.read("state") == nil)
+            try one.write("state", Data("1".utf8))
+            try one.write("state", Data("2".utf8))
+            #expect(try other.read("state") == Data("2".utf8))
+            #expect(try other.names() == ["state"])
+            try other.remove("state")
+            try other.remove("state")
+            #expect(try one.names().isEmpty)
+            try one.write("empty", Data())
+            #expect(try one.read("empty") == Data())
+        }
+    }
+
+    @Test("Of many that insert a value one succeeds")
+    func insert() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "kit.\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let storage = try FolderStorage(folder: folder)
+        for round in 0..<20 {
+            let name = "receipt-\(round)"
+            let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<8 { group.addTask { try storage.insert(name, Data("\(number)".utf8)) } }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(winners == 1)
+            #expect(try storage.read(name)?.count == 1)
+        }
+        #expect(try storage.names().count == 20)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 20)
+    }
+
+    @Test(
+        "A name that is no name is refused",
+        arguments: ["", "..", ".hidden", "a/b", "../state", "é", "a b", String(repeating: "x", count: 201), "a\u{0}b"]
+    )
+    func names(name: String) throws {
+        try Self.withFolder { folder in
+            let storage = try FolderStorage(folder: folder)
+            #expect(throws: CocoaError.self) { try storage.write(name, Data()) }
+            #expect(throws: CocoaError.self) { try storage.insert(name, Data()) }
+            #expect(throws: CocoaError.self) { try storage.read(name) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        }
+    }
+
+    @Test("A value that is too large is not read")
+    func size() throws {
+        try Self.withFolder { folder in
+            let storage = try FolderStorage(folder: folder)
+            try storage.write("large", Data(count: 2 << 20))
+            #expect(throws: CocoaError.self) { try storage.read("large") }
+        }
+    }
+}
