@@ -1,0 +1,123 @@
+public import Foundation
+
+/// The checked values of a screen's parameters.
+public struct ScreenValues: Hashable, Sendable {
+    private let values: [String: JSONValue]
+
+    init(_ values: [String: JSONValue] = [:]) { self.values = values }
+
+    /// Returns a value that the payload must have.
+    /// - Throws: ``RouteRefusal`` if it has none, or one of another type than asked for here.
+    public func required<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteRefusal)
+        -> Value
+    {
+        guard let value = try self.optional(name, as: type) else {
+            throw RouteRefusal(.missingProperty, "\(name) is missing")
+        }
+        return value
+    }
+
+    /// Returns a value; `nil` if the payload has none.
+    /// - Throws: ``RouteRefusal`` for a value of another type than asked for here.
+    public func optional<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteRefusal)
+        -> Value?
+    {
+        guard let value = self.values[name] else { return nil }
+        guard let value = Value(screenValue: value) else {
+            throw RouteRefusal(.wrongType, "\(name) is no \(Value.self)")
+        }
+        return value
+    }
+}
+
+/// A type that a value of a screen can be read as: `String`, `Int`, `Int64`, `Double`, `Bool`, `Date`, `UUID`, and enumerations
+/// of texts that declare it.
+public protocol ScreenValue {
+    /// Reads a value that was checked against the type and the limits of its parameter.
+    init?(screenValue value: JSONValue)
+}
+
+extension String: ScreenValue {
+    public init?(screenValue value: JSONValue) {
+        guard let text = value.string else { return nil }
+        self = text
+    }
+}
+
+extension Int64: ScreenValue {
+    public init?(screenValue value: JSONValue) {
+        guard let number = value.integer else { return nil }
+        self = number
+    }
+}
+
+extension Int: ScreenValue {
+    /// Reads a whole number that fits; `Int` has 32 bits on some watches.
+    public init?(screenValue value: JSONValue) {
+        guard let number = value.integer.flatMap({ Int(exactly: $0) }) else { return nil }
+        self = number
+    }
+}
+
+extension Double: ScreenValue {
+    public init?(screenValue value: JSONValue) {
+        switch value {
+        case .integer(let number): self = Double(number)
+        case .number(let number): self = number
+        default: return nil
+        }
+    }
+}
+
+extension Bool: ScreenValue {
+    public init?(screenValue value: JSONValue) {
+        guard case .bool(let boolean) = value else { return nil }
+        self = boolean
+    }
+}
+
+extension UUID: ScreenValue {
+    public init?(screenValue value: JSONValue) {
+        guard let text = value.string, text.utf8.count == 36, let uuid = UUID(uuidString: text) else { return nil }
+        self = uuid
+    }
+}
+
+extension Date: ScreenValue {
+    /// The years 1 to 9999, in seconds since 1970.
+    private static let seconds = -62_135_596_800.0...253_402_300_799.0
+
+    public init?(screenValue value: JSONValue) {
+        let date: Date?
+        switch value {
+        case .integer(let seconds): date = Date(timeIntervalSince1970: Double(seconds))
+        case .number(let seconds): date = Date(timeIntervalSince1970: seconds)
+        case .string(let text): date = Self.parsed(text)
+        default: date = nil
+        }
+        guard let date, Self.seconds.contains(date.timeIntervalSince1970) else { return nil }
+        self = date
+    }
+
+    /// Reads a text of RFC 3339.
+    private static func parsed(_ text: String) -> Date? {
+        let characters = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "T"), UInt8(ascii: "Z"), UInt8(ascii: ":"),
+                UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+        guard (20...35).contains(text.utf8.count), characters else { return nil }
+        let hasFraction = text.utf8.contains(UInt8(ascii: "."))
+        return try? Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction).parse(text)
+    }
+}
+
+extension ScreenValue where Self: RawRepresentable, RawValue == String {
+    public init?(screenValue value: JSONValue) {
+        guard let text = value.string else { return nil }
+        self.init(rawValue: text)
+    }
+}
