@@ -23,7 +23,8 @@ public enum JSONValue: Hashable, Sendable {
     ///
     /// The value is `nil` for text that is not JSON, has more than 256 KiB or is nested more than 32 deep.
     public init?(json: Data) {
-        guard json.count <= Bounds.text, Self.depth(of: json) <= Bounds.depth,
+        // Foundation reads UTF-16 too, in which a count of brackets goes wrong; there, every second byte is 0.
+        guard json.count <= Bounds.text, !json.contains(0), Self.depth(of: json) <= Bounds.depth,
             let value = try? JSONDecoder().decode(JSONValue.self, from: json)
         else { return nil }
         self = value

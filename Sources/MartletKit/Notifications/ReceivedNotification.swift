@@ -49,7 +49,7 @@ public struct ReceivedNotification: Hashable, Sendable {
             payload: payload,
             id: martlet["id"]?.string.flatMap { UUID(uuidString: $0) },
             receipts: martlet["receipts"]?.string.flatMap { ReceiptPrivacy(rawValue: $0) } ?? .none,
-            sealed: martlet["sealed"].flatMap { SealedContent($0) }
+            sealed: martlet["sealed"].map { SealedContent($0) }
         )
     }
 
@@ -85,17 +85,22 @@ public struct ReceivedNotification: Hashable, Sendable {
 }
 
 /// The encrypted content of a notification.
-struct SealedContent: Hashable, Sendable {
-    /// The id of the installation's key for which it was encrypted, 1 to 64 bytes.
-    let key: String
-    /// The encapsulated key, 32 bytes, and the ciphertext after it.
-    let data: Data
+enum SealedContent: Hashable, Sendable {
+    /// - Parameters:
+    ///   - key: the id of the installation's key for which it was encrypted, 1 to 64 bytes.
+    ///   - data: the encapsulated key, 32 bytes, and the ciphertext after it.
+    case encrypted(key: String, data: Data)
+    /// It has not the form that it should.
+    case malformed
 
-    /// Reads `martlet.sealed`; `nil` if it is none.
-    init?(_ value: JSONValue) {
+    /// Reads `martlet.sealed`.
+    init(_ value: JSONValue) {
         guard let members = value.object, let key = members["key"]?.string, (1...64).contains(key.utf8.count),
             let data = members["data"]?.string.flatMap({ Data(base64Encoded: $0) }), data.count > 32
-        else { return nil }
-        (self.key, self.data) = (key, data)
+        else {
+            self = .malformed
+            return
+        }
+        self = .encrypted(key: key, data: data)
     }
 }

@@ -1,0 +1,72 @@
+import Foundation
+
+/// The number on the app's icon, which the app and its extension both change.
+public struct BadgeCount: Sendable {
+    /// A change of the number. The result is kept between 0 and ``BadgeCount/maximum``.
+    public enum Change: Hashable, Sendable {
+        case set(Int)
+        case increment(Int)
+        case decrement(Int)
+    }
+
+    public static let maximum = 99_999
+
+    private let value: SharedValue
+
+    /// - Parameter storage: the storage that app and extension share.
+    public init(storage: any Storage) { self.value = SharedValue(storage: storage, prefix: "badge-") }
+
+    /// Returns the number; 0 if it was never changed.
+    /// - Throws: An error of the storage.
+    public func current() throws -> Int { Self.number(try self.value.read()) }
+
+    /// Changes the number and returns the new one.
+    /// - Throws: An error of the storage.
+    @discardableResult
+    public func apply(_ change: Change) throws -> Int {
+        try self.value.update { old in
+            let number = Self.applying(change, to: Self.number(old))
+            return (Data("\(number)".utf8), number)
+        }
+    }
+
+    /// Makes the change that a notification asks for, and returns the new number; `nil` if it asks for none.
+    ///
+    /// `badge` in `aps` sets the number. The payload's member `badgeChange`, a whole number, is added to it; a negative one
+    /// is taken off.
+    /// - Throws: An error of the storage.
+    public func apply(_ notification: ReceivedNotification) throws -> Int? {
+        if let badge = notification.badge { return try self.apply(.set(badge)) }
+        guard case .integer(let change)? = notification.data["badgeChange"] else { return nil }
+        return try self.apply(.increment(Int(clamping: change)))
+    }
+
+    /// Returns the number after a change.
+    static func applying(_ change: Change, to number: Int) -> Int {
+        let (result, isOverflow) =
+            switch change {
+            case .set(let number): (number, false)
+            case .increment(let difference): number.addingReportingOverflow(difference)
+            case .decrement(let difference): number.subtractingReportingOverflow(difference)
+            }
+        guard !isOverflow else { return change.grows ? Self.maximum : 0 }
+        return min(max(result, 0), Self.maximum)
+    }
+
+    /// Reads a stored number. What is none, such as a damaged file, counts as 0.
+    private static func number(_ stored: Data?) -> Int {
+        let number = stored.flatMap { Int(String(decoding: $0.prefix(8), as: UTF8.self)) } ?? 0
+        return min(max(number, 0), Self.maximum)
+    }
+}
+
+extension BadgeCount.Change {
+    /// `true` if the number becomes larger.
+    fileprivate var grows: Bool {
+        switch self {
+        case .set(let number): number > 0
+        case .increment(let difference): difference > 0
+        case .decrement(let difference): difference < 0
+        }
+    }
+}
