@@ -1,0 +1,59 @@
+package import Foundation
+package import PushSupport
+
+/// The part of a payload that starts, updates or ends a Live Activity (reference 3.4).
+package struct LiveActivityPush: Hashable, Sendable {
+    /// The change that a push makes.
+    package enum Event: String, Sendable { case start, update, end }
+
+    /// `nil` for an unknown word, which is among the problems.
+    package let event: Event?
+    /// The time at which the provider made it; the newest wins.
+    package let timestamp: Date?
+    package let contentState: [String: JSONValue]?
+    package let attributesType: String?
+    package let attributes: [String: JSONValue]?
+    package let staleDate: Date?
+    package let dismissalDate: Date?
+    /// The broadcast channel to listen on.
+    package let channel: String?
+
+    init(_ aps: inout PayloadReader) {
+        let name = aps.text("event")
+        let event = name.flatMap(Event.init)
+        if let name, event == nil { let _: String? = aps.reject("event", "is unknown: '\(name)'") }
+        self.event = event
+        self.timestamp = aps.time("timestamp")
+        self.contentState = aps.object("content-state")
+        self.attributesType = aps.text("attributes-type")
+        self.attributes = aps.object("attributes")
+        self.staleDate = aps.time("stale-date")
+        self.dismissalDate = aps.time("dismissal-date")
+        self.channel = aps.text("input-push-channel")
+    }
+}
+
+/// A Live Activity on the Lock Screen.
+package struct LiveActivity: Hashable, Sendable, Codable {
+    /// The longest time for which an ended one stays (reference 3.4).
+    package static let longestStay: TimeInterval = 4 * 60 * 60
+
+    /// Its number on this phone, from 1.
+    package let number: Int
+    /// The name of the app's type.
+    package let type: String
+    package let attributes: [String: JSONValue]
+    package internal(set) var contentState: [String: JSONValue]
+    /// The time of the newest push.
+    var timestamp: Date
+    /// The broadcast channel that updates it; `nil` for a token.
+    let channel: String?
+    /// The time at which it becomes outdated; `nil` for never.
+    package internal(set) var staleAt: Date?
+    package internal(set) var isStale = false
+    /// The time at which it leaves the Lock Screen after its end; `nil` while it runs.
+    package internal(set) var removeAt: Date?
+
+    /// Indicates that it has ended and is still to be seen.
+    package var hasEnded: Bool { self.removeAt != nil }
+}
