@@ -1,0 +1,147 @@
+import Foundation
+
+/// Decides about one download, response by response and piece by piece.
+///
+/// The first failure is final.
+struct AttachmentDownload: Sendable {
+    private enum State: Sendable {
+        /// The response to the request is outstanding.
+        case requested
+        /// The file arrives: its type, its first bytes, its size up to here.
+        case receiving(AttachmentType, start: [UInt8], size: Int)
+        case failed(AttachmentFailure)
+    }
+
+    private let policy: AttachmentPolicy
+    /// The type that the payload declares.
+    private let declared: AttachmentType?
+    private(set) var url: AttachmentURL
+    private var redirects = 0
+    private var state = State.requested
+
+    /// - Parameter type: the content type that the payload declares; `nil` if it declares none.
+    init(_ url: String, type: String? = nil, policy: AttachmentPolicy) throws(AttachmentFailure) {
+        self.policy = policy
+        self.url = try AttachmentURL(url, allowsLocalServers: policy.allowsLocalServers)
+        if let type {
+            guard let type = AttachmentType(contentType: type), policy.types.contains(type) else {
+                throw .typeNotAllowed
+            }
+            self.declared = type
+        } else {
+            self.declared = nil
+        }
+    }
+
+    /// Reads a payload's member `attachment`: a URL, or an object with `url` and `type`.
+    init(_ member: JSONValue, policy: AttachmentPolicy) throws(AttachmentFailure) {
+        switch member {
+        case .string(let url): try self.init(url, policy: policy)
+        case .object(let members):
+            guard case .string(let url)? = members["url"], members.keys.allSatisfy({ $0 == "url" || $0 == "type" })
+            else {
+                throw .malformedMember
+            }
+            switch members["type"] {
+            case nil, .null?: try self.init(url, policy: policy)
+            case .string(let type)?: try self.init(url, type: type, policy: policy)
+            default: throw .malformedMember
+            }
+        default: throw .malformedMember
+        }
+    }
+
+    enum OnResponse: Equatable {
+        /// Take the body.
+        case receive
+        /// Request this URL instead.
+        case follow(URL)
+        case fail(AttachmentFailure)
+    }
+
+    /// A response has arrived, whose body is still outstanding.
+    /// - Parameters:
+    ///   - header: returns the value of a header field by its name in small letters.
+    ///   - length: the announced size of the body; `nil` if none was announced.
+    mutating func responded(status: Int, length: Int64?, header: (String) -> String?) -> OnResponse {
+        guard case .requested = self.state else { return self.failing(self.failure ?? .status(status)) }
+        do throws(AttachmentFailure) {
+            switch status {
+            case 200: return try self.accepted(contentType: header("content-type"), length: length)
+            case 301, 302, 303, 307, 308:
+                guard self.redirects < self.policy.maximumRedirects else { throw .tooManyRedirects }
+                guard let location = header("location") else { throw .status(status) }
+                self.url = try self.url.redirected(
+                    to: location,
+                    allowsLocalServers: self.policy.allowsLocalServers
+                )
+                self.redirects += 1
+                return .follow(self.url.url)
+            default: throw .status(status)
+            }
+        } catch {
+            return self.failing(error)
+        }
+    }
+
+    private mutating func accepted(contentType: String?, length: Int64?) throws(AttachmentFailure) -> OnResponse {
+        guard let type = contentType.flatMap({ AttachmentType(contentType: $0) }), self.policy.types.contains(type)
+        else {
+            throw .typeNotAllowed
+        }
+        guard self.declared == nil || self.declared == type else { throw .typeMismatch }
+        guard (length ?? 0) <= Int64(self.policy.maximumSize) else { throw .tooLarge }
+        self.state = .receiving(type, start: [], size: 0)
+        return .receive
+    }
+
+    private mutating func failing(_ failure: AttachmentFailure) -> OnResponse {
+        self.state = .failed(failure)
+        return .fail(failure)
+    }
+
+    enum OnBytes: Equatable {
+        case write
+        case fail(AttachmentFailure)
+    }
+
+    /// A piece of the body has arrived.
+    mutating func received(_ bytes: Data) -> OnBytes {
+        guard case .receiving(let type, var start, let size) = self.state else {
+            let failure = self.failure ?? .typeNotAllowed
+            self.state = .failed(failure)
+            return .fail(failure)
+        }
+        guard bytes.count <= self.policy.maximumSize - size else {
+            self.state = .failed(.tooLarge)
+            return .fail(.tooLarge)
+        }
+        start += bytes.prefix(AttachmentType.signatureLength - start.count)
+        if start.count == AttachmentType.signatureLength, !type.matches(start) {
+            self.state = .failed(.typeMismatch)
+            return .fail(.typeMismatch)
+        }
+        self.state = .receiving(type, start: start, size: size + bytes.count)
+        return .write
+    }
+
+    /// The body has ended.
+    /// - Returns: The type that was declared and verified.
+    /// - Throws: ``AttachmentFailure``
+    func finished() throws(AttachmentFailure) -> AttachmentType {
+        switch self.state {
+        case .requested: throw .connection("the server closed the connection")
+        case .failed(let failure): throw failure
+        case .receiving(let type, let start, _):
+            // A file may be shorter than the bytes that tell most types.
+            guard type.matches(start) else { throw .typeMismatch }
+            return type
+        }
+    }
+
+    /// The failure that ended the download.
+    var failure: AttachmentFailure? {
+        guard case .failed(let failure) = self.state else { return nil }
+        return failure
+    }
+}

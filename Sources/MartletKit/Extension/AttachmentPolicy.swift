@@ -1,0 +1,75 @@
+/// The limits within which attachments are downloaded.
+///
+/// The defaults suit a notification service extension, which the system gives 30 seconds and little memory.
+public struct AttachmentPolicy: Hashable, Sendable {
+    /// The types that are taken; by default all that the system shows.
+    public var types: Set<AttachmentType>
+    /// The largest file in bytes; 10 MB by default, which is the system's limit for images. It has 5 MB for sounds and 50 MB for
+    /// films.
+    public var maximumSize: Int
+    /// The time for all of it, redirects included; 20 seconds by default.
+    public var deadline: Duration
+    /// The number of redirects that are followed; 3 by default.
+    public var maximumRedirects: Int
+    /// `true` to allow plain HTTP, and addresses of the device itself and of private networks, for development; `false` by
+    /// default.
+    public var allowsLocalServers: Bool
+
+    public init(
+        types: Set<AttachmentType> = Set(AttachmentType.allCases),
+        maximumSize: Int = 10_000_000,
+        deadline: Duration = .seconds(20),
+        maximumRedirects: Int = 3,
+        allowsLocalServers: Bool = false
+    ) {
+        self.types = types
+        self.maximumSize = maximumSize
+        self.deadline = deadline
+        self.maximumRedirects = maximumRedirects
+        self.allowsLocalServers = allowsLocalServers
+    }
+}
+
+/// The reason why there is no attachment.
+public enum AttachmentFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The payload's member `attachment` is neither a URL nor an object with `url` and `type`.
+    case malformedMember
+    /// The URL is too long, or has a form that an attachment's does not need, such as a user's name.
+    case malformedURL
+    /// The URL is not `https`.
+    case notHTTPS
+    /// The URL leads to the device itself or to a private network.
+    case localAddress
+    case tooManyRedirects
+    /// The server's response is neither 200 nor a redirect that can be followed.
+    case status(Int)
+    /// The declared type is none that the policy takes, or there is none.
+    case typeNotAllowed
+    /// The file is not of the type that the server or the payload declares.
+    case typeMismatch
+    case tooLarge
+    /// The deadline has passed.
+    case tooLate
+    /// The connection failed, with the system's error.
+    case connection(String)
+    /// The file could not be written, with the system's error.
+    case file(String)
+
+    /// A text for the log. It contains no part of the URL.
+    public var description: String {
+        switch self {
+        case .malformedMember: "attachment must be a URL, or an object with url and type"
+        case .malformedURL: "the attachment's URL is malformed"
+        case .notHTTPS: "the attachment's URL is not https"
+        case .localAddress: "the attachment's URL leads to a local address"
+        case .tooManyRedirects: "the attachment's server redirects too often"
+        case .status(let status): "the attachment's server responded with \(status)"
+        case .typeNotAllowed: "the attachment's type is missing or not allowed"
+        case .typeMismatch: "the attachment is not of the declared type"
+        case .tooLarge: "the attachment is too large"
+        case .tooLate: "the attachment did not arrive in time"
+        case .connection(let error): "the attachment's connection failed: \(error)"
+        case .file(let error): "the attachment cannot be written: \(error)"
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+
+/// A URL from which an attachment may be downloaded.
+///
+/// It is checked byte by byte before Foundation parses it, so that no two parsers can see different hosts in it.
+struct AttachmentURL: Hashable, Sendable {
+    /// In bytes.
+    static let maximumLength = 2048
+
+    let url: URL
+
+    init(_ text: String, allowsLocalServers: Bool = false) throws(AttachmentFailure) {
+        guard text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy(\.isInURL) else { throw .malformedURL }
+        let rest: Substring
+        if let secure = Self.dropping("https://", from: text) {
+            rest = secure
+        } else if allowsLocalServers, let plain = Self.dropping("http://", from: text) {
+            rest = plain
+        } else {
+            throw .notHTTPS
+        }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let host = try Self.host(of: authority)
+        guard let url = URL(string: text), let parsed = url.host(percentEncoded: true)?.lowercased(),
+            parsed == host.text || "[\(parsed)]" == host.text
+        else { throw .malformedURL }
+        guard allowsLocalServers || !host.isLocal else { throw .localAddress }
+        self.url = url
+    }
+
+    /// Returns the URL that a `location` of this one's response leads to.
+    func redirected(to location: String, allowsLocalServers: Bool) throws(AttachmentFailure) -> AttachmentURL {
+        guard location.utf8.count <= Self.maximumLength, location.utf8.allSatisfy(\.isInURL),
+            let url = URL(string: location, relativeTo: self.url)
+        else { throw .malformedURL }
+        return try AttachmentURL(url.absoluteString, allowsLocalServers: allowsLocalServers)
+    }
+
+    private static func dropping(_ scheme: String, from text: String) -> Substring? {
+        guard text.prefix(scheme.count).lowercased() == scheme else { return nil }
+        return text.dropFirst(scheme.count)
+    }
+
+    private static func host(of authority: Substring) throws(AttachmentFailure) -> AttachmentHost {
+        var (host, port) = (authority, Substring())
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { throw .malformedURL }
+            (host, port) = (authority[...end], authority[authority.index(after: end)...])
+        } else if let colon = authority.firstIndex(of: ":") {
+            (host, port) = (authority[..<colon], authority[colon...])
+        }
+        guard port.isEmpty || (port.hasPrefix(":") && UInt16(port.dropFirst()).map { $0 > 0 } == true),
+            let host = AttachmentHost(host.lowercased())
+        else { throw .malformedURL }
+        return host
+    }
+}
+
+/// A host's name or address in a URL, in small letters.
+struct AttachmentHost: Hashable, Sendable {
+    let text: String
+    /// `true` for the device itself, private networks, and addresses without a global meaning.
+    let isLocal: Bool
+
+    /// - Parameter text: a name, an IPv4 address or an IPv6 address in brackets.
+    init?(_ text: String) {
+        self.text = text
+        if text.hasPrefix("["), text.hasSuffix("]") {
+            guard let words = Self.words(text.dropFirst().dropLast()) else { return nil }
+            self.isLocal = Self.isLocal(words: words)
+            return
+        }
+        var labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        // The dot at the end of a name that is complete.
+        if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
+        guard text.utf8.count <= 253, let last = labels.last, labels.allSatisfy(Self.isLabel) else { return nil }
+        if Self.isNumber(last) {
+            // Resolvers also take 127.1, 0x7f000001 and 017700000001 for addresses, which no honest URL has.
+            guard let bytes = Self.bytes(labels), text.last != "." else { return nil }
+            self.isLocal = Self.isLocal(bytes: bytes)
+        } else {
+            let suffixes: Set<Substring> = [
+                "localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp", "private", "arpa",
+                "onion",
+            ]
+            self.isLocal = labels.count == 1 || suffixes.contains(last)
+        }
+    }
+
+    private static func isLabel(_ label: Substring) -> Bool {
+        (1...63).contains(label.utf8.count)
+            && label.utf8.allSatisfy { byte in byte != UInt8(ascii: ".") && (byte.isName || byte == UInt8(ascii: "_")) }
+    }
+
+    private static func isNumber(_ label: Substring) -> Bool {
+        label.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } || label.hasPrefix("0x")
+    }
+
+    /// Returns the bytes of four decimal numbers without leading zeros.
+    private static func bytes(_ labels: [Substring]) -> [UInt8]? {
+        let bytes = labels.compactMap { label in UInt8(label).flatMap { String($0) == label ? $0 : nil } }
+        return labels.count == 4 && bytes.count == 4 ? bytes : nil
+    }
+
+    /// Returns the words of an IPv6 address, without a zone.
+    private static func words(_ text: Substring) -> [UInt16]? {
+        var address = in6_addr()
+        let characters = text.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".") || byte.isHexadecimal
+        }
+        guard characters, inet_pton(AF_INET6, String(text), &address) == 1 else { return nil }
+        let bytes = withUnsafeBytes(of: &address) { Array($0) }
+        return stride(from: 0, to: bytes.count, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+    }
+
+    /// The networks of RFC 6890 that are not global.
+    private static func isLocal(bytes: [UInt8]) -> Bool {
+        switch (bytes[0], bytes[1]) {
+        case (0, _), (10, _), (127, _), (100, 64...127), (169, 254), (172, 16...31), (192, 168), (198, 18...19): true
+        case (192, 0): bytes[2] == 0 || bytes[2] == 2
+        case (198, 51): bytes[2] == 100
+        case (203, 0): bytes[2] == 113
+        case (224..., _): true
+        default: false
+        }
+    }
+
+    /// Only global unicast addresses are not local; those that contain an IPv4 address are what that is.
+    private static func isLocal(words: [UInt16]) -> Bool {
+        func embedded(_ index: Int) -> Bool {
+            self.isLocal(bytes: words[index...index + 1].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] })
+        }
+        switch words[0] {
+        // NAT64, whose last words are an IPv4 address.
+        case 0x0064: return words[1] != 0xff9b || words[2...5].contains { $0 != 0 } || embedded(6)
+        case 0x2002: return embedded(1)
+        // Teredo, documentation and other special uses.
+        case 0x2001: return words[1] < 0x0200 || words[1] == 0x0db8
+        case 0x2000...0x3fff: return words[0] == 0x3fff
+        default: return true
+        }
+    }
+}
+
+extension UInt8 {
+    /// `true` for a visible ASCII character that a URL may have.
+    fileprivate var isInURL: Bool {
+        guard (0x21...0x7e).contains(self) else { return false }
+        switch self {
+        case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "^"),
+            UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+            return false
+        default: return true
+        }
+    }
+
+    fileprivate var isHexadecimal: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+        default: false
+        }
+    }
+}
