@@ -1,0 +1,127 @@
+public import Foundation
+
+extension Martlet {
+    /// The settings of ``Martlet``, which an app and its extension share.
+    public struct Configuration: Hashable, Sendable {
+        /// The base URL of the provider.
+        public let provider: URL
+        /// The bundle id of the app, in the extension too.
+        public let app: String
+        /// The public key of the app: its text is in every copy of it.
+        public let key: String
+        /// The environment of tokens. By default it is detected (``PushEnvironment/detected(in:)``), and production.
+        public var environment: PushEnvironment?
+        /// The process in which this runs. By default it is the app.
+        public var role = Role.app
+        /// The time after which a confirmed registration is sent again, in seconds. By default it is a week.
+        public var refreshInterval: TimeInterval = 7 * 24 * 3600
+
+        /// A process that uses the storage.
+        public enum Role: Hashable, Sendable {
+            case app
+            /// A notification service extension makes and sends receipts, and changes nothing else.
+            case serviceExtension
+        }
+
+        /// Makes settings.
+        /// - Throws: ``ConfigurationError`` that names what to change.
+        public init(provider: URL, app: String, key: String) throws(ConfigurationError) {
+            let isTLS = provider.scheme?.lowercased() == "https"
+            guard let host = provider.host(), !host.isEmpty, isTLS || Self.isLocal(host, scheme: provider.scheme) else {
+                throw .insecureProvider
+            }
+            guard (1...255).contains(app.utf8.count), app.utf8.allSatisfy(Self.isBundleCharacter) else {
+                throw .invalidApp
+            }
+            guard key.hasPrefix("mk_public_"), key.utf8.count <= 200, key.utf8.allSatisfy({ (33...126).contains($0) })
+            else { throw .notPublicKey }
+            (self.provider, self.app, self.key) = (provider, app, key)
+        }
+
+        /// Returns `true` for this computer, where a simulator speaks to a provider without TLS.
+        private static func isLocal(_ host: String, scheme: String?) -> Bool {
+            guard scheme?.lowercased() == "http" else { return false }
+            let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+            let isLoopback = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+            return isLoopback || ["localhost", "::1", "[::1]"].contains(host.lowercased())
+        }
+
+        private static func isBundleCharacter(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// An error of ``Configuration``.
+    public enum ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+        case insecureProvider
+        case invalidApp
+        case notPublicKey
+
+        public var description: String {
+            switch self {
+            case .insecureProvider: "the provider needs an https URL; http is for 127.0.0.1 and localhost only"
+            case .invalidApp: "the app is a bundle id of letters, digits, dots and hyphens"
+            case .notPublicKey: "an app has a public key, mk_public_…: any other key would be in everybody's hands"
+            }
+        }
+    }
+
+    /// What an app may want to know or to log. The description has no token, secret or user.
+    public enum Event: Hashable, Sendable, CustomStringConvertible {
+        /// The provider has confirmed a token, with all that is wanted.
+        case registered(kind: String)
+        /// The provider has removed the installation.
+        case removed
+        /// The provider refuses a member of the registration, or all of it. It is not sent again before it changes or the
+        /// refresh interval has passed.
+        case refused(member: String?, code: String, message: String)
+        /// The user is not attached: ask the app's back end for a proof for this installation and attach the user with it.
+        case userProofNeeded(installation: UUID, why: String)
+        /// It is tried again after a time.
+        case retry(after: Duration, why: String)
+        case receiptsSent(count: Int)
+        case receiptsDropped(count: Int, why: String)
+        /// The storage cannot be read or written, as before the first unlock of a device. Changes wait in memory.
+        case storageFailed(why: String)
+
+        public var description: String {
+            switch self {
+            case .registered(let kind): "the provider has the \(kind) token"
+            case .removed: "the provider has removed the installation"
+            case .refused(let member, let code, let message):
+                "the provider refuses \(member ?? "the request"): \(message) (\(code))"
+            case .userProofNeeded(_, let why): "a new user proof is needed: \(why)"
+            case .retry(let after, let why): "tried again in \(after): \(why)"
+            case .receiptsSent(let count): "\(count) receipts sent"
+            case .receiptsDropped(let count, let why): "\(count) receipts dropped: \(why)"
+            case .storageFailed(let why): "the storage failed: \(why)"
+            }
+        }
+    }
+
+    /// The state of an installation.
+    public struct Status: Hashable, Sendable {
+        /// The id of the installation, which a user proof may be bound to.
+        public let installation: UUID
+        /// `true` if the provider has confirmed everything.
+        public let isConfirmed: Bool
+        public let preferences: Preferences
+        public let receiptPrivacy: ReceiptPrivacy
+        /// The receipts that are still to be sent.
+        public let waitingReceipts: Int
+    }
+}
+
+/// What logic needs of its surroundings, so that tests can give it.
+struct Surroundings: Sendable {
+    var now: @Sendable () -> Date = { Date() }
+    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    /// A number from 0 to 1.
+    var random: @Sendable () -> Double = { Double.random(in: 0...1) }
+    var uuid: @Sendable () -> UUID = { UUID() }
+}

@@ -1,0 +1,233 @@
+import Foundation
+
+/// An app's side of push: registers the installation with the provider, attaches its user, and tells what became of
+/// notifications.
+///
+/// Make one per process and keep it. What is asked of it is stored at once and sent when it can be; nothing has to be asked
+/// again after a failure or a restart. An app and its notification service extension share the storage.
+public actor Martlet {
+    /// The name of the registration's state in the storage. Only the app writes it.
+    private static let stateName = "state"
+    /// The most requests of one synchronization: each refusal takes at least one member out, so that it ends earlier.
+    private static let maximumRequests = 250
+
+    nonisolated let configuration: Configuration
+    nonisolated let storage: any Storage
+    nonisolated let transport: any Transport
+    let handler: (any NotificationHandler)?
+    let report: @Sendable (Event) -> Void
+    let surroundings: Surroundings
+    let environment: PushEnvironment
+
+    /// `nil` until the storage could be read.
+    private var machine: RegistrationStateMachine?
+    /// The changes that wait for the storage.
+    private var changes: [(inout RegistrationStateMachine) -> Void] = []
+    var outbox = ReceiptOutbox()
+    /// The receipts that the storage did not take; they wait in memory, at most as many as the outbox holds.
+    var unstored: [StoredReceipt] = []
+    private var synchronization: Task<Void, Never>?
+    private var isDue = false
+    private var retry: Task<Void, Never>?
+
+    /// Makes the app's side of push.
+    /// - Parameters:
+    ///   - configuration: The provider and the app.
+    ///   - storage: A place that outlives the process, which the app's extension shares.
+    ///   - transport: What carries requests. By default it is `URLSession`.
+    ///   - handler: The app's answers to what arrives.
+    ///   - report: Hears what happens, for the log.
+    public init(
+        _ configuration: Configuration,
+        storage: any Storage,
+        transport: any Transport = URLSessionTransport(),
+        handler: (any NotificationHandler)? = nil,
+        report: @escaping @Sendable (Event) -> Void = { _ in }
+    ) {
+        self.init(configuration, storage, transport, handler, report, surroundings: Surroundings())
+    }
+
+    init(
+        _ configuration: Configuration,
+        _ storage: any Storage,
+        _ transport: any Transport,
+        _ handler: (any NotificationHandler)?,
+        _ report: @escaping @Sendable (Event) -> Void,
+        surroundings: Surroundings
+    ) {
+        (self.configuration, self.storage, self.transport) = (configuration, storage, transport)
+        (self.handler, self.report, self.surroundings) = (handler, report, surroundings)
+        self.environment = configuration.environment ?? PushEnvironment.detected() ?? .production
+    }
+
+    /// Sends everything that can be sent now, and returns when that is done.
+    ///
+    /// It is called for every change and after every wait by itself. Call it where the system gives the app time, such as in
+    /// a background task.
+    public func synchronize() async {
+        self.isDue = true
+        let task = self.synchronization ?? Task { await self.run() }
+        self.synchronization = task
+        await task.value
+    }
+
+    /// The state of the installation; `nil` while the storage cannot be read.
+    public func status() -> Status? {
+        self.loadOutbox()
+        return self.state().map { machine in
+            Status(
+                installation: machine.state.installation,
+                isConfirmed: machine.isConfirmed(now: self.surroundings.now()),
+                preferences: Preferences(machine.state.wanted["preferences"]),
+                receiptPrivacy: machine.state.receiptPrivacy,
+                waitingReceipts: self.outbox.waiting.count
+            )
+        }
+    }
+}
+
+// MARK: - The state
+
+extension Martlet {
+    /// Returns the state of the registration; `nil` while the storage cannot be read.
+    func state() -> RegistrationStateMachine? {
+        // The extension reads what the app has written since.
+        if let machine, self.configuration.role == .app { return machine }
+        do {
+            let data = try self.storage.read(Self.stateName)
+            let known = data.flatMap { try? JSONDecoder().decode(RegistrationState.self, from: $0) }
+            let target = "\(self.configuration.provider.absoluteString) \(self.configuration.app)"
+            let state =
+                known
+                ?? RegistrationState(
+                    installation: self.surroundings.uuid(),
+                    target: target,
+                    key: self.configuration.key
+                )
+            let interval = self.configuration.refreshInterval
+            var machine = RegistrationStateMachine(
+                state,
+                target: target,
+                key: self.configuration.key,
+                refreshInterval: interval
+            )
+            for change in self.changes { change(&machine) }
+            self.changes = []
+            self.machine = machine
+            if self.configuration.role == .app { self.save(machine) }
+            return machine
+        } catch {
+            self.report(.storageFailed(why: "\(error)"))
+            return nil
+        }
+    }
+
+    private func save(_ machine: RegistrationStateMachine) {
+        do {
+            try self.storage.write(Self.stateName, JSONEncoder().encode(machine.state))
+        } catch {
+            self.report(.storageFailed(why: "\(error)"))
+        }
+    }
+
+    /// Changes the state, stores it and has it sent. Only the app does; a change before the storage can be read waits.
+    func change(_ change: @escaping (inout RegistrationStateMachine) -> Void) {
+        guard self.configuration.role == .app else {
+            let message = "a service extension changes nothing: have the app do it"
+            return self.report(.refused(member: nil, code: "service_extension", message: message))
+        }
+        guard var machine = self.state() else { return self.changes.append(change) }
+        let before = machine
+        change(&machine)
+        self.machine = machine
+        if machine != before { self.save(machine) }
+        Task { await self.synchronize() }
+    }
+}
+
+// MARK: - Sending
+
+extension Martlet {
+    private func run() async {
+        while self.isDue {
+            self.isDue = false
+            await self.sendRegistration()
+            await self.sendReceipts()
+        }
+        self.synchronization = nil
+        self.scheduleRetry()
+    }
+
+    private func sendRegistration() async {
+        guard self.configuration.role == .app else { return }
+        for _ in 0..<Self.maximumRequests {
+            guard var machine = self.state(), case .send(let request) = machine.next(now: self.surroundings.now())
+            else {
+                return
+            }
+            let installation = machine.state.installation
+            let response = await self.exchange(self.configuration.request(request, installation: installation))
+            // The app may have changed it meanwhile.
+            guard var machine = self.state() else { return }
+            let events = machine.completed(
+                request,
+                response,
+                now: self.surroundings.now(),
+                random: self.surroundings.random(),
+                newInstallation: self.surroundings.uuid()
+            )
+            self.machine = machine
+            self.save(machine)
+            for event in events { self.report(event) }
+        }
+    }
+
+    private func sendReceipts() async {
+        self.loadOutbox()
+        for _ in 0..<Self.maximumRequests {
+            guard let state = self.state()?.state, let secret = state.secret, !state.isLeaving else { return }
+            self.apply(self.outbox.prune(privacy: state.receiptPrivacy, now: self.surroundings.now()))
+            let next = self.outbox.next(privacy: state.receiptPrivacy, now: self.surroundings.now())
+            guard case .send(let batch) = next else { return }
+            let request = self.configuration.request(batch, installation: state.installation, secret: secret)
+            let response = await self.exchange(request)
+            let (now, random) = (self.surroundings.now(), self.surroundings.random())
+            self.apply(self.outbox.completed(batch, response, now: now, random: random))
+            if case .refused(let refusal) = response, refusal.code == ProviderRefusal.notOwnInstallation,
+                self.configuration.role == .app
+            {
+                self.change { $0.secretWasRefused() }
+            }
+        }
+    }
+
+    private func exchange(_ request: TransportRequest) async -> ProviderResponse {
+        do {
+            return ProviderResponse(.success(try await self.transport.send(request)))
+        } catch {
+            return ProviderResponse(.failure(error))
+        }
+    }
+
+    /// Waits for the next try, unless the process ends before.
+    private func scheduleRetry() {
+        self.retry?.cancel()
+        self.retry = nil
+        guard self.configuration.role == .app, var machine = self.machine else { return }
+        let now = self.surroundings.now()
+        var times: [Date] = []
+        if case .wait(let until) = machine.next(now: now) { times.append(until) }
+        if machine.state.secret != nil, !machine.state.isLeaving,
+            case .wait(let until) = self.outbox.next(privacy: machine.state.receiptPrivacy, now: now)
+        {
+            times.append(until)
+        }
+        guard let until = times.min() else { return }
+        let sleep = self.surroundings.sleep
+        self.retry = Task { [weak self] in
+            try? await sleep(.milliseconds(Int64(max(0, until.timeIntervalSince(now)) * 1000) + 1))
+            guard !Task.isCancelled else { return }
+            await self?.synchronize()
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// The way in which a notification reaches the app.
+public enum Arrival: Hashable, Sendable {
+    /// The user launched the app with it.
+    case launch
+    /// It came while the app was in the foreground.
+    case foreground
+    /// It woke the app, or came while the app was in the background (`content-available`).
+    case background
+    /// The user opened it.
+    case opened
+    /// The user chose one of its actions, with the text of one that asks for it.
+    case action(String, text: String? = nil)
+    /// The user cleared it; the system tells of it for categories with the option for that.
+    case dismissed
+    /// It is in the notification service extension, before the user sees it.
+    case serviceExtension
+}
+
+/// The way in which the system should present a notification while the app is in the foreground.
+public struct Presentation: OptionSet, Hashable, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    public static let banner = Presentation(rawValue: 1)
+    public static let list = Presentation(rawValue: 2)
+    public static let badge = Presentation(rawValue: 4)
+    public static let sound = Presentation(rawValue: 8)
+    public static let all: Presentation = [.banner, .list, .badge, .sound]
+}
+
+/// The result of work in the background, which the system asks for.
+public enum FetchResult: Hashable, Sendable {
+    case newData, noData, failed
+}
+
+/// The app's answers to what arrives. Each has a default.
+public protocol NotificationHandler: Sendable {
+    /// Returns how a notification is presented in the foreground. By default it is presented whole.
+    func presentation(of notification: ReceivedNotification) async -> Presentation
+    /// Does the work for which a notification has woken the app. By default there is no new data.
+    func fetch(for notification: ReceivedNotification) async -> FetchResult
+    /// Shows what a notification is about. By default nothing happens.
+    func open(_ notification: ReceivedNotification) async
+    /// Carries out an action of a notification. By default nothing happens.
+    func perform(_ action: String, text: String?, of notification: ReceivedNotification) async
+}
+
+extension NotificationHandler {
+    public func presentation(of notification: ReceivedNotification) async -> Presentation { .all }
+    public func fetch(for notification: ReceivedNotification) async -> FetchResult { .noData }
+    public func open(_ notification: ReceivedNotification) async {}
+    public func perform(_ action: String, text: String?, of notification: ReceivedNotification) async {}
+}
+
+/// What the system should hear after an arrival.
+public struct Reception: Hashable, Sendable {
+    public let notification: ReceivedNotification
+    /// How to present it, after an arrival in the foreground; empty after others.
+    public let presentation: Presentation
+    /// The result of the work, after an arrival in the background; `noData` after others.
+    public let fetchResult: FetchResult
+}

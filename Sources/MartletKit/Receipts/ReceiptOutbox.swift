@@ -1,0 +1,183 @@
+import Foundation
+
+/// Decides which receipts are kept, and which are sent next.
+struct ReceiptOutbox: Equatable, Sendable {
+    /// The most receipts that wait, and the most that are remembered once they are sent.
+    static let maximum = 1000
+    /// The time after which the provider does not take a receipt.
+    static let lifetime: TimeInterval = 30 * 24 * 3600
+    /// The most receipts of a request, and its most bytes.
+    static let (batch, batchBytes) = (100, 64_000)
+
+    private(set) var waiting: [String: Receipt] = [:]
+    private var sent: [String: Receipt] = [:]
+    private var backOff = BackOff()
+    /// The receipts of the next request; smaller after the provider has refused one as a whole.
+    private var batchSize = Self.batch
+
+    /// Receipts of one level of privacy, which one request sends.
+    struct Batch: Equatable, Sendable {
+        let privacy: ReceiptPrivacy
+        let receipts: [Receipt]
+
+        var json: JSONValue {
+            .object(["privacy": .string(self.privacy.rawValue), "receipts": .array(self.receipts.map(\.json))])
+        }
+    }
+
+    /// What becomes of stored receipts.
+    struct Changes: Equatable, Sendable {
+        /// The names to remove.
+        var removed: [String] = []
+        /// The receipts that are marked as sent.
+        var sent: [Receipt] = []
+        var events: [Martlet.Event] = []
+    }
+
+    /// Returns `true` if nothing is known under a name.
+    func isNew(_ name: String) -> Bool { self.waiting[name] == nil && self.sent[name] == nil }
+
+    /// Returns the level of privacy with which receipts of a notification were made; `nil` if none is known.
+    func privacy(of notification: UUID) -> ReceiptPrivacy? {
+        let known = [self.waiting, self.sent].joined().lazy.filter { $0.value.notification == notification }
+        return known.map(\.value.privacy).min()
+    }
+
+    /// Takes what is stored, by this process or another.
+    mutating func load(_ stored: StoredReceipt) {
+        let name = stored.receipt.name
+        if stored.isSent {
+            self.waiting[name] = nil
+            self.sent[name] = stored.receipt
+        } else if self.sent[name] == nil {
+            self.waiting[name] = stored.receipt
+        }
+    }
+
+    /// Forgets what another process has removed.
+    mutating func retain(_ names: Set<String>) {
+        self.waiting = self.waiting.filter { names.contains($0.key) }
+        self.sent = self.sent.filter { names.contains($0.key) }
+    }
+
+    /// Removes what is too old, is too much or may not be sent any more.
+    mutating func prune(privacy: ReceiptPrivacy, now: Date) -> Changes {
+        var changes = Changes()
+        func drop(_ names: [String], why: String) {
+            guard !names.isEmpty else { return }
+            for name in names { self.waiting[name] = nil }
+            changes.removed += names
+            changes.events.append(.receiptsDropped(count: names.count, why: why))
+        }
+        if privacy == .none { drop(Array(self.waiting.keys), why: "the user allows none") }
+        let end = now.addingTimeInterval(-Self.lifetime)
+        drop(self.waiting.filter { $0.value.at < end }.map(\.key), why: "they are more than 30 days old")
+        let excess = self.waiting.count - Self.maximum
+        if excess > 0 {
+            // What says least goes first, and of that the oldest.
+            let order = self.waiting.sorted {
+                ($0.value.event.rank, $0.value.at, $0.key) < ($1.value.event.rank, $1.value.at, $1.key)
+            }
+            drop(order.prefix(excess).map(\.key), why: "more than \(Self.maximum) wait")
+        }
+        let forgotten = self.sent.sorted { ($0.value.at, $0.key) > ($1.value.at, $1.key) }
+            .enumerated().filter { $0.offset >= Self.maximum || $0.element.value.at < end }.map(\.element.key)
+        for name in forgotten { self.sent[name] = nil }
+        changes.removed += forgotten
+        return changes
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() -> Changes {
+        let names = [self.waiting, self.sent].joined().map(\.key)
+        (self.waiting, self.sent) = ([:], [:])
+        return Changes(removed: names)
+    }
+
+    enum Next: Equatable, Sendable {
+        case nothing
+        case wait(until: Date)
+        case send(Batch)
+    }
+
+    /// Returns what to send now: the oldest receipts of one level of privacy.
+    /// - Parameter privacy: What the user allows now, which bounds what a receipt was made with.
+    func next(privacy: ReceiptPrivacy, now: Date) -> Next {
+        guard privacy != .none else { return .nothing }
+        let order = self.waiting.values.sorted { ($0.at, $0.name) < ($1.at, $1.name) }
+        guard let first = order.first else { return .nothing }
+        if let until = self.backOff.wait(now: now) { return .wait(until: until) }
+        let level = min(first.privacy, privacy)
+        let receipts = order.lazy.filter { min($0.privacy, privacy) == level }.prefix(self.batchSize)
+        var batch = Batch(privacy: level, receipts: Array(receipts))
+        while batch.receipts.count > 1, batch.json.json.count > Self.batchBytes {
+            batch = Batch(privacy: level, receipts: Array(batch.receipts.prefix(batch.receipts.count / 2)))
+        }
+        return .send(batch)
+    }
+
+    /// Takes what came of a batch.
+    /// - Parameter random: A number from 0 to 1.
+    mutating func completed(_ batch: Batch, _ response: ProviderResponse, now: Date, random: Double) -> Changes {
+        switch response {
+        case .done(let members):
+            // A page in the provider's place would lose what was not taken.
+            guard members["accepted"]?.integer != nil else {
+                let wait = self.backOff.failed(after: nil, now: now, random: random)
+                return Changes(events: [.retry(after: wait, why: "the response counts no receipts")])
+            }
+            self.backOff.succeeded()
+            self.batchSize = min(Self.batch, self.batchSize * 2)
+            for receipt in batch.receipts {
+                self.waiting[receipt.name] = nil
+                self.sent[receipt.name] = receipt
+            }
+            var events = [Martlet.Event.receiptsSent(count: batch.receipts.count)]
+            for code in Set((members["refused"]?.array ?? []).compactMap { $0.object?["code"]?.string }).sorted() {
+                events.append(
+                    .refused(member: "receipts", code: code, message: "the provider does not count a receipt")
+                )
+            }
+            return Changes(sent: batch.receipts, events: events)
+        case .later(let after, let why):
+            let wait = self.backOff.failed(after: after, now: now, random: random)
+            return Changes(events: [.retry(after: wait, why: why)])
+        case .refused(let refusal) where refusal.field?.hasPrefix("receipts") == true:
+            // One receipt may spoil the others: they are sent in smaller batches, down to that one.
+            if batch.receipts.count > 1 {
+                self.batchSize = batch.receipts.count / 2
+                return Changes()
+            }
+            self.batchSize = Self.batch
+            let names = batch.receipts.map(\.name)
+            for name in names { self.waiting[name] = nil }
+            let event = Martlet.Event.refused(member: refusal.field, code: refusal.code, message: refusal.message)
+            return Changes(removed: names, events: [event, .receiptsDropped(count: names.count, why: refusal.code)])
+        case .refused(let refusal):
+            // The key, the app or the provider's version is in the way, and receipts live long enough to wait for that.
+            if refusal.code == ProviderRefusal.notOwnInstallation {
+                _ = self.backOff.failed(after: nil, now: now, random: random)
+            } else {
+                self.backOff.pause(for: RegistrationStateMachine.pause, now: now)
+            }
+            return Changes(events: [.refused(member: nil, code: refusal.code, message: refusal.message)])
+        }
+    }
+
+    /// Notes that the app was launched.
+    mutating func launched() { self.backOff.launched() }
+}
+
+extension ReceiptEvent {
+    /// The order in which receipts are kept when there are too many.
+    var rank: Int {
+        switch self {
+        case .delivered: 0
+        case .shown: 1
+        case .dismissed: 2
+        case .opened: 3
+        case .action: 4
+        case .converted: 5
+        }
+    }
+}

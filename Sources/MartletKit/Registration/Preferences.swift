@@ -1,0 +1,52 @@
+/// The user's own decisions about notifications on this device.
+public struct Preferences: Hashable, Sendable {
+    /// The most categories, and the longest name of one, in bytes.
+    static let maximumCategories = 100
+    static let maximumCategory = 64
+
+    /// The categories that the user does not want. Everything else is wanted.
+    public var optOuts: Set<String>
+    /// The hours in which only urgent notifications come.
+    public var quietHours: QuietHours?
+
+    public init(optOuts: Set<String> = [], quietHours: QuietHours? = nil) {
+        (self.optOuts, self.quietHours) = (optOuts, quietHours)
+    }
+
+    /// Hours of each day in the time zone of the device; they may pass midnight.
+    public struct QuietHours: Hashable, Sendable {
+        /// Times such as `22:00`.
+        public let from: String
+        public let to: String
+
+        /// Makes hours from two times of day; `nil` if one is no time such as `07:30`.
+        public init?(from: String, to: String) {
+            guard Self.isTime(from), Self.isTime(to) else { return nil }
+            (self.from, self.to) = (from, to)
+        }
+
+        private static func isTime(_ text: String) -> Bool {
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+            guard text.utf8.count == 5, parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }) else { return false }
+            guard let hour = UInt8(parts[0]), let minute = UInt8(parts[1]) else { return false }
+            return hour < 24 && minute < 60
+        }
+    }
+
+    /// The member `preferences` of a registration.
+    var json: JSONValue {
+        var members: [String: JSONValue] = ["optOuts": .array(self.optOuts.sorted().map { .string($0) })]
+        members["quietHours"] = self.quietHours.map { .object(["from": .string($0.from), "to": .string($0.to)]) }
+        return .object(members)
+    }
+
+    init(_ json: JSONValue?) {
+        let hours = json?.object?["quietHours"]?.object
+        self.init(
+            optOuts: Set((json?.object?["optOuts"]?.array ?? []).compactMap(\.string)),
+            quietHours: (hours?["from"]?.string).flatMap { from in
+                (hours?["to"]?.string).flatMap { QuietHours(from: from, to: $0) }
+            }
+        )
+    }
+}

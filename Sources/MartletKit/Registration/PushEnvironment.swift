@@ -1,0 +1,62 @@
+public import Foundation
+
+/// The environment of the push service to which tokens belong.
+public enum PushEnvironment: String, Hashable, Sendable, Codable {
+    case sandbox
+    case production
+
+    /// Reads the environment from the provisioning profile in an app's bundle.
+    ///
+    /// An app from the App Store or TestFlight has no profile and is in production; one in Apple's simulator has none either
+    /// and is in the sandbox. A profile without the right to pushes, or one that cannot be read, says nothing: the environment
+    /// is `nil`.
+    public static func detected(in bundle: Bundle = .main) -> PushEnvironment? {
+        #if targetEnvironment(simulator)
+        return .sandbox
+        #else
+        let inside = bundle.bundleURL.appending(path: "Contents/embedded.provisionprofile")
+        let files = [bundle.url(forResource: "embedded", withExtension: "mobileprovision"), inside]
+        for case let file? in files where FileManager.default.fileExists(atPath: file.path) {
+            return ProvisioningProfile(contentsOf: file)?.environment
+        }
+        return .production
+        #endif
+    }
+}
+
+/// The part of a provisioning profile that says where pushes come from.
+struct ProvisioningProfile: Equatable {
+    /// Larger files are no profiles, in bytes.
+    static let maximumSize = 1024 * 1024
+
+    /// The environment that the profile's entitlements name; `nil` if they do not.
+    let environment: PushEnvironment?
+
+    /// Reads a file; `nil` for one that is no profile.
+    init?(contentsOf file: URL) {
+        guard let handle = try? FileHandle(forReadingFrom: file) else { return nil }
+        defer { try? handle.close() }
+        guard let bytes = try? handle.read(upToCount: Self.maximumSize + 1) else { return nil }
+        self.init(bytes)
+    }
+
+    /// Reads the property list within a profile, which is signed data (CMS); `nil` if there is none.
+    ///
+    /// The signature is not checked: the profile is a part of the app, whose own signature the system has checked.
+    init?(_ bytes: Data) {
+        guard bytes.count <= Self.maximumSize, let start = bytes.range(of: Data("<?xml".utf8)),
+            let end = bytes.range(of: Data("</plist>".utf8), in: start.upperBound..<bytes.endIndex),
+            let list = try? PropertyListSerialization.propertyList(
+                from: Data(bytes[start.lowerBound..<end.upperBound]),
+                format: nil
+            ),
+            let entitlements = (list as? [String: Any])?["Entitlements"] as? [String: Any]
+        else { return nil }
+        let names = ["aps-environment", "com.apple.developer.aps-environment"]
+        switch names.lazy.compactMap({ entitlements[$0] as? String }).first {
+        case "development": self.environment = .sandbox
+        case "production": self.environment = .production
+        default: self.environment = nil
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// What is known of an installation: what the app wants the provider to have, and what it is known to have.
+struct RegistrationState: Codable, Equatable, Sendable {
+    /// The id of the installation, made once.
+    var installation: UUID
+    /// The secret of the last response.
+    var secret: String?
+    /// The provider and app for which the rest holds.
+    var target: String
+    /// The public key with which requests were sent.
+    var key: String
+    /// The tokens, by their place (``TokenKind/place``).
+    var tokens: [String: Token] = [:]
+    /// The members that all tokens share, as the app wants them. An attribute has a member of its own, such as
+    /// `attributes.team`. What the app has never named is missing and stays as the provider has it.
+    var wanted: [String: JSONValue] = [:]
+    /// The members as the provider has confirmed them.
+    var confirmed: [String: JSONValue] = [:]
+    /// The values that the provider has refused.
+    var refused: [String: Refused] = [:]
+    /// `true` until the provider has removed the installation.
+    var isLeaving = false
+    /// The last time at which the provider did not accept the installation as this one's own.
+    var replacedAt: Date?
+    var backOff = BackOff()
+    /// What the user allows of receipts.
+    var receiptPrivacy = ReceiptPrivacy.device
+
+    /// A token of one place.
+    struct Token: Codable, Equatable, Sendable {
+        /// Hexadecimal.
+        var text: String
+        var environment: PushEnvironment
+        let kind: String
+        let activity: String?
+        var registeredAt: Date
+        /// What the provider has confirmed, and when.
+        var confirmed: Confirmed?
+        /// The last that it has refused.
+        var refused: Confirmed?
+
+        /// A token at a time.
+        struct Confirmed: Codable, Equatable, Sendable {
+            let text: String
+            let environment: PushEnvironment
+            let at: Date
+        }
+
+        /// Returns `true` if this was the present token, and less than an interval ago.
+        func isFresh(_ past: Confirmed?, now: Date, interval: TimeInterval) -> Bool {
+            guard let past, past.text == self.text, past.environment == self.environment else { return false }
+            // A time in the future is left from a clock that has been set back.
+            return (-3600..<interval).contains(now.timeIntervalSince(past.at))
+        }
+    }
+
+    /// A value that the provider has refused.
+    struct Refused: Codable, Equatable, Sendable {
+        let value: JSONValue
+        let at: Date
+    }
+
+    /// The value of the installation id in paths.
+    var installationID: String { self.installation.uuidString }
+}

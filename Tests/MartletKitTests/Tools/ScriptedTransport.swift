@@ -1,0 +1,57 @@
+import Foundation
+import MartletKit
+import Synchronization
+
+/// Answers requests as a script says, and keeps them.
+final class ScriptedTransport: Transport {
+    typealias Answer = @Sendable (TransportRequest) throws -> TransportResponse
+
+    struct Offline: Error {}
+
+    private let answer: Mutex<Answer>
+    private let log = Mutex<[TransportRequest]>([])
+
+    init(_ answer: @escaping Answer) { self.answer = Mutex(answer) }
+
+    var requests: [TransportRequest] { self.log.withLock { $0 } }
+
+    /// The bodies of requests of a method.
+    func bodies(_ method: String = "PUT") -> [[String: JSONValue]] {
+        self.requests.filter { $0.method == method }.compactMap { JSONValue(json: $0.body)?.object }
+    }
+
+    func answer(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        self.log.withLock { $0.append(request) }
+        return try self.answer.withLock { $0 }(request)
+    }
+}
+
+extension TransportResponse {
+    static func json(_ status: Int, _ value: JSONValue, headers: [String: String] = [:]) -> TransportResponse {
+        TransportResponse(status: status, headers: headers, body: value.json)
+    }
+
+    static func error(_ status: Int, _ code: String, _ field: String? = nil) -> TransportResponse {
+        var error: [String: JSONValue] = ["code": .string(code), "message": "no"]
+        error["field"] = field.map { .string($0) }
+        return .json(status, .object(["error": .object(error)]))
+    }
+
+    /// What a provider answers that has no objection.
+    static func usual(_ request: TransportRequest) -> TransportResponse {
+        switch request.method {
+        case "PUT": .json(200, .object(["secret": "s1"]))
+        case "POST":
+            .json(
+                200,
+                .object([
+                    "accepted": .integer(Int64(JSONValue(json: request.body)?.object?["receipts"]?.array?.count ?? 0)),
+                    "repeated": 0, "refused": .array([]),
+                ])
+            )
+        default: TransportResponse(status: 204)
+        }
+    }
+}

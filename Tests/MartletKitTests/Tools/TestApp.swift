@@ -1,0 +1,66 @@
+import Foundation
+import Synchronization
+
+@testable import MartletKit
+
+/// An app whose time, randomness and network are given.
+final class TestApp: Sendable {
+    static let start = Date(timeIntervalSince1970: 1_700_000_000)
+    static let token = Data(repeating: 0xA1, count: 32)
+
+    let storage: MemoryStorage
+    let transport: ScriptedTransport
+    let martlet: Martlet
+    private let clock: TestTime
+    private let log: Log
+
+    /// What was reported.
+    final class Log: Sendable {
+        private let events = Mutex<[Martlet.Event]>([])
+        var all: [Martlet.Event] { self.events.withLock { $0 } }
+        func add(_ event: Martlet.Event) { self.events.withLock { $0.append(event) } }
+    }
+
+    init(
+        storage: MemoryStorage = MemoryStorage(),
+        transport: ScriptedTransport = ScriptedTransport { .usual($0) },
+        handler: (any NotificationHandler)? = nil,
+        role: Martlet.Configuration.Role = .app,
+        provider: String = "https://push.example.com",
+        at start: Date = TestApp.start
+    ) throws {
+        guard let url = URL(string: provider) else { throw URLError(.badURL) }
+        var configuration = try Martlet.Configuration(provider: url, app: "com.example.App", key: "mk_public_x")
+        configuration.environment = .production
+        configuration.role = role
+        let (time, log) = (TestTime(start), Log())
+        (self.storage, self.transport, self.log) = (storage, transport, log)
+        self.clock = time
+        var surroundings = Surroundings()
+        surroundings.now = { time.now }
+        // Tests ask for what is due themselves.
+        surroundings.sleep = { _ in throw CancellationError() }
+        surroundings.random = { 1 }
+        self.martlet = Martlet(
+            configuration,
+            storage,
+            transport,
+            handler,
+            { log.add($0) },
+            surroundings: surroundings
+        )
+    }
+
+    var events: [Martlet.Event] { self.log.all }
+
+    /// Steps the clock, as the user can in both directions.
+    func advance(by seconds: TimeInterval) { self.clock.advance(by: seconds) }
+}
+
+/// A clock that stands still.
+final class TestTime: Sendable {
+    private let date: Mutex<Date>
+    init(_ date: Date) { self.date = Mutex(date) }
+    var now: Date { self.date.withLock { $0 } }
+    func advance(by seconds: TimeInterval) { self.date.withLock { $0 += seconds } }
+}
