@@ -27,22 +27,23 @@ extension JSONValue {
     private static func value(of object: Any, depth: Int, remaining: inout Int) -> JSONValue? {
         remaining -= 1
         guard remaining >= 0, depth < Bounds.depth else { return nil }
-        // Numbers first by what they are: an `NSNumber` of 0 or 1 could be cast to `Bool` too.
-        let type = type(of: object)
-        if type == Bool.self { return (object as? Bool).map { .bool($0) } }
+        // An `NSNumber` of 0 or 1 could be cast to `Bool` too.
+        if type(of: object) == Bool.self { return (object as? Bool).map { .bool($0) } }
+        // Containers before everything else: a cast of one to an object's class would convert all that is in it, however deep.
         switch object {
-        case let text as String: return .string(text)
-        case let number as NSNumber: return Self.number(number)
-        case is NSNull: return .null
+        case let dictionary as [AnyHashable: Any]:
+            return .object(Self.members(of: dictionary, depth: depth + 1, remaining: &remaining))
         case let elements as [Any]:
             var values: [JSONValue] = []
             for element in elements {
+                guard remaining > 0 else { break }
                 guard let value = Self.value(of: element, depth: depth + 1, remaining: &remaining) else { continue }
                 values.append(value)
             }
             return .array(values)
-        case let dictionary as [AnyHashable: Any]:
-            return .object(Self.members(of: dictionary, depth: depth + 1, remaining: &remaining))
+        case let text as String: return .string(text)
+        case let number as NSNumber: return Self.number(number)
+        case is NSNull: return .null
         default: return nil
         }
     }

@@ -1,46 +1,38 @@
 import Foundation
 import MartletKit
-import Synchronization
 
-/// Values in memory, with failures on request.
-final class MemoryStorage: Storage {
-    struct Unreadable: Error {}
+/// Values in memory, for tests.
+///
+/// It is unchecked because a lock guards everything that changes.
+final class MemoryStorage: Storage, @unchecked Sendable {
+    struct Failure: Error {}
 
-    private let values = Mutex<[String: Data]>([:])
-    private let isFailing = Mutex(false)
+    private let lock = NSLock()
+    private var values: [String: Data]
+    private var fails = false
 
-    var all: [String: Data] { self.values.withLock { $0 } }
+    init(_ values: [String: Data] = [:]) { self.values = values }
 
-    func fail(_ isFailing: Bool) { self.isFailing.withLock { $0 = isFailing } }
+    /// Makes all further calls fail, or stops that.
+    func fail(_ fails: Bool = true) { self.lock.withLock { self.fails = fails } }
 
-    private func check() throws { if self.isFailing.withLock({ $0 }) { throw Unreadable() } }
-
-    func names() throws -> [String] {
-        try self.check()
-        return self.values.withLock { Array($0.keys) }
-    }
-
-    func read(_ name: String) throws -> Data? {
-        try self.check()
-        return self.values.withLock { $0[name] }
-    }
-
-    func write(_ name: String, _ value: Data) throws {
-        try self.check()
-        self.values.withLock { $0[name] = value }
-    }
+    func names() throws -> [String] { try self.access { Array($0.keys) } }
+    func read(_ name: String) throws -> Data? { try self.access { $0[name] } }
+    func write(_ name: String, _ value: Data) throws { try self.access { $0[name] = value } }
+    func remove(_ name: String) throws { try self.access { _ = $0.removeValue(forKey: name) } }
 
     func insert(_ name: String, _ value: Data) throws -> Bool {
-        try self.check()
-        return self.values.withLock { values in
+        try self.access { values in
             guard values[name] == nil else { return false }
             values[name] = value
             return true
         }
     }
 
-    func remove(_ name: String) throws {
-        try self.check()
-        self.values.withLock { $0[name] = nil }
+    private func access<Result>(_ body: (inout [String: Data]) -> Result) throws -> Result {
+        try self.lock.withLock {
+            guard !self.fails else { throw Failure() }
+            return body(&self.values)
+        }
     }
 }
