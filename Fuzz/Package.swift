@@ -17,6 +17,7 @@ let settings: [SwiftSetting] =
 extension Target.Dependency {
     static let crypto = product(name: "Crypto", package: "swift-crypto")
     static let gateway = product(name: "_MartletGateway", package: "martlet")
+    static let kit = product(name: "MartletKit", package: "martlet")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
     static let provider = product(name: "_MartletProvider", package: "martlet")
@@ -56,6 +57,7 @@ let package = Package(
             packageAccess: false,
             swiftSettings: settings
         ),
+        fuzz("AttachmentFuzz", [.kit]),
         fuzz("AudienceFuzz", [.provider]),
         fuzz("BinaryFrameFuzz", [.sender, .nioCore]),
         fuzz("CronFuzz", [.provider]),
@@ -66,6 +68,7 @@ let package = Package(
         fuzz("ProviderHTTP2Fuzz", [.gateway, .nioCore, .nioHPACK]),
         fuzz("ProviderTokenFuzz", [.gateway, .crypto]),
         fuzz("RegistrationFuzz", [.provider, .nioCore]),
+        fuzz("RouterFuzz", [.kit]),
     ],
     swiftLanguageModes: [.v6]
 )
