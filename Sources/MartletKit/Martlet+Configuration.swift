@@ -86,6 +86,8 @@ extension Martlet {
         case retry(after: Duration, why: String)
         case receiptsSent(count: Int)
         case receiptsDropped(count: Int, why: String)
+        /// Encrypted content cannot be opened, and its placeholder is shown.
+        case contentNotOpened(why: String)
         /// The storage cannot be read or written, as before the first unlock of a device. Changes wait in memory.
         case storageFailed(why: String)
 
@@ -99,6 +101,7 @@ extension Martlet {
             case .retry(let after, let why): "tried again in \(after): \(why)"
             case .receiptsSent(let count): "\(count) receipts sent"
             case .receiptsDropped(let count, let why): "\(count) receipts dropped: \(why)"
+            case .contentNotOpened(let why): "the placeholder is shown: \(why)"
             case .storageFailed(let why): "the storage failed: \(why)"
             }
         }

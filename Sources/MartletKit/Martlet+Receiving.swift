@@ -1,12 +1,14 @@
 public import Foundation
 
 extension Martlet {
-    /// Takes a notification, in whichever way it came: has the app's handler answer it, and makes its receipts.
+    /// Takes a notification, in whichever way it came: opens encrypted content, has the app's handler answer it, and makes
+    /// its receipts.
     ///
     /// After an arrival that the system gives little time for, it returns when the receipts are sent or have failed, within
     /// seconds; they are not lost then.
     /// - Returns: What the system should hear.
     public func receive(_ notification: ReceivedNotification, _ arrival: Arrival) async -> Reception {
+        let notification = self.opened(notification)
         var presentation: Presentation = []
         var result = FetchResult.noData
         if arrival == .foreground { presentation = await self.handler?.presentation(of: notification) ?? .all }

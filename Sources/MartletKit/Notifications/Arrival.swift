@@ -54,6 +54,7 @@ extension NotificationHandler {
 
 /// What the system should hear after an arrival.
 public struct Reception: Hashable, Sendable {
+    /// The notification, with its content opened if it was encrypted.
     public let notification: ReceivedNotification
     /// How to present it, after an arrival in the foreground; empty after others.
     public let presentation: Presentation

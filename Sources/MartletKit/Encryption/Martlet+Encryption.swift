@@ -1,0 +1,25 @@
+#if Encryption
+extension Martlet {
+    /// Registers the key to which the provider encrypts content; `nil` ends encryption.
+    ///
+    /// Call it at each launch with ``EncryptionKeys/current()`` of the same storage, and after ``EncryptionKeys/rotate()``.
+    public func setEncryptionKey(_ key: EncryptionKey?) {
+        self.setEncryptionKey(id: key?.id ?? "", publicKey: key?.publicKey)
+    }
+}
+#endif
+
+extension Martlet {
+    /// Returns the content of an encrypted notification; the placeholder, with a report, if it cannot be opened.
+    func opened(_ notification: ReceivedNotification) -> ReceivedNotification {
+        guard notification.sealed != nil else { return notification }
+        #if Encryption
+        let opened = EncryptionKeys(storage: self.storage).open(notification, app: self.configuration.app)
+        if let failure = opened.failure { self.report(.contentNotOpened(why: failure.description)) }
+        return opened.notification
+        #else
+        self.report(.contentNotOpened(why: "the app was built without the trait Encryption"))
+        return notification
+        #endif
+    }
+}
