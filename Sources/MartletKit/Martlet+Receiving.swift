@@ -98,7 +98,8 @@ extension Martlet {
             }
             let names = try self.storage.names().filter { $0.hasPrefix(Receipt.prefix) }
             self.outbox.retain(Set(names))
-            for name in names where self.outbox.isNew(name) {
+            // One that waits here may have been sent by the other process.
+            for name in names where !self.outbox.isSent(name) {
                 guard let data = try self.storage.read(name) else { continue }
                 if let stored = StoredReceipt(data, name: name) {
                     self.outbox.load(stored)

@@ -67,4 +67,227 @@ import Testing
         )
         #expect(await app.martlet.status()?.waitingReceipts == 0)
     }
+
+    @Test("What cannot be sent is kept over a restart, merged, and sent later")
+    func offline() async throws {
+        let app = try TestApp(transport: ScriptedTransport { _ in throw ScriptedTransport.Offline() })
+        await app.martlet.launched(DeviceProfile(locale: "de"))
+        await app.martlet.register(TestApp.token)
+        await app.martlet.setTags(["a"])
+        await app.martlet.setTags(["b"])
+        await app.martlet.setAttribute("team", to: "red")
+        await app.martlet.attach(userProof: "jwt")
+        await app.martlet.detach()
+        await app.martlet.setPreferences(
+            Preferences(optOuts: ["marketing"], quietHours: .init(from: "22:00", to: "07:00"))
+        )
+        await app.martlet.synchronize()
+        let tries = app.transport.requests.count
+        await app.martlet.synchronize()
+        #expect(app.transport.requests.count == tries && tries > 0)
+        #expect(app.events.contains { if case .retry = $0 { true } else { false } })
+        let later = try TestApp(storage: app.storage, at: TestApp.start + 3600)
+        await later.martlet.synchronize()
+        let bodies = later.transport.bodies()
+        #expect(bodies.count == 1)
+        #expect(bodies.first?["tags"] == .array(["b"]) && bodies.first?["attributes"] == .object(["team": "red"]))
+        #expect(bodies.first?["userProof"] == .null && bodies.first?["locale"] == "de")
+        let hours: JSONValue = .object(["from": "22:00", "to": "07:00"])
+        #expect(bodies.first?["preferences"] == .object(["optOuts": .array(["marketing"]), "quietHours": hours]))
+        #expect(await later.martlet.status()?.preferences.optOuts == ["marketing"])
+        let installations = Set((app.transport.requests + later.transport.requests).map(\.url))
+        #expect(installations.count == 1)
+    }
+
+    @Test("The app and its extension share the storage: each receipt is made once, by whichever comes first")
+    func sharing() async throws {
+        let app = try TestApp()
+        await app.martlet.launched(DeviceProfile(capabilities: [.alert]))
+        await app.martlet.register(TestApp.token)
+        await app.martlet.synchronize()
+        let other = try TestApp(storage: app.storage, role: .serviceExtension)
+        let notification = try Self.notification()
+        _ = await other.martlet.receive(notification, .serviceExtension)
+        #expect(Self.receipts(other) == ["delivered", "shown"])
+        #expect(other.transport.requests.last?.headers["installation-secret"] == "s1")
+        _ = await app.martlet.receive(notification, .opened)
+        await app.martlet.synchronize()
+        #expect(Self.receipts(app) == ["opened"])
+        // Offline, the extension leaves its receipts to the app.
+        other.transport.answer { _ in throw ScriptedTransport.Offline() }
+        _ = await other.martlet.receive(try Self.notification(UUID()), .serviceExtension)
+        await app.martlet.synchronize()
+        #expect(Self.receipts(app) == ["delivered", "opened", "shown"])
+        #expect(await other.martlet.status()?.waitingReceipts == 0)
+        // It changes nothing else.
+        let state = app.storage.value("state")
+        await other.martlet.register(TestApp.token)
+        await other.martlet.setTags(["x"])
+        #expect(app.storage.value("state") == state)
+        #expect(other.events.contains { if case .refused(_, "service_extension", _) = $0 { true } else { false } })
+    }
+
+    @Test("Levels of privacy: the strictest of notification, user and now holds")
+    func privacy() async throws {
+        let app = try TestApp()
+        _ = await app.martlet.receive(try Self.notification(privacy: "counts"), .background)
+        _ = await app.martlet.receive(try Self.notification(UUID(), privacy: nil), .background)
+        #expect(await app.martlet.status()?.waitingReceipts == 1)
+        await app.martlet.register(TestApp.token)
+        await app.martlet.synchronize()
+        #expect(app.transport.bodies("POST").map { $0["privacy"] } == ["counts"])
+        await app.martlet.setReceiptPrivacy(.none)
+        _ = await app.martlet.receive(try Self.notification(UUID()), .opened)
+        await app.martlet.synchronize()
+        #expect(app.transport.bodies("POST").count == 1)
+        #expect(app.storage.all.keys.filter { $0.hasPrefix("receipt-") }.count == 1)
+    }
+
+    @Test("A storage that cannot be read yet loses no change, and keeps the installation")
+    func lockedStorage() async throws {
+        let app = try TestApp()
+        await app.martlet.register(TestApp.token)
+        await app.martlet.synchronize()
+        let installation = try #require(await app.martlet.status()?.installation)
+        app.storage.fail(true)
+        let locked = try TestApp(storage: app.storage)
+        await locked.martlet.setTags(["a"])
+        _ = await locked.martlet.receive(try Self.notification(), .background)
+        await locked.martlet.synchronize()
+        #expect(await locked.martlet.status() == nil && locked.transport.requests.isEmpty)
+        #expect(locked.events.contains { if case .storageFailed = $0 { true } else { false } })
+        app.storage.fail(false)
+        await locked.martlet.synchronize()
+        #expect(locked.transport.bodies().map { $0["tags"] } == [.array(["a"])])
+        #expect(await locked.martlet.status()?.installation == installation)
+    }
+
+    @Test("A receipt that the storage does not take waits in memory, and is stored later")
+    func fullStorage() async throws {
+        let app = try TestApp(transport: ScriptedTransport { _ in throw ScriptedTransport.Offline() })
+        await app.martlet.register(TestApp.token)
+        await app.martlet.synchronize()
+        app.storage.fail(true)
+        _ = await app.martlet.receive(try Self.notification(), .background)
+        app.storage.fail(false)
+        #expect(await app.martlet.status()?.waitingReceipts == 1)
+        #expect(app.storage.all.keys.contains { $0.hasPrefix("receipt-") })
+    }
+
+    @Test(
+        "A state that is garbage is a new installation",
+        arguments: ["", "{}", "[1]", #"{"installation":7}"#, "\u{0}\u{1}"]
+    )
+    func garbageState(text: String) async throws {
+        let storage = MemoryStorage()
+        try storage.write("state", Data(text.utf8))
+        try storage.write("receipt-garbage", Data(text.utf8))
+        let app = try TestApp(storage: storage)
+        await app.martlet.register(TestApp.token)
+        await app.martlet.synchronize()
+        #expect(app.transport.bodies().count == 1)
+        #expect(await app.martlet.status()?.isConfirmed == true)
+    }
+
+    @Test("A secret that the provider does not accept is asked for anew, and then the receipts are sent")
+    func refusedSecret() async throws {
+        let app = try TestApp()
+        await app.martlet.register(TestApp.token)
+        await app.martlet.synchronize()
+        app.transport.answer { request in
+            if request.method == "PUT" { return .json(200, .object(["secret": "s2"])) }
+            return request.headers["installation-secret"] == "s2"
+                ? .usual(request) : .error(403, "not_own_installation", "installation-secret")
+        }
+        _ = await app.martlet.receive(try Self.notification(), .background)
+        await app.martlet.synchronize()
+        app.advance(by: 10)
+        await app.martlet.synchronize()
+        #expect(await app.martlet.status()?.waitingReceipts == 0)
+        #expect(app.transport.bodies().count == 2)
+    }
+
+    @Test("The handler of the app answers, and what it does not answer has a default")
+    func handlers() async throws {
+        struct Handler: NotificationHandler {
+            func presentation(of notification: ReceivedNotification) async -> Presentation { .badge }
+            func fetch(for notification: ReceivedNotification) async -> FetchResult { .failed }
+        }
+        let (app, plain) = (try TestApp(handler: Handler()), try TestApp())
+        await app.martlet.register(TestApp.token)
+        let notification = try Self.notification()
+        #expect(await app.martlet.receive(notification, .foreground).presentation == .badge)
+        #expect(await app.martlet.receive(notification, .background).fetchResult == .failed)
+        #expect(await plain.martlet.receive(notification, .foreground).presentation == .all)
+        #expect(await plain.martlet.receive(notification, .background).fetchResult == .noData)
+        // A badge alone was not seen.
+        #expect(Self.receipts(app) == ["delivered"])
+    }
+
+    @Test("Leaving removes the installation, its receipts and what the user decided")
+    func leaving() async throws {
+        let app = try TestApp()
+        await app.martlet.register(TestApp.token)
+        await app.martlet.setPreferences(Preferences(optOuts: ["news"]))
+        _ = await app.martlet.receive(try Self.notification(), .background)
+        await app.martlet.unregister()
+        await app.martlet.synchronize()
+        let request = try #require(app.transport.requests.last)
+        #expect(request.method == "DELETE" && request.headers["installation-secret"] == "s1")
+        #expect(app.storage.all.keys.sorted() == ["state"])
+        #expect(await app.martlet.status()?.preferences == Preferences())
+        #expect(app.events.contains(.removed))
+    }
+
+    @Test("What is impossible is refused here", arguments: [0, 1, 2, 3])
+    func impossible(what: Int) async throws {
+        let app = try TestApp()
+        switch what {
+        case 0: await app.martlet.register(Data())
+        case 1: await app.martlet.attach(userProof: String(repeating: "x", count: 5000))
+        case 2: await app.martlet.setPreferences(Preferences(optOuts: [String(repeating: "x", count: 65)]))
+        default: await app.martlet.setPreferences(Preferences(optOuts: Set((0...100).map { "\($0)" })))
+        }
+        await app.martlet.synchronize()
+        #expect(app.transport.requests.isEmpty)
+        #expect(app.events.contains { if case .refused = $0 { true } else { false } })
+    }
+
+    @Test("Answers that are none of a provider never end the app, and lose nothing")
+    func strangeAnswers() async throws {
+        let answers: [TransportResponse] = [
+            .init(status: 200, body: Data("<html>".utf8)), .init(status: 200), .json(200, .array([])),
+            .init(status: 301),
+            .json(200, .object(["secret": .string(String(repeating: "s", count: 500))])), .init(status: 404),
+            .init(status: 0), .init(status: -1), .init(status: 999), .json(400, .object(["error": "x"])),
+            .init(status: 503, headers: ["retry-after": "99999999999999999999"]),
+            .init(status: 429, headers: ["retry-after": "-5"]), .init(status: 500, body: Data(count: 100_000)),
+        ]
+        for answer in answers {
+            let app = try TestApp(transport: ScriptedTransport { _ in answer })
+            await app.martlet.register(TestApp.token)
+            await app.martlet.synchronize()
+            #expect(app.transport.requests.count == 1)
+            let later = try TestApp(storage: app.storage, at: TestApp.start + 25 * 3600)
+            await later.martlet.synchronize()
+            #expect(await later.martlet.status()?.isConfirmed == true)
+        }
+    }
+
+    // MARK: - Helpers
+
+    private static func notification(
+        _ id: UUID = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)),
+        privacy: String? = "device"
+    ) throws -> ReceivedNotification {
+        let receipts = privacy.map { #","receipts":"\#($0)""# } ?? ""
+        let text = #"{"aps":{"alert":"Hi"},"martlet":{"id":"\#(id.uuidString)"\#(receipts)}}"#
+        return try #require(ReceivedNotification(json: Data(text.utf8)))
+    }
+
+    /// The events of all receipts that an app has sent.
+    private static func receipts(_ app: TestApp) -> [String] {
+        app.transport.bodies("POST").flatMap { $0["receipts"]?.array ?? [] }
+            .compactMap { $0.object?["event"]?.string }.sorted()
+    }
 }

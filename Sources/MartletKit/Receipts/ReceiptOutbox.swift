@@ -37,6 +37,9 @@ struct ReceiptOutbox: Equatable, Sendable {
     /// Returns `true` if nothing is known under a name.
     func isNew(_ name: String) -> Bool { self.waiting[name] == nil && self.sent[name] == nil }
 
+    /// Returns `true` if the provider has the receipt of a name.
+    func isSent(_ name: String) -> Bool { self.sent[name] != nil }
+
     /// Returns the level of privacy with which receipts of a notification were made; `nil` if none is known.
     func privacy(of notification: UUID) -> ReceiptPrivacy? {
         let known = [self.waiting, self.sent].joined().lazy.filter { $0.value.notification == notification }

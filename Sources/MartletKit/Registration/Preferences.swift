@@ -27,7 +27,9 @@ public struct Preferences: Hashable, Sendable {
 
         private static func isTime(_ text: String) -> Bool {
             let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-            guard text.utf8.count == 5, parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }) else { return false }
+            let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+            guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy(digits.contains) })
+            else { return false }
             guard let hour = UInt8(parts[0]), let minute = UInt8(parts[1]) else { return false }
             return hour < 24 && minute < 60
         }

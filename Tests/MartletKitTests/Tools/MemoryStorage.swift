@@ -16,6 +16,10 @@ final class MemoryStorage: Storage, @unchecked Sendable {
     /// Makes all further calls fail, or stops that.
     func fail(_ fails: Bool = true) { self.lock.withLock { self.fails = fails } }
 
+    /// All values, also while calls fail.
+    var all: [String: Data] { self.lock.withLock { self.values } }
+    func value(_ name: String) -> Data? { self.all[name] }
+
     func names() throws -> [String] { try self.access { Array($0.keys) } }
     func read(_ name: String) throws -> Data? { try self.access { $0[name] } }
     func write(_ name: String, _ value: Data) throws { try self.access { $0[name] = value } }
