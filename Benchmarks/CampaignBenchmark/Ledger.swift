@@ -7,7 +7,7 @@ import ProviderAPI
 /// Checks the database of a provider that has ended: every recipient of every notification has one final state, nothing is
 /// pending, and the file is intact.
 struct Ledger: AsyncParsableCommand {
-    private static let states = ["begun", "accepted", "rejected", "failed"]
+    private static let states = ["begun", "accepted", "rejected", "failed", "skipped", "unknown"]
 
     @Option(help: "The provider's data directory.") var dataDirectory: String
     @Option(help: "Recipients of each campaign.") var count: Int

@@ -101,6 +101,7 @@ extension ProviderStore {
         rejected: Int? = nil,
         failed: Int? = nil,
         skipped: Int? = nil,
+        unknown: Int? = nil,
         retrying: Int? = nil,
         recipients: Int? = nil,
         finished: Int? = nil,
@@ -112,6 +113,7 @@ extension ProviderStore {
         let counters = [
             ("accepted", progress.accepted, accepted), ("rejected", progress.rejected, rejected),
             ("failed", progress.failed, failed), ("skipped", progress.skipped, skipped),
+            ("unknown", progress.unknown, unknown),
             ("retrying", progress.retrying, retrying), ("recipients", progress.recipients, recipients),
             ("finished", progress.finished, finished),
         ]

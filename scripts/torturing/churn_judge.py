@@ -4,7 +4,7 @@ import collections
 
 from apns_id import prefix_of
 
-STATES = ["accepted", "rejected", "failed", "skipped"]
+STATES = ["accepted", "rejected", "failed", "skipped", "unknown"]
 # Nanoseconds: a crash leaves unknown what was received just before it; and so long before the end of a notification those
 # that come back are still sent to.
 WINDOW, LAST = 3e9, 1e9
@@ -72,7 +72,7 @@ def left_out(answer, accepted, people):
     taken = {push.token for push in accepted}
     reached = {person.name for person in people if not taken.isdisjoint(person.tokens)}
     # A crash takes what was in flight of at-most-once.
-    lost = answer["counters"]["failed"] if answer.get("guarantee") == "atMostOnce" else 0
+    lost = answer["counters"]["unknown"] if answer.get("guarantee") == "atMostOnce" else 0
     missing = [person.name for person in people
                if not (person.has_left or person.is_new or person.absences) and person.name not in reached]
     if len(missing) > lost:

@@ -11,7 +11,7 @@ import tempfile
 from apns_id import apns_id, prefix_of
 
 BEGUN = 0
-WORDS = {1: "accepted", 2: "rejected", 3: "failed", 4: "skipped"}
+WORDS = {1: "accepted", 2: "rejected", 3: "failed", 4: "skipped", 5: "unknown"}
 # Recipients in flight when the power fails, at most: pages of campaigns and of retries, single notifications (window.py).
 PAGES, SINGLE = 4 + 2 * 4, 512 * 5
 

@@ -6,7 +6,7 @@ import subprocess
 from apns_id import apns_id, prefix_of
 from basics import fail
 
-ACCEPTED = 1
+ACCEPTED, FAILED = 1, 3
 
 
 def prove_deliveries(database, gateway, window):
@@ -25,6 +25,8 @@ def prove_deliveries(database, gateway, window):
                 fail(f"{pushed} is accepted in the ledger and was never received")
             if guarantee == "atLeastOnce" and state != ACCEPTED and end != "cancelled":
                 fail(f"{pushed} has ended in state {state}")
+            if guarantee == "atMostOnce" and state == FAILED and pushed in gateway.first:
+                fail(f"{pushed} has failed in the ledger and was received")
             if guarantee == "atMostOnce" and gateway.again.get(pushed):
                 fail(f"{pushed} was to come at most once and came {gateway.again[pushed] + 1} times")
             if pushed in gateway.first:

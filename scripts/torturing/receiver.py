@@ -11,7 +11,7 @@ import time
 from apns_id import apns_id, prefix_of
 from basics import APP, fail
 
-WORDS = {1: "accepted", 2: "rejected", 3: "failed", 4: "skipped"}
+WORDS = {1: "accepted", 2: "rejected", 3: "failed", 4: "skipped", 5: "unknown"}
 
 
 def is_genuine(header, body, secret):

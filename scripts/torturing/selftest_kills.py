@@ -111,6 +111,8 @@ def sql(text):
 WAYS = {
     "a final state lost": sql("DELETE FROM delivery WHERE notification = 0 AND recipient = 1"),
     "failed, at least once": sql("UPDATE delivery SET state = 3 WHERE notification = 0 AND recipient = 1"),
+    "failed, at most once, and received": sql(
+        "UPDATE delivery SET state = 3 WHERE notification = 1 AND recipient = 1"),
     "a state for nobody": sql("INSERT INTO delivery VALUES (0, 9, 1)"),
     "a state for nobody, cancelled": sql("INSERT INTO delivery VALUES (2, 9, 1)"),
     "never received": lambda scene: scene.gateway.first.pop(pushed(0, 3)),

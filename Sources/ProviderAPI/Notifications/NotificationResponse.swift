@@ -136,6 +136,7 @@ extension NotificationProgress: ResponseObject {
         .required("rejected", \.rejected),
         .required("failed", \.failed),
         .required("skipped", \.skipped),
+        .required("unknown", \.unknown, "Sent, the response was lost, and not sent again."),
         .required("retrying", \.retrying),
     ]
 }

@@ -200,7 +200,7 @@ struct SendingController: Controller {
     }
 
     private static let resendRequest = Schema.object(optional: [
-        "states": .array(of: .choice(NotificationResend.states.map(\.word)), count: 1...2)
+        "states": .array(of: .choice(NotificationResend.states.map(\.word)), count: 1...3)
             .described("Default both."),
         "reasons": .array(of: .string(length: 1...300), count: 1...NotificationResend.maximumReasons)
             .described("Default all but those for which the token is at fault."),

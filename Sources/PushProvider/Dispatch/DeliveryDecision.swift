@@ -22,35 +22,43 @@ struct DeliveryDecision: Hashable, Sendable {
     /// policy decides about it.
     var token: TokenStateChange.Kind?
     var reason: String?
+    /// Indicates whether the response to this try or an earlier one was lost.
+    var mayHaveArrived = false
 
     /// Decides the consequence of an outcome.
     /// - Parameters:
     ///   - attempts: The number of tries, with this one.
     ///   - sentAt: The time of this try, from which a 410 without a timestamp counts.
     ///   - expires: The time after which no try makes sense.
+    ///   - mayHaveArrived: Indicates whether the response to an earlier try was lost.
     ///   - repeatsUnknown: `true` sends again what may have arrived (at least once), `false` does not (at most once).
     static func make(
         _ outcome: Outcome,
         attempts: Int,
         sentAt: Timestamp,
         expires: Timestamp,
+        mayHaveArrived: Bool = false,
         repeatsUnknown: Bool = true,
         policy: RetryPolicy,
         clocks: ClockReading,
         using generator: inout some RandomNumberGenerator
     ) -> DeliveryDecision {
-        func retry(_ reason: String, atLeast: Duration? = nil, counts: Bool = true) -> DeliveryDecision {
+        func retry(_ reason: String, atLeast: Duration? = nil, counts: Bool = true, isUnknown: Bool = false)
+            -> DeliveryDecision
+        {
             DeliveryDecision(
                 next: policy.next(
                     reason: reason,
                     attempts: attempts,
                     counts: counts,
+                    mayHaveArrived: mayHaveArrived || isUnknown,
                     atLeast: atLeast,
                     expires: expires,
                     clocks: clocks,
                     using: &generator
                 ),
-                reason: reason
+                reason: reason,
+                mayHaveArrived: mayHaveArrived || isUnknown
             )
         }
         switch outcome {
@@ -75,9 +83,9 @@ struct DeliveryDecision: Hashable, Sendable {
         case .unknown(let failure):
             guard repeatsUnknown else {
                 let reason = "it may have arrived, and at most once means not again: \(failure.description)"
-                return DeliveryDecision(next: .final(.failed, reason: reason), reason: reason)
+                return DeliveryDecision(next: .final(.unknown, reason: reason), reason: reason)
             }
-            return retry(failure.description)
+            return retry(failure.description, isUnknown: true)
         }
     }
 }
@@ -97,13 +105,15 @@ package struct RetryPolicy: Hashable, Sendable {
         reason: String,
         attempts: Int,
         counts: Bool,
+        mayHaveArrived: Bool,
         atLeast: Duration?,
         expires: Timestamp,
         clocks: ClockReading,
         using generator: inout some RandomNumberGenerator
     ) -> DeliveryDecision.Next {
+        let end = DeliveryRecord.State.failed.ending(mayHaveArrived: mayHaveArrived)
         if counts, attempts >= self.maximumAttempts {
-            return .final(.failed, reason: "\(attempts) tries failed; the last: \(reason)")
+            return .final(end, reason: "\(attempts) tries failed; the last: \(reason)")
         }
         let delay: Duration
         if counts {
@@ -113,7 +123,8 @@ package struct RetryPolicy: Hashable, Sendable {
             delay = low + (high - low) * Double.random(in: 0...1, using: &generator)
         }
         if clocks.earlier.advanced(by: delay) > expires {
-            return .final(.failed, reason: "expired before it could be sent: \(reason)")
+            let again = mayHaveArrived ? " again" : ""
+            return .final(end, reason: "expired before it could be sent\(again): \(reason)")
         }
         return .retry(at: clocks.steady.advanced(by: delay), attempts: counts ? attempts : attempts - 1)
     }

@@ -44,12 +44,12 @@ struct OutcomeEvaluator {
         let delivery = DeliveryResult(
             recipient: retry.id,
             device: retry.recipient?.device ?? (retry.id > 0 ? retry.id : nil),
-            state: retry.cause.state,
+            state: retry.state,
             reason: retry.cause.rawValue,
             attempts: retry.attempts,
             at: self.now
         )
-        if let result = DeliveryTally.Result(retry.cause.state) {
+        if let result = DeliveryTally.Result(retry.state) {
             self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
         }
         guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
@@ -62,9 +62,10 @@ struct OutcomeEvaluator {
 
     /// Adds a recipient that could not be sent to.
     mutating func fail(_ recipient: Recipient, reason: String) {
-        self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts)
+        let state = recipient.failure
+        self.finish(recipient, state, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
-        self.tally.add(.failed, .unsendable, in: recipient.environment)
+        self.tally.add(.init(state) ?? .failed, .unsendable, in: recipient.environment)
     }
 
     /// Adds the outcomes of one batch, in the order of its recipients.
@@ -160,6 +161,7 @@ struct OutcomeEvaluator {
                     recipient,
                     in: batch.environment.other,
                     attempts: recipient.attempts + 1,
+                    mayHaveArrived: recipient.mayHaveArrived,
                     at: self.clocks.steady
                 )
             } else {
@@ -202,6 +204,7 @@ struct OutcomeEvaluator {
             attempts: recipient.attempts + 1,
             sentAt: self.sentAt.wall,
             expires: self.notification.expiry.lastRetry(of: recipient, sentAt: self.sentAt.earlier),
+            mayHaveArrived: recipient.mayHaveArrived,
             repeatsUnknown: self.notification.record.guarantee == .atLeastOnce,
             policy: self.policy,
             clocks: self.notification.record.clocksOfExpiry(self.clocks),
@@ -230,7 +233,7 @@ struct OutcomeEvaluator {
                 attempts = max(attempts, recipient.attempts + 1)
             }
             let environment = recipient.movedFrom == nil ? nil : recipient.environment
-            self.retry(recipient, in: environment, attempts: attempts, at: at)
+            self.retry(recipient, in: environment, attempts: attempts, mayHaveArrived: decision.mayHaveArrived, at: at)
         }
     }
 
@@ -250,9 +253,10 @@ struct OutcomeEvaluator {
             self.result.retries.append(retry)
             self.tally.add(.retried, .init(outcome), in: recipient.environment)
         } else {
-            self.tally.add(.failed, .init(outcome), in: recipient.environment)
+            let state = recipient.failure
+            self.tally.add(.init(state) ?? .failed, .init(outcome), in: recipient.environment)
             let reason = Optional(fault).expiryReason
-            self.finish(recipient, .failed, reason: reason, attempts: recipient.attempts + 1)
+            self.finish(recipient, state, reason: reason, attempts: recipient.attempts + 1)
         }
     }
 
@@ -292,11 +296,12 @@ struct OutcomeEvaluator {
         _ recipient: Recipient,
         in environment: PushEnvironment?,
         attempts: Int,
+        mayHaveArrived: Bool,
         at: Timestamp
     ) {
-        self.result.retries.append(
-            RetryResult(recipient: recipient.id, environment: environment, attempts: attempts, dueAt: at)
-        )
+        var retry = RetryResult(recipient: recipient.id, environment: environment, attempts: attempts, dueAt: at)
+        retry.mayHaveArrived = mayHaveArrived
+        self.result.retries.append(retry)
     }
 
     private mutating func count(_ outcome: Outcome) {
@@ -310,6 +315,11 @@ struct OutcomeEvaluator {
         case .notSent, .unknown: self.report.unreachable += 1
         }
     }
+}
+
+extension Recipient {
+    /// The final state if there is no other try.
+    fileprivate var failure: DeliveryRecord.State { .failed.ending(mayHaveArrived: self.mayHaveArrived) }
 }
 
 extension PushEnvironment {

@@ -79,6 +79,7 @@ extension RetryResult {
             attempts: recipient.attempts,
             dueAt: dueAt
         )
+        self.mayHaveArrived = recipient.mayHaveArrived
     }
 }
 

@@ -7,7 +7,9 @@ package import PushTypes
 package struct NotificationResend: Sendable {
     package static let members: Set<String> = ContentExpiration.members.union(["states", "reasons", "name"])
     /// The states that a request may name.
-    package static let states: [DeliveryRecord.State] = [.rejected, .failed]
+    package static let states: [DeliveryRecord.State] = [.rejected, .failed, .unknown]
+    /// The states of a request that names none: a recipient that may have it is sent to again only by name.
+    static let defaultStates: Set<DeliveryRecord.State> = [.rejected, .failed]
     /// The maximum number of reasons that a request may name.
     package static let maximumReasons = 50
 
@@ -27,11 +29,11 @@ package struct NotificationResend: Sendable {
     package init(_ fields: JSONFields, of original: UUID) throws(RequestError) {
         self.fields = fields
         let words = try fields.strings("states", count: Self.states.count, maximum: 16)
-        var states = Set(Self.states)
+        var states = Self.defaultStates
         if let words {
             states = Set(words.compactMap { word in Self.states.first { $0.word == word } })
             guard !states.isEmpty, states.count == Set(words).count
-            else { throw fields.error("states", "invalid_value", "name rejected, failed or both") }
+            else { throw fields.error("states", "invalid_value", "name some of rejected, failed and unknown") }
         }
         let reasons = try fields.strings("reasons", count: Self.maximumReasons, maximum: 300)
         guard reasons?.isEmpty != true else {

@@ -88,7 +88,7 @@ extension NotificationRecord {
         case .cancelled, .ended:
             let counts = [
                 ("recipients", progress.recipients), ("accepted", progress.accepted), ("rejected", progress.rejected),
-                ("failed", progress.failed), ("skipped", progress.skipped),
+                ("failed", progress.failed), ("skipped", progress.skipped), ("unknown", progress.unknown),
             ]
             for (name, count) in counts { metadata[name] = "\(count)" }
             if let start = progress.startedAt, let end = progress.finishedAt {

@@ -6,7 +6,7 @@ import PushTypes
 struct DeliveryTally: Hashable, Sendable {
     /// The result of a try.
     enum Result: String, Hashable, Sendable {
-        case accepted, rejected, failed, skipped
+        case accepted, rejected, failed, skipped, unknown
         /// The recipient is tried again.
         case retried
     }
@@ -71,6 +71,7 @@ extension DeliveryTally.Result {
         case .rejected: self = .rejected
         case .failed: self = .failed
         case .skipped: self = .skipped
+        case .unknown: self = .unknown
         }
     }
 }

@@ -5,16 +5,18 @@ package import PushTypes
 package struct DeliveryRecord: Hashable, Sendable {
     /// The state of a recipient. All but ``sending`` are final.
     package enum State: Int64, Hashable, Sendable, CaseIterable {
-        /// At-most-once only: the push may be in flight. The start after a crash makes it failed.
+        /// At-most-once only: the push may be in flight. The start after a crash makes it ``unknown``.
         case sending = 0
         /// The push service accepted it.
         case accepted = 1
         /// The push service rejected it.
         case rejected = 2
-        /// It could not be sent in time, or within the allowed number of tries.
+        /// It could not be sent in time, or within the allowed number of tries: the push service does not have it.
         case failed = 3
         /// There was nothing to send: the device left, or its token has had the notification by another registration.
         case skipped = 4
+        /// It was sent, the response was lost, and it is not sent again: it may have arrived.
+        case unknown = 5
 
         /// The name in the API.
         package var word: String {
@@ -24,6 +26,7 @@ package struct DeliveryRecord: Hashable, Sendable {
             case .rejected: "rejected"
             case .failed: "failed"
             case .skipped: "skipped"
+            case .unknown: "unknown"
             }
         }
     }

@@ -96,7 +96,7 @@ package struct ScheduleRun: Hashable, Sendable {
 package struct NotificationProgress: Hashable, Sendable {
     /// The number of recipients: counted when it was opened, and the sum of all final states once it is done.
     package var recipients = 0
-    package var accepted = 0, rejected = 0, failed = 0, skipped = 0
+    package var accepted = 0, rejected = 0, failed = 0, skipped = 0, unknown = 0
     /// Recipients that wait for another try.
     package var retrying = 0
     /// The time of the first page; `nil` before it.
@@ -109,7 +109,7 @@ package struct NotificationProgress: Hashable, Sendable {
     /// The work ahead of a notification in progress.
     package var ahead = WorkAhead()
 
-    package var finished: Int { self.accepted + self.rejected + self.failed + self.skipped }
+    package var finished: Int { self.accepted + self.rejected + self.failed + self.skipped + self.unknown }
 
     package init() {}
 }

@@ -77,6 +77,8 @@ package struct RetryResult: Hashable, Sendable {
     package var dueAt: Timestamp
     /// The environment whose pause holds the recipient back until it is due. Without that pause it is due at once.
     package var heldFor: PushEnvironment?
+    /// See ``Recipient/mayHaveArrived``.
+    package var mayHaveArrived = false
 
     /// Returns a recipient that waits until all shards have been read, or for its device's return.
     package static func held(_ recipient: Int64) -> RetryResult {

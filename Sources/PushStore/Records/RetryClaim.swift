@@ -42,12 +42,13 @@ package struct EndedRetry: Hashable, Sendable {
         case otherKind = "the token is of another kind than the push type needs"
         case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
 
-        /// The final state of the recipient.
+        /// The final state of a recipient whose earlier tries did not reach the push service.
         package var state: DeliveryRecord.State {
             switch self {
             case .deviceRemoved, .hadAlready, .leftAudience, .otherKind: .skipped
             case .registeredElsewhere: .rejected
-            case .unreadable, .cancelled, .interrupted: .failed
+            case .unreadable, .cancelled: .failed
+            case .interrupted: .unknown
             }
         }
     }
@@ -58,6 +59,35 @@ package struct EndedRetry: Hashable, Sendable {
     package var recipient: Recipient?
     package var attempts: Int
     package var cause: Cause
+    /// See ``Recipient/mayHaveArrived``.
+    package var mayHaveArrived = false
+
+    /// The final state of the recipient.
+    package var state: DeliveryRecord.State { self.cause.state.ending(mayHaveArrived: self.mayHaveArrived) }
+
+    package init(
+        id: Int64,
+        recipient: Recipient?,
+        attempts: Int,
+        cause: Cause,
+        mayHaveArrived: Bool = false
+    ) {
+        (self.id, self.recipient, self.attempts) = (id, recipient, attempts)
+        (self.cause, self.mayHaveArrived) = (cause, mayHaveArrived)
+    }
+}
+
+extension DeliveryRecord.State {
+    /// Returns the final state of a recipient that ends in this one.
+    /// - Parameter mayHaveArrived: Indicates whether the response to an earlier try was lost. Then only a response of the
+    ///   push service tells more than ``unknown``.
+    package func ending(mayHaveArrived: Bool) -> Self {
+        guard mayHaveArrived else { return self }
+        return switch self {
+        case .failed, .skipped: .unknown
+        case .sending, .accepted, .rejected, .unknown: self
+        }
+    }
 }
 
 extension NotificationRecord {

@@ -61,6 +61,8 @@ package struct Recipient: Hashable, Sendable {
     package var movedFrom: PushEnvironment?
     /// The number of earlier tries.
     package var attempts: Int
+    /// Indicates whether the response to an earlier try was lost.
+    package var mayHaveArrived = false
     /// `nil` unless something of it was asked for.
     package var profile: RecipientProfile?
 

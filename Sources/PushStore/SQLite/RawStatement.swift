@@ -140,10 +140,12 @@ extension Database {
         _ fifth: Int64? = nil,
         _ sixth: Int64? = nil,
         _ seventh: Int64? = nil,
-        _ eighth: Int64? = nil
+        _ eighth: Int64? = nil,
+        _ ninth: Int64? = nil
     ) throws -> Int {
         let statement = try RawStatement(sql: sql, in: self)
         statement.bind(first, second, third, fourth, fifth, sixth, seventh, eighth)
+        if let ninth { statement.bind(ninth, at: 9) }
         return try statement.run()
     }
 

@@ -42,7 +42,7 @@ struct NotificationCommand: AsyncParsableCommand {
         var access: ResourceOptions<ProviderNotification> { self.resource }
         @OptionGroup var resource: ResourceOptions<ProviderNotification>
         @OptionGroup var shown: LimitOption
-        @Option(help: "sending, accepted, rejected or failed.") var state: String?
+        @Option(help: "sending, accepted, rejected, failed, skipped or unknown.") var state: String?
 
         func request() -> APIRequest { self.resource.request(.get, "deliveries").query([("state", self.state)]) }
     }
@@ -85,7 +85,8 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
     static let columns: TextTable = [
         "id", "app", "name", "state", "recipients", .init("accepted", "counters.accepted"),
         .init("rejected", "counters.rejected"), .init("failed", "counters.failed"),
-        .init("skipped", "counters.skipped"), .init("retrying", "counters.retrying"), .time("created", "createdAtMs"),
+        .init("skipped", "counters.skipped"), .init("unknown", "counters.unknown"),
+        .init("retrying", "counters.retrying"), .time("created", "createdAtMs"),
     ]
     static let list = command("list", "List notifications, newest first.")
         .example("notification list --app com.example.MyApp --state sending")
@@ -99,7 +100,8 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         "guarantee", "when",
         "pace", "recipients", .init("accepted", "counters.accepted"), .init("rejected", "counters.rejected"),
         .init("failed", "counters.failed"), .init("skipped", "counters.skipped"),
-        .init("retrying", "counters.retrying"), .init("per second", "ratePerSecond"),
+        .init("unknown", "counters.unknown"), .init("retrying", "counters.retrying"),
+        .init("per second", "ratePerSecond"),
         .time("next", "nextAtMs"), .init("waiting for", "waitingFor"), .init("seconds left", "secondsLeft"),
         .time("finishes (estimate)", "finishesAtMs"), .init("sent in this wave", "wave.sent"),
         .init("schedule", "schedule.id"),

@@ -38,7 +38,7 @@ enum NotificationProgressText {
         }
         let troubles = [
             ("rejected", counts.rejected), ("failed", counts.failed), ("skipped", counts.skipped),
-            ("retrying", counts.retrying),
+            ("unknown", counts.unknown), ("retrying", counts.retrying),
         ]
         parts += troubles.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
         if let faults = EnvironmentStateText.faults(notification) { parts.append(faults) }
@@ -48,20 +48,22 @@ enum NotificationProgressText {
 
 /// The counters of a notification.
 struct NotificationCounts {
-    let accepted, rejected, failed, skipped, retrying: Int
+    let accepted, rejected, failed, skipped, unknown, retrying: Int
 
     /// Reads the counters of a notification; those that are missing are 0.
     init(_ notification: JSONValue) {
         func count(_ name: String) -> Int { notification["counters"][name].integerValue.map { Int(clamping: $0) } ?? 0 }
         (self.accepted, self.rejected) = (count("accepted"), count("rejected"))
-        (self.failed, self.skipped, self.retrying) = (count("failed"), count("skipped"), count("retrying"))
+        (self.failed, self.skipped) = (count("failed"), count("skipped"))
+        (self.unknown, self.retrying) = (count("unknown"), count("retrying"))
     }
 
     /// The number of recipients in a final state.
-    var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped].reduce(0, &+) }
+    var finished: Int { [self.accepted, self.rejected, self.failed, self.skipped, self.unknown].reduce(0, &+) }
 
-    /// Indicates whether everything that could be sent was accepted. A skipped recipient is no failure.
-    var allAccepted: Bool { self.rejected == 0 && self.failed == 0 }
+    /// Indicates whether everything that could be sent was accepted. A skipped recipient is no failure; an
+    /// unknown one is no success.
+    var allAccepted: Bool { self.rejected == 0 && self.failed == 0 && self.unknown == 0 }
 }
 
 extension JSONValue {

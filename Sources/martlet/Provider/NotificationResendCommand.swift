@@ -11,7 +11,10 @@ struct NotificationResendCommand: AsyncParsableCommand {
         .example("notification resend 9e1c… --expires-in 6h")
 
     @OptionGroup var resource: ResourceOptions<ProviderNotification>
-    @Option(help: "rejected or failed; repeat it for both. Default: both.") var state: [String] = []
+    @Option(
+        help:
+            "rejected, failed or unknown (sent, but the response was lost); repeat it. Default: the first two."
+    ) var state: [String] = []
     @Option(help: "Those with this reason only; repeat it for several.") var reason: [String] = []
     @Option(help: "The time for which it is worth delivering, such as 6h; default: as the first one.")
     var expiresIn: String?

@@ -212,6 +212,27 @@ import Testing
         }
     }
 
+    /// A recipient that may have it is sent to again only by name.
+    @Test func unknownIsSentAgainOnlyByName() async throws {
+        let sender = ScriptedSender()
+        sender.script(.numbered(1), .unknown(.init("connection lost")))
+        try await withProvider(senders: sender) { provider in
+            try await provider.addVectorsApp(in: [.sandbox])
+            for number in 1...2 { _ = try await provider.register(DeviceToken.numbered(number).hex) }
+            let first = try await provider.send(["to": ["all": true], "alert": "Hi", "guarantee": "atMostOnce"])
+            let end = try await provider.finished(first)
+            #expect(end["counters"]["unknown"] == 1)
+            #expect(end["counters"]["failed"] == 0)
+            let id = try #require(end["id"].stringValue)
+            let listed = try await provider.api.get("/v1/notifications/\(id)/deliveries?state=unknown")
+            #expect(listed.json["deliveries"].elements.map { $0["state"] } == ["unknown"])
+            #expect(try await Self.resend(first, [:], provider).code == "nothing_to_resend")
+            let again = try await Self.resend(first, ["states": ["unknown"]], provider)
+            _ = try await provider.finished(again)
+            #expect(sender.sent.dropFirst(2).map(\.token) == [.numbered(1)])
+        }
+    }
+
     @Test func whatIsInProgressIsNotSentAgain() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()

@@ -176,7 +176,10 @@ private final class ChurnSoak: Sendable {
             let progress = end.progress
             #expect(end.state == .done || end.state == .cancelled)
             guard end.state == .done else { continue }
-            #expect(progress.recipients == progress.accepted + progress.rejected + progress.failed + progress.skipped)
+            #expect(
+                progress.recipients == progress.accepted + progress.rejected + progress.failed + progress.skipped
+                    + progress.unknown
+            )
             guard notification.audience == .devices(.everyone), notification.environment != .production else {
                 continue
             }

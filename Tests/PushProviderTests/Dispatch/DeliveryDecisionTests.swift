@@ -69,12 +69,37 @@ import Testing
 
     @Test func triesAreLimited() {
         let outcome = Outcome.unknown(.init("no answer"))
-        guard case .final(.failed, let reason) = self.decide(outcome, attempts: RetryPolicy().maximumAttempts).next
+        guard case .final(.unknown, let reason) = self.decide(outcome, attempts: RetryPolicy().maximumAttempts).next
         else {
-            Issue.record("not failed")
+            Issue.record("not unknown")
             return
         }
         #expect(reason?.contains("no answer") == true)
+        let rejection = Rejection(status: 503, reasonText: "ServiceUnavailable")
+        let last = self.decide(.rejected(rejection), attempts: RetryPolicy().maximumAttempts).next
+        guard case .final(.failed, _) = last else {
+            Issue.record("not failed")
+            return
+        }
+    }
+
+    /// A response that was lost earlier is not forgotten: only a final response tells more.
+    @Test func aLostResponseMakesTheEndUnknown() {
+        let expires = self.now.advanced(by: .milliseconds(1))
+        for outcome in [.notSent(.init("refused")), .rejected(Rejection(status: 503, reasonText: "x"))] as [Outcome] {
+            let ends = [false, true].map { self.decide(outcome, expires: expires, mayHaveArrived: $0).next }
+            guard case .final(.failed, let first?) = ends[0], case .final(.unknown, let second?) = ends[1] else {
+                Issue.record("\(ends)")
+                continue
+            }
+            #expect(first.contains("before it could be sent:") && second.contains("before it could be sent again:"))
+        }
+        let gone = Outcome.rejected(Rejection(status: 410, reasonText: "Unregistered"))
+        #expect(self.decide(gone, mayHaveArrived: true).next == .final(.rejected, reason: "Unregistered"))
+        #expect(self.decide(.accepted(.init(id: "x")), mayHaveArrived: true).next == .final(.accepted, reason: nil))
+        #expect(self.decide(.unknown(.init("lost"))).mayHaveArrived)
+        #expect(self.decide(.notSent(.init("refused")), mayHaveArrived: true).mayHaveArrived)
+        #expect(!self.decide(.notSent(.init("refused"))).mayHaveArrived)
     }
 
     @Test func retryAfterIsTheLeastDelay() {
@@ -105,13 +130,19 @@ import Testing
         #expect(at >= self.now.advanced(by: .seconds(1)) && at <= self.now.advanced(by: .seconds(60)))
     }
 
-    private func decide(_ outcome: Outcome, attempts: Int = 1, expires: Timestamp? = nil) -> DeliveryDecision {
+    private func decide(
+        _ outcome: Outcome,
+        attempts: Int = 1,
+        expires: Timestamp? = nil,
+        mayHaveArrived: Bool = false
+    ) -> DeliveryDecision {
         var generator = SystemRandomNumberGenerator()
         return DeliveryDecision.make(
             outcome,
             attempts: attempts,
             sentAt: self.now,
             expires: expires ?? self.later,
+            mayHaveArrived: mayHaveArrived,
             policy: RetryPolicy(),
             clocks: ClockReading(self.now),
             using: &generator

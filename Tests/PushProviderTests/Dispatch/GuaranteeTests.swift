@@ -52,7 +52,7 @@ import Testing
             #expect(try await fixture.store.recover(now: fixture.time.now) == 2)
             try await fixture.settle()
             #expect(fixture.sentTokens == [.numbered(3)])
-            try await fixture.store.expect(notification, .done, accepted: 1, failed: 2)
+            try await fixture.store.expect(notification, .done, accepted: 1, failed: 0, unknown: 2)
         }
     }
 
@@ -68,7 +68,26 @@ import Testing
             try await fixture.settle(after: .seconds(3600))
             let sends = Dictionary(grouping: fixture.sentTokens) { $0 }.mapValues(\.count)
             #expect(sends == [.numbered(1): 1, .numbered(2): 2, .numbered(3): 2])
-            try await fixture.store.expect(notification, .done, accepted: 2, failed: 1)
+            try await fixture.store.expect(notification, .done, accepted: 2, failed: 0, unknown: 1)
+        }
+    }
+
+    /// At least once gives up: what may have arrived is not called failed, whatever the last try met.
+    @Test(arguments: StoreBackend.available)
+    func whatMayHaveArrivedEndsAsUnknown(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...3)
+            fixture.sender.script(.numbered(1), .unknown(.init("connection lost")))
+            fixture.sender.script(.numbered(2), .unknown(.init("connection lost")))
+            fixture.sender.script(.numbered(3), .notSent(.init("no connection")))
+            let notification = try await fixture.accept(["expiresIn": 3600])
+            try await fixture.settle()
+            #expect(try await fixture.progress(of: notification).progress.retrying == 3)
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable, after: .seconds(7200)))
+            fixture.sender.script(.numbered(2), .refused(410, .unregistered))
+            fixture.sender.script(.numbered(3), .refused(503, .serviceUnavailable, after: .seconds(7200)))
+            try await fixture.settle(after: .seconds(60))
+            try await fixture.store.expect(notification, .done, rejected: 1, failed: 1, unknown: 1, recipients: 3)
         }
     }
 

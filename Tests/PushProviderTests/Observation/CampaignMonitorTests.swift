@@ -40,7 +40,7 @@ import Testing
                     "campaign resumed \(subject) \(name) notification=\(notification.id)",
                     """
                     campaign ended accepted=2 \(subject) failed=0 \(name) notification=\(notification.id) recipients=3 \
-                    rejected=1 seconds=0 skipped=0
+                    rejected=1 seconds=0 skipped=0 unknown=0
                     """,
                 ]
             )

@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
-    func whatAtMostOnceBeganIsFailedAfterACrash(backend: StoreBackend) async throws {
+    func whatAtMostOnceBeganIsUnknownAfterACrash(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) })) {
                 $0.guarantee = .atMostOnce
@@ -136,10 +136,42 @@ import Testing
             #expect(recovered.progress.accepted == 1)
             #expect(recovered.progress.retrying == 2)
             #expect(try await self.endDue(store) == [.interrupted])
-            try await store.expect(notification, failed: 1, retrying: 1)
-            let failed = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
-            #expect(failed.map(\.recipient) == [recipients[2].id])
-            #expect(failed.first?.reason?.contains("at most once") == true)
+            try await store.expect(notification, failed: 0, unknown: 1, retrying: 1)
+            let unknown = try await store.deliveries(of: notification.id, state: .unknown, after: nil, limit: 10)
+            #expect(unknown.map(\.recipient) == [recipients[2].id])
+            #expect(unknown.first?.reason?.contains("at most once") == true)
+        }
+    }
+
+    /// What is known of a lost response outlives the wait for another try, and ends of any kind.
+    @Test(arguments: StoreBackend.available)
+    func aRetryRemembersThatItMayHaveArrived(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let notification = try await store.start(app: app, to: .tokens((1...3).map { .numbered($0) }))
+            let claim = try await store.claimed()
+            let recipients = try await store.readAll(claim, page: 10)
+            try await store.commit(claim) { page in
+                page.retries = recipients.map { recipient in
+                    var retry = RetryResult(recipient: recipient.id, attempts: 1, dueAt: self.now)
+                    retry.mayHaveArrived = recipient.id != recipients[2].id
+                    return retry
+                }
+                page.step = .last(claim)
+            }
+            let first = try #require(try await self.due(store).first)
+            let claimed = first.recipients.compactMap { if case .due(let recipient) = $0 { recipient } else { nil } }
+            #expect(claimed.filter(\.mayHaveArrived).map(\.id).sorted() == recipients.prefix(2).map(\.id).sorted())
+            var page = PageResult(first)
+            page.deliveries = [.fixture(recipients[0])]
+            page.retries = claimed.filter { $0.id != recipients[0].id }.map { recipient in
+                var retry = RetryResult(recipient: recipient.id, attempts: 1, dueAt: self.now)
+                retry.mayHaveArrived = recipient.mayHaveArrived
+                return retry
+            }
+            _ = try await store.commit([page], now: self.now)
+            _ = try await store.setState(.cancel, of: notification.id, now: self.now)
+            #expect(try await self.endDue(store) == [.cancelled, .cancelled])
+            try await store.expect(notification, .cancelled, accepted: 1, failed: 1, unknown: 1, retrying: 0)
         }
     }
 
@@ -223,7 +255,7 @@ import Testing
                     DeliveryResult(
                         recipient: retry.id,
                         device: nil,
-                        state: .failed,
+                        state: retry.state,
                         reason: retry.cause.rawValue,
                         attempts: retry.attempts,
                         at: self.now

@@ -17,7 +17,8 @@ enum Completion {
         guard try database.run(sql: end, now.milliseconds, number) > 0 else { return }
         try Self.tidy(number, in: database)
         let total = """
-            UPDATE notification SET recipients = accepted + rejected + failed + skipped WHERE number = ? RETURNING app
+            UPDATE notification SET recipients = accepted + rejected + failed + skipped + unknown
+            WHERE number = ? RETURNING app
             """
         guard let app = try database.integer(sql: total, [number]) else { return }
         _ = try RegistrationChanges.forget(app: app, limit: Self.forgottenAtOnce, in: database)
@@ -68,10 +69,11 @@ enum Completion {
                 rejected = notification.rejected + counted.rejected,
                 failed = notification.failed + counted.failed,
                 skipped = notification.skipped + counted.skipped,
+                unknown = notification.unknown + counted.unknown,
                 lastPageAt = nullif(max(coalesce(notification.lastPageAt, 0), counted.at), 0)
             FROM (
                 SELECT sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
-                    sum(skipped) AS skipped, coalesce(max(lastPageAt), 0) AS at
+                    sum(skipped) AS skipped, sum(unknown) AS unknown, coalesce(max(lastPageAt), 0) AS at
                 FROM shard WHERE notification = ?1 AND lease IS NULL HAVING count(*) > 0) AS counted
             WHERE number = ?1
             """

@@ -54,7 +54,7 @@ struct PageCommit {
             if delivery.state == .sending { started.insert(delivery.recipient) }
         }
         let removed = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) }
-        counts[.skipped, default: 0] += removed.count
+        for recipient in removed { counts[recipient.delivery.state, default: 0] += 1 }
         let paused = try self.pausedEnvironments()
         for retry in self.page.retries { try self.queue(retry, paused) }
         try SentTokenHistory(app: self.app, database: self.database).correct(self.page)
@@ -134,7 +134,9 @@ struct PageCommit {
         let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
         guard try self.database.hasRow(sql: isBack, delivery.recipient)
         else { return try self.write(delivery, hasHeld: hasHeld) }
-        try self.queue(RetryResult(recipient: delivery.recipient, attempts: delivery.attempts, dueAt: .atOnce), [])
+        var retry = RetryResult(recipient: delivery.recipient, attempts: delivery.attempts, dueAt: .atOnce)
+        retry.mayHaveArrived = delivery.state == .unknown
+        try self.queue(retry, [])
         return false
     }
 
@@ -173,12 +175,12 @@ struct PageCommit {
         let begun = "DELETE FROM delivery WHERE notification = ? AND recipient = ? AND state = 0"
         try self.database.run(sql: begun, self.number, retry.recipient)
         let sql = """
-            INSERT INTO retry (notification, recipient, environment, lane, app, attempts, dueAt, heldFor)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+            INSERT INTO retry (notification, recipient, environment, lane, app, attempts, dueAt, heldFor, mayHaveArrived)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
             WHERE NOT EXISTS (SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2)
             ON CONFLICT (notification, recipient) DO UPDATE
             SET environment = excluded.environment, attempts = excluded.attempts, dueAt = excluded.dueAt,
-                heldFor = excluded.heldFor, lease = NULL
+                heldFor = excluded.heldFor, mayHaveArrived = excluded.mayHaveArrived, lease = NULL
             """
         let isHeld = retry.heldFor.map(paused.contains) ?? false
         let due = retry.heldFor == nil || isHeld ? retry.dueAt : .atOnce
@@ -195,7 +197,8 @@ struct PageCommit {
             self.app,
             attempts,
             dueAt,
-            heldFor
+            heldFor,
+            retry.mayHaveArrived ? 1 : 0
         )
     }
 
@@ -216,7 +219,7 @@ struct PageCommit {
         let sql = """
             UPDATE shard SET cursor = ?, isDone = max(isDone, ?), lease = ?, notBefore = max(notBefore, ?),
                 lastPageAt = ?, accepted = accepted + ?, rejected = rejected + ?, failed = failed + ?,
-                skipped = skipped + ?, heldApp = ?, heldFor = ?
+                skipped = skipped + ?, unknown = unknown + ?, heldApp = ?, heldFor = ?
             WHERE notification = ? AND number = ?
             """
         let statement = try RawStatement(sql: sql, in: self.database)
@@ -228,10 +231,10 @@ struct PageCommit {
         let (isDone, notBefore) = (step.isLast && !self.begins, isDue ? 0 : step.notBefore?.milliseconds ?? 0)
         statement.bind(step.cursor, isDone ? 1 : 0, lease, notBefore, self.now.milliseconds)
         statement.bind(counts, at: 6)
-        statement.bind(heldFor == nil ? nil : self.app, at: 10)
-        statement.bind(heldFor?.code, at: 11)
-        statement.bind(self.number, at: 12)
-        statement.bind(step.shard, at: 13)
+        statement.bind(heldFor == nil ? nil : self.app, at: 11)
+        statement.bind(heldFor?.code, at: 12)
+        statement.bind(self.number, at: 13)
+        statement.bind(step.shard, at: 14)
         try statement.run()
     }
 
@@ -244,9 +247,9 @@ struct PageCommit {
             UPDATE notification SET startedAt = coalesce(startedAt, ?1), nextPageAt = max(nextPageAt, ?2),
                 waveStartedAt = coalesce(?3, waveStartedAt), sentInWave = coalesce(?4, sentInWave),
                 lastPageAt = coalesce(?5, lastPageAt), accepted = accepted + ?6, rejected = rejected + ?7,
-                failed = failed + ?8, skipped = skipped + ?9,
+                failed = failed + ?8, skipped = skipped + ?9, unknown = unknown + ?10,
                 state = CASE state WHEN 'accepted' THEN 'sending' ELSE state END
-            WHERE number = ?10
+            WHERE number = ?11
             """
         let statement = try RawStatement(sql: sql, in: self.database)
         let (now, nextPageAt) = (self.now.milliseconds, self.page.nextPageAt?.milliseconds ?? 0)
@@ -254,7 +257,7 @@ struct PageCommit {
         statement.bind(now, nextPageAt, waveStartedAt, sent, isOfShard ? nil : now)
         // Those of a shard's page are counted there.
         statement.bind(isOfShard ? [:] : counts, at: 6)
-        statement.bind(self.number, at: 10)
+        statement.bind(self.number, at: 11)
         try statement.run()
     }
 
@@ -267,9 +270,9 @@ struct PageCommit {
 }
 
 extension RawStatement {
-    /// Binds the numbers of accepted, rejected, failed and skipped recipients, at four positions.
+    /// Binds the numbers of accepted, rejected, failed, skipped and unknown recipients, at five positions.
     fileprivate func bind(_ counts: [DeliveryRecord.State: Int], at position: Int32) {
-        let states: [DeliveryRecord.State] = [.accepted, .rejected, .failed, .skipped]
+        let states: [DeliveryRecord.State] = [.accepted, .rejected, .failed, .skipped, .unknown]
         for (offset, state) in states.enumerated() {
             self.bind(Int64(counts[state] ?? 0), at: position + Int32(offset))
         }

@@ -25,6 +25,7 @@ extension RecipientQuery {
     ) throws -> NextStep {
         var (recipient, lack, hasLeft) = try self.current(retry, in: database)
         recipient?.attempts = retry.attempts
+        recipient?.mayHaveArrived = retry.mayHaveArrived
         if let home = recipient?.environment, let environment = retry.environment, environment != home {
             recipient?.movedFrom = home
             recipient?.environment = environment
@@ -40,7 +41,13 @@ extension RecipientQuery {
             }
         }
         if cause == nil, let recipient { return .now(.due(recipient)) }
-        let end = EndedRetry(id: retry.recipient, recipient: recipient, attempts: retry.attempts, cause: cause ?? lack)
+        let end = EndedRetry(
+            id: retry.recipient,
+            recipient: recipient,
+            attempts: retry.attempts,
+            cause: cause ?? lack,
+            mayHaveArrived: retry.mayHaveArrived || retry.isInterrupted
+        )
         return cause == nil && hasLeft ? .last(end) : .now(.ended(end))
     }
 
@@ -153,7 +160,9 @@ extension RecipientQuery {
             switch state {
             case .sending: return .wait(until: nil)
             case .accepted: return countsAll ? .end(.hadAlready) : .send
-            case .rejected, .failed, .skipped: return .send
+            // At most once: it may have arrived there.
+            case .unknown where self.notification.guarantee == .atMostOnce: return countsAll ? .end(.hadAlready) : .send
+            case .rejected, .failed, .skipped, .unknown: return .send
             }
         }
         guard row["waits"] as Bool? == true else { return row["isAhead"] as Bool? == true ? .wait(until: nil) : .send }

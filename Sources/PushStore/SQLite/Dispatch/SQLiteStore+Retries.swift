@@ -167,6 +167,8 @@ extension SQLiteStore {
         var attempts: Int
         /// Indicates whether at-most-once had started it when the process ended.
         var isInterrupted: Bool
+        /// See ``Recipient/mayHaveArrived``.
+        var mayHaveArrived: Bool
         /// The time of the try in milliseconds, by the steady clock.
         var dueAt: Int64
     }
@@ -180,7 +182,8 @@ extension SQLiteStore {
         in database: Database
     ) throws -> [DueRetry] {
         let sql = """
-            SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state, dueAt
+            SELECT retry.notification, retry.recipient, retry.environment, retry.attempts, delivery.state, dueAt,
+                mayHaveArrived
             FROM retry JOIN notification ON notification.number = retry.notification
             LEFT JOIN delivery ON delivery.notification = retry.notification
                 AND delivery.recipient = retry.recipient AND delivery.state = 0
@@ -199,6 +202,7 @@ extension SQLiteStore {
                     environment: select.isNull(2) ? nil : PushEnvironment(code: select.integer(2)),
                     attempts: Int(clamping: select.integer(3)),
                     isInterrupted: !select.isNull(4),
+                    mayHaveArrived: select.integer(6) != 0,
                     dueAt: select.integer(5)
                 )
             )

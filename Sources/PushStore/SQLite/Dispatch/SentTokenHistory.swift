@@ -22,12 +22,12 @@ struct SentTokenHistory {
             """
             SELECT number, ?1, ?3 FROM notification INDEXED BY notificationWatchingBulk
             WHERE app = ?2 AND lane = 1 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew) AND EXISTS (
-                SELECT 1 FROM delivery WHERE notification = number AND recipient = ?3 AND state IN (\(Self.states)))
+                SELECT 1 FROM delivery WHERE notification = number AND recipient = ?3 AND \(Self.hasHad))
             """,
             """
             SELECT number, ?1, ?3 FROM delivery INDEXED BY deliveryByDevice
                 JOIN notification ON number = delivery.notification
-            WHERE delivery.device = ?3 AND recipient = ?3 AND delivery.state IN (\(Self.states))
+            WHERE delivery.device = ?3 AND recipient = ?3 AND \(Self.hasHad)
                 AND app = ?2 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isNew)
             """,
         ]
@@ -37,8 +37,12 @@ struct SentTokenHistory {
         }
     }
 
-    /// Accepted; or started by at-most-once, as the push may have left.
-    private static let states = "\(DeliveryRecord.State.accepted.rawValue), \(DeliveryRecord.State.sending.rawValue)"
+    /// Accepted; or, by at-most-once, started or unknown, as the push may have left.
+    private static let hasHad = """
+        (delivery.state IN (\(DeliveryRecord.State.accepted.rawValue), \(DeliveryRecord.State.sending.rawValue))
+            OR delivery.state = \(DeliveryRecord.State.unknown.rawValue)
+            AND notification.guarantee = '\(NotificationRecord.Guarantee.atMostOnce.rawValue)')
+        """
 
     /// Records the tokens by which recipients of a page were sent to whose devices have given tokens up since it was
     /// read.
@@ -47,7 +51,11 @@ struct SentTokenHistory {
         let former = "SELECT device FROM formerToken INDEXED BY formerTokenBySince WHERE app = ? AND since > ?"
         let changed = Set(try self.database.integers(sql: former, [self.app, reading.clock]))
         guard !changed.isEmpty else { return }
-        let ends = page.deliveries.map { ($0.recipient, $0.state == .accepted || $0.state == .sending) }
+        let isAtMostOnce = try self.isAtMostOnce(page.notificationNumber)
+        let ends = page.deliveries.map { delivery in
+            let hasHad = delivery.state == .accepted || delivery.state == .sending
+            return (delivery.recipient, hasHad || isAtMostOnce && delivery.state == .unknown)
+        }
         let had = Dictionary(ends + page.retries.map { ($0.recipient, false) }) { $0 || $1 }
         for recipient in reading.recipients where changed.contains(recipient.id) {
             guard let hasHad = had[recipient.id] else { continue }
@@ -61,6 +69,15 @@ struct SentTokenHistory {
                 """
             try self.database.run(sql: sql, [Data(recipient.token.bytes), recipient.id, page.notificationNumber])
         }
+    }
+
+    /// Returns whether a notification goes at most once.
+    private func isAtMostOnce(_ notification: Int64) throws -> Bool {
+        let sql = "SELECT 1 FROM notification WHERE number = ? AND guarantee = ?"
+        return try self.database.hasRow(
+            sql: sql,
+            [notification, NotificationRecord.Guarantee.atMostOnce.rawValue]
+        )
     }
 
     /// Returns whether a notification went to a token by a device that has given it up.

@@ -46,19 +46,20 @@ struct IntegrityRule: Sendable {
             sql: """
                 SELECT notification.number FROM notification LEFT JOIN (
                     SELECT notification, sum(state = 1) AS accepted, sum(state = 2) AS rejected, sum(state = 3) AS failed,
-                        sum(state = 4) AS skipped
+                        sum(state = 4) AS skipped, sum(state = 5) AS unknown
                     FROM delivery GROUP BY notification) AS ledger ON ledger.notification = notification.number
                 LEFT JOIN (
                     SELECT notification, sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
-                        sum(skipped) AS skipped
+                        sum(skipped) AS skipped, sum(unknown) AS unknown
                     FROM shard GROUP BY notification) AS counted ON counted.notification = notification.number
                 WHERE isForgotten = 0 AND (
                     notification.accepted + coalesce(counted.accepted, 0) != coalesce(ledger.accepted, 0)
                     OR notification.rejected + coalesce(counted.rejected, 0) != coalesce(ledger.rejected, 0)
                     OR notification.failed + coalesce(counted.failed, 0) != coalesce(ledger.failed, 0)
                     OR notification.skipped + coalesce(counted.skipped, 0) != coalesce(ledger.skipped, 0)
+                    OR notification.unknown + coalesce(counted.unknown, 0) != coalesce(ledger.unknown, 0)
                     OR state = 'done' AND recipients != coalesce(ledger.accepted, 0) + coalesce(ledger.rejected, 0)
-                        + coalesce(ledger.failed, 0) + coalesce(ledger.skipped, 0))
+                        + coalesce(ledger.failed, 0) + coalesce(ledger.skipped, 0) + coalesce(ledger.unknown, 0))
                 """
         ),
         IntegrityRule(

@@ -43,7 +43,7 @@ enum NotificationRow {
     ) throws {
         let sql = """
             SELECT sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
-                sum(skipped) AS skipped, max(lastPageAt) AS lastPageAt
+                sum(skipped) AS skipped, sum(unknown) AS unknown, max(lastPageAt) AS lastPageAt
             FROM shard WHERE notification = ?
             """
         guard let row = try database.row(sql: sql, [number]) else { return }
@@ -205,6 +205,7 @@ extension NotificationProgress {
         self.rejected += row["rejected"] as Int? ?? 0
         self.failed += row["failed"] as Int? ?? 0
         self.skipped += row["skipped"] as Int? ?? 0
+        self.unknown += row["unknown"] as Int? ?? 0
     }
 }
 

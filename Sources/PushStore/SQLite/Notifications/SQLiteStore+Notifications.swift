@@ -166,13 +166,20 @@ extension SQLiteStore {
         let reason = try ReasonLookup(known: [:]).id(of: EndedRetry.Cause.unreadable.rawValue, in: database)
         let sql = """
             INSERT INTO delivery (notification, recipient, state, attempts, at, reason)
-                SELECT notification, recipient, 3, attempts, ?2, ?3 FROM retry WHERE notification = ?1
+                SELECT notification, recipient, ?4, attempts, ?2, ?3 FROM retry
+                WHERE notification = ?1 AND (mayHaveArrived = 1 OR EXISTS (
+                    SELECT 1 FROM delivery AS begun WHERE begun.notification = retry.notification
+                        AND begun.recipient = retry.recipient AND begun.state = 0)) = ?5
             ON CONFLICT (notification, recipient) DO UPDATE
-                SET state = 3, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
+                SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
                 WHERE state = 0
             """
-        let failed = try database.run(sql: sql, number, now.milliseconds, reason)
-        try database.run(sql: "UPDATE notification SET failed = failed + ? WHERE number = ?", Int64(failed), number)
+        for (state, mayHaveArrived) in [(DeliveryRecord.State.failed, 0), (.unknown, 1)] {
+            let at = now.milliseconds
+            let ended = try database.run(sql: sql, number, at, reason, state.rawValue, Int64(mayHaveArrived))
+            let count = "UPDATE notification SET \(state.word) = \(state.word) + ? WHERE number = ?"
+            try database.run(sql: count, Int64(ended), number)
+        }
         try database.run(sql: "DELETE FROM retry WHERE notification = ?", number)
     }
 }

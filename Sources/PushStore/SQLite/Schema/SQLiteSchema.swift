@@ -22,6 +22,7 @@ enum SQLiteSchema {
         migrator.registerMigration("4 names and expiry") { try $0.execute(sql: Self.namesAndExpiry) }
         migrator.registerMigration("5 keys per app") { try $0.execute(sql: Self.keysPerApp) }
         migrator.registerMigration("6 announcements") { try $0.execute(sql: Self.announcements) }
+        migrator.registerMigration("7 unknown") { try $0.execute(sql: Self.unknown) }
         return migrator
     }
 
