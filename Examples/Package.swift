@@ -1,10 +1,10 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// A user of PushSender or PushDevice needs the trait Networking only, and so neither Hummingbird nor GRDB nor ArgumentParser. `make check` compiles the examples
-// with all traits, because it uses what Martlet's own build has compiled.
+// A user of PushSender or PushDevice needs the trait Networking only, and so neither Hummingbird nor GRDB nor ArgumentParser; an app needs
+// Encryption, or no trait at all. `make check` compiles the examples with all traits, because it uses what Martlet's own build has compiled.
 let sharesBuild = Context.environment["MARTLET_SHARED_BUILD"] != nil
-let traits: Set<Package.Dependency.Trait> = sharesBuild ? [.defaults] : ["Networking"]
+let traits: Set<Package.Dependency.Trait> = sharesBuild ? [.defaults] : ["Networking", "Encryption"]
 
 let package = Package(
     name: "martlet-examples",
@@ -20,6 +20,7 @@ let package = Package(
         .executableTarget(name: "RunAsService", dependencies: [.pushSender, .logging, .serviceLifecycle]),
         .executableTarget(name: "SendLegacy", dependencies: [.pushSender, .logging]),
         .executableTarget(name: "ReceivePushes", dependencies: [.pushDevice, .logging]),
+        .target(name: "AppGlue", dependencies: [.martletKit]),
         .testTarget(name: "PushServiceTests", dependencies: [.pushDevice, .pushSender, .logging]),
     ],
     swiftLanguageModes: [.v6]
@@ -27,6 +28,7 @@ let package = Package(
 
 extension Target.Dependency {
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
+    static var martletKit: Self { .product(name: "MartletKit", package: "martlet") }
     static var pushDevice: Self { .product(name: "PushDevice", package: "martlet") }
     static var pushSender: Self { .product(name: "PushSender", package: "martlet") }
     static var serviceLifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
