@@ -22,7 +22,9 @@ struct AttachmentURL: Hashable, Sendable {
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let host = try Self.host(of: authority)
         guard let url = URL(string: text), let parsed = url.host(percentEncoded: true)?.lowercased(),
-            parsed == host.text || "[\(parsed)]" == host.text
+            parsed == host.text || "[\(parsed)]" == host.text,
+            // Foundation encodes what is not quite a URL, and so would request another one.
+            url.absoluteString == text
         else { throw .malformedURL }
         guard allowsLocalServers || !host.isLocal else { throw .localAddress }
         self.url = url

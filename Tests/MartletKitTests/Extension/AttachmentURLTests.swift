@@ -50,6 +50,8 @@ import Testing
             "https://[::1/", "https://[::1%25lo]/", "https://[::g]/", "https://[1::2::3]/", "https://[]/",
             "https://[::1]x/",
             "https://a..b/", "https://.example.com/", "https://example.com../", "https://exa\u{301}mple.com/",
+            "https://example.com/%2", "https://example.com/?x=%zz", "https://example.com/[",
+            "https://example.com/?a#b#c",
         ]
     )
     func malformed(text: String) {
