@@ -21,6 +21,7 @@ let package = Package(
         .executableTarget(name: "SendLegacy", dependencies: [.pushSender, .logging]),
         .executableTarget(name: "ReceivePushes", dependencies: [.pushDevice, .logging]),
         .target(name: "AppGlue", dependencies: [.martletKit]),
+        .executableTarget(name: "RegisterApp", dependencies: [.martletKit]),
         .testTarget(name: "PushServiceTests", dependencies: [.pushDevice, .pushSender, .logging]),
     ],
     swiftLanguageModes: [.v6]

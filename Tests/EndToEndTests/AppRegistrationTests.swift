@@ -14,7 +14,7 @@ import Testing
     private func withApp(
         _ body: @escaping @Sendable (RunningProvider, Martlet.Configuration, URL) async throws -> Void
     ) async throws {
-        try await withProvider(senders: ScriptedSender(), configure: { $0.limits.publicKeyRate = 0 }) { provider in
+        try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()
             let key: PushSupport.JSONValue = [
                 "name": "app", "scopes": ["registerSelf"], "apps": [.string(Vectors.bundleID)],

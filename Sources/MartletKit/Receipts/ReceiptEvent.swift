@@ -1,5 +1,5 @@
 /// An event in the life of a notification on the device, as a receipt reports it.
-public enum ReceiptEvent: String, Hashable, Sendable, Codable, CaseIterable {
+enum ReceiptEvent: String, Hashable, Sendable, Codable, CaseIterable {
     /// The app, or its notification service extension, has it.
     case delivered
     /// The user could see it.

@@ -1,5 +1,7 @@
-import MartletKit
+
 import Testing
+
+@testable import MartletKit
 
 @Suite("Receipt events") struct ReceiptEventTests {
     @Test("The names are those of the API")
