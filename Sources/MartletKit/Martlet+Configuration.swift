@@ -13,8 +13,9 @@ extension Martlet {
         public var environment: PushEnvironment?
         /// The process in which this runs. By default it is the app.
         public var role = Role.app
-        /// The time after which a confirmed registration is sent again, in seconds. By default it is a week.
-        public var refreshInterval: TimeInterval = 7 * 24 * 3600
+        /// The time after which a confirmed registration is sent again, in seconds. By default it is a day, so that the
+        /// provider knows which installations are in use.
+        public var refreshInterval: TimeInterval = 24 * 3600
 
         /// A process that uses the storage.
         public enum Role: Hashable, Sendable {
@@ -111,7 +112,7 @@ extension Martlet {
     public struct Status: Hashable, Sendable {
         /// The id of the installation, which a user proof may be bound to.
         public let installation: UUID
-        /// `true` if the provider has confirmed everything.
+        /// `true` if nothing is left to be sent: the provider has confirmed or refused everything.
         public let isConfirmed: Bool
         public let preferences: Preferences
         public let receiptPrivacy: ReceiptPrivacy

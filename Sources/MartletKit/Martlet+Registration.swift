@@ -18,7 +18,7 @@ extension Martlet {
         self.change { machine in
             guard !machine.register(token, as: kind, environment: environment, now: now) else { return }
             let message = "a token has 1 to 512 bytes, and an activity's id 1 to 255"
-            report(.refused(member: "token", code: "invalid_token", message: message))
+            report(.refused(member: "token", code: "invalid_value", message: message))
         }
     }
 
@@ -29,8 +29,7 @@ extension Martlet {
     /// ``Event/userProofNeeded(installation:why:)`` asks for it.
     public func attach(userProof: String) {
         guard (1...4096).contains(userProof.utf8.count) else {
-            let message = "a proof has 1 to 4096 bytes"
-            return self.report(.refused(member: "userProof", code: "invalid_user_proof", message: message))
+            return self.refuse("userProof", "a proof has 1 to 4096 bytes")
         }
         self.change { $0.want("userProof", .string(userProof)) }
     }
@@ -38,19 +37,29 @@ extension Martlet {
     /// Detaches the user, as after a logout.
     public func detach() { self.change { $0.want("userProof", .null) } }
 
-    /// Removes the installation from the provider, and forgets its user, its tokens, its receipts and what the user decided.
+    /// Removes the installation from the provider, and forgets its user, its tokens, its receipts and its preferences.
     public func unregister() {
-        self.removeReceipts()
+        if self.configuration.role == .app { self.removeReceipts() }
         self.change { $0.leave() }
     }
 
-    /// Sets all tags. The app has to allow installations to write them (`installationTags`).
+    /// Sets all tags, at most 100 of 256 bytes each. The app has to allow installations to write them (`installationTags`).
     public func setTags(_ tags: Set<String>) {
+        guard tags.count <= 100, tags.allSatisfy({ Self.texts.contains($0.utf8.count) }) else {
+            return self.refuse("tags", "at most 100 tags of 1 to 256 bytes")
+        }
         self.change { $0.want("tags", .array(tags.sorted().map { .string($0) })) }
     }
 
-    /// Sets an attribute, or removes it with `null`. The app has to allow installations to write it (`installationAttributes`).
+    /// Sets an attribute to a text, a number or a Boolean, or removes it with `null`.
+    ///
+    /// The app has to allow installations to write it (`installationAttributes`). Names and texts have 256 bytes at most.
     public func setAttribute(_ name: String, to value: JSONValue) {
+        let isScalar = value.array == nil && value.object == nil
+        guard Self.texts.contains(name.utf8.count), isScalar, value.string?.utf8.count ?? 0 <= Self.texts.upperBound
+        else {
+            return self.refuse("attributes", "a name of 1 to 256 bytes, and a text of 256 bytes, a number or a Boolean")
+        }
         self.change { $0.want("attributes.\(name)", value) }
     }
 
@@ -58,13 +67,10 @@ extension Martlet {
     ///
     /// There are at most 100 categories of 64 bytes each.
     public func setPreferences(_ preferences: Preferences) {
+        let (most, longest) = (Preferences.maximumCategories, Preferences.maximumCategory)
         let categories = preferences.optOuts
-        guard categories.count <= Preferences.maximumCategories,
-            categories.allSatisfy({ (1...Preferences.maximumCategory).contains($0.utf8.count) })
-        else {
-            let message =
-                "at most \(Preferences.maximumCategories) categories of \(Preferences.maximumCategory) bytes each"
-            return self.report(.refused(member: "preferences", code: "invalid_value", message: message))
+        guard categories.count <= most, categories.allSatisfy({ (1...longest).contains($0.utf8.count) }) else {
+            return self.refuse("preferences", "at most \(most) categories of \(longest) bytes each")
         }
         self.change { $0.want("preferences", preferences.json) }
     }
@@ -76,5 +82,12 @@ extension Martlet {
     func setEncryptionKey(id: String, publicKey: Data?) {
         let value = publicKey.map { JSONValue.object(["id": .string(id), "key": .string($0.base64EncodedString())]) }
         self.change { $0.want("encryptionKey", value ?? .null) }
+    }
+
+    /// The lengths of tags, and of names of attributes, in bytes.
+    private static let texts = 1...256
+
+    private func refuse(_ member: String, _ message: String) {
+        self.report(.refused(member: member, code: "invalid_value", message: message))
     }
 }

@@ -60,6 +60,8 @@ public actor Martlet {
         self.environment = configuration.environment ?? PushEnvironment.detected() ?? .production
     }
 
+    deinit { self.retry?.cancel() }
+
     /// Sends everything that can be sent now, and returns when that is done.
     ///
     /// It is called for every change and after every wait by itself. Call it where the system gives the app time, such as in
@@ -202,6 +204,9 @@ extension Martlet {
     }
 
     private func exchange(_ request: TransportRequest) async -> ProviderResponse {
+        var request = request
+        // The user waits for what the extension returns.
+        if self.configuration.role == .serviceExtension { request.deadline = .seconds(5) }
         do {
             return ProviderResponse(.success(try await self.transport.send(request)))
         } catch {

@@ -239,13 +239,18 @@ import Testing
         #expect(app.events.contains(.removed))
     }
 
-    @Test("What is impossible is refused here", arguments: [0, 1, 2, 3])
+    @Test("What is impossible is refused here", arguments: 0...8)
     func impossible(what: Int) async throws {
         let app = try TestApp()
         switch what {
         case 0: await app.martlet.register(Data())
         case 1: await app.martlet.attach(userProof: String(repeating: "x", count: 5000))
         case 2: await app.martlet.setPreferences(Preferences(optOuts: [String(repeating: "x", count: 65)]))
+        case 3: await app.martlet.setTags([""])
+        case 4: await app.martlet.setTags(Set((0...100).map { "\($0)" }))
+        case 5: await app.martlet.setAttribute("", to: 1)
+        case 6: await app.martlet.setAttribute("a", to: .array([]))
+        case 7: await app.martlet.setAttribute("a", to: .string(String(repeating: "x", count: 257)))
         default: await app.martlet.setPreferences(Preferences(optOuts: Set((0...100).map { "\($0)" })))
         }
         await app.martlet.synchronize()

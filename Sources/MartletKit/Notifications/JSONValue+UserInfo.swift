@@ -53,6 +53,8 @@ extension JSONValue {
         // A Boolean; a number of eight bits has the same letter, and no payload makes one.
         case "c", "B": .bool(number.boolValue)
         case "d", "f": Int64(exactly: number.doubleValue).map { .integer($0) } ?? .number(number.doubleValue)
+        // One of 64 bits without a sign may be too large for an integer.
+        case "Q": Int64(exactly: number.uint64Value).map { .integer($0) } ?? .number(number.doubleValue)
         default: .integer(number.int64Value)
         }
     }

@@ -16,12 +16,14 @@ public struct FolderStorage: Storage {
     /// Makes the folder, if it is missing.
     /// - Throws: An error of the file system.
     public init(folder: URL) throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // The secret of the installation is in it.
+        let own: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: own)
         self.folder = folder
         #if canImport(Darwin)
-        var (own, values) = (folder, URLResourceValues())
+        var (excluded, values) = (folder, URLResourceValues())
         values.isExcludedFromBackup = true
-        try own.setResourceValues(values)
+        try excluded.setResourceValues(values)
         #endif
     }
 

@@ -14,9 +14,15 @@ enum ProviderResponse: Equatable {
 
     init(_ result: Result<TransportResponse, any Error>) {
         switch result {
-        case .failure(let error): self = .later(after: nil, why: "\(error)")
+        case .failure(let error): self = .later(after: nil, why: Self.text(of: error))
         case .success(let response): self.init(response)
         }
+    }
+
+    /// Returns a text for the log. That of an error of the network names much else.
+    private static func text(of error: any Error) -> String {
+        guard let error = error as? URLError else { return "\(error)" }
+        return error.userInfo[NSLocalizedDescriptionKey] as? String ?? "error \(error.errorCode) of the network"
     }
 
     private init(_ response: TransportResponse) {

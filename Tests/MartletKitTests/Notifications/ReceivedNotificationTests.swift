@@ -37,6 +37,14 @@ import Testing
             "data": Data([1]), "list": [1, "a", [false]] as [Any],
         ]
         let notification = ReceivedNotification(userInfo: native)
+        let numbers = ReceivedNotification(userInfo: [
+            "large": NSNumber(value: UInt64.max), "small": NSNumber(value: UInt64(7)), "yes": NSNumber(value: true),
+            "one": NSNumber(value: 1), "float": NSNumber(value: Float(0.5)),
+        ]).data
+        let expected: [String: JSONValue] = [
+            "large": .number(Double(UInt64.max)), "small": 7, "yes": true, "one": 1, "float": 0.5,
+        ]
+        #expect(numbers == expected)
         #expect(notification.body == "Hi" && notification.badge == 1)
         let data: [String: JSONValue] = [
             "flag": true, "one": 1, "half": 0.5, "none": .null, "list": .array([1, "a", .array([false])]),
