@@ -28,8 +28,8 @@ extension Martlet {
     /// Attaches the user that the app's back end has proven with a signed text (a JWT). Call it after the login, and when
     /// ``Event/userProofNeeded(installation:why:)`` asks for it.
     public func attach(userProof: String) {
-        guard (1...4096).contains(userProof.utf8.count) else {
-            return self.refuse("userProof", "a proof has 1 to 4096 bytes")
+        guard (1...4096).contains(userProof.utf8.count), userProof.utf8.allSatisfy({ (33...126).contains($0) }) else {
+            return self.refuse("userProof", "a proof is a JWT of at most 4096 bytes")
         }
         self.change { $0.want("userProof", .string(userProof)) }
     }
@@ -43,12 +43,13 @@ extension Martlet {
         self.change { $0.leave() }
     }
 
-    /// Sets all tags, at most 100 of 256 bytes each. The app has to allow installations to write them (`installationTags`).
+    /// Sets all tags: at most 100 of 256 bytes each, 8 kB together. The app has to allow installations to write them (`installationTags`).
     public func setTags(_ tags: Set<String>) {
-        guard tags.count <= 100, tags.allSatisfy({ Self.texts.contains($0.utf8.count) }) else {
-            return self.refuse("tags", "at most 100 tags of 1 to 256 bytes")
+        let value = JSONValue.array(tags.sorted().map { .string($0) })
+        guard tags.count <= 100, tags.allSatisfy({ Self.texts.contains($0.utf8.count) }), Self.fits(value) else {
+            return self.refuse("tags", "at most 100 tags of 1 to 256 bytes, 8 kB together")
         }
-        self.change { $0.want("tags", .array(tags.sorted().map { .string($0) })) }
+        self.change { $0.want("tags", value) }
     }
 
     /// Sets an attribute to a text, a number or a Boolean, or removes it with `null`.
@@ -69,7 +70,9 @@ extension Martlet {
     public func setPreferences(_ preferences: Preferences) {
         let (most, longest) = (Preferences.maximumCategories, Preferences.maximumCategory)
         let categories = preferences.optOuts
-        guard categories.count <= most, categories.allSatisfy({ (1...longest).contains($0.utf8.count) }) else {
+        guard categories.count <= most, categories.allSatisfy({ (1...longest).contains($0.utf8.count) }),
+            Self.fits(preferences.json)
+        else {
             return self.refuse("preferences", "at most \(most) categories of \(longest) bytes each")
         }
         self.change { $0.want("preferences", preferences.json) }
@@ -86,6 +89,9 @@ extension Martlet {
 
     /// The lengths of tags, and of names of attributes, in bytes.
     private static let texts = 1...256
+
+    /// Returns `true` for a member that leaves room for others in a request.
+    private static func fits(_ value: JSONValue) -> Bool { value.json.count <= 8000 }
 
     private func refuse(_ member: String, _ message: String) {
         self.report(.refused(member: member, code: "invalid_value", message: message))

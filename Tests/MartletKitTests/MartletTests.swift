@@ -247,7 +247,7 @@ import Testing
         case 1: await app.martlet.attach(userProof: String(repeating: "x", count: 5000))
         case 2: await app.martlet.setPreferences(Preferences(optOuts: [String(repeating: "x", count: 65)]))
         case 3: await app.martlet.setTags([""])
-        case 4: await app.martlet.setTags(Set((0...100).map { "\($0)" }))
+        case 4: await app.martlet.setTags(Set((0..<99).map { String(repeating: "\u{1}", count: 20) + "\($0)" }))
         case 5: await app.martlet.setAttribute("", to: 1)
         case 6: await app.martlet.setAttribute("a", to: .array([]))
         case 7: await app.martlet.setAttribute("a", to: .string(String(repeating: "x", count: 257)))

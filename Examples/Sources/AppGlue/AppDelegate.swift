@@ -33,7 +33,7 @@ final class AppDelegate: NSObject, UIApplicationDelegate, UNUserNotificationCent
         let center = UNUserNotificationCenter.current()
         let isAllowed = try await center.requestAuthorization(options: [.alert, .badge, .sound])
         await martlet.launched(
-            DeviceProfile(capabilities: isAllowed ? [.alert, .badge, .sound, .background] : [.background])
+            .current(capabilities: isAllowed ? [.alert, .badge, .sound, .background] : [.background])
         )
         try await Push.enableEncryption(martlet, storage)
         UIApplication.shared.registerForRemoteNotifications()

@@ -11,6 +11,8 @@ struct RegistrationStateMachine: Equatable, Sendable {
     static let pause: TimeInterval = 24 * 3600
     /// The shortest time between two replacements of the installation.
     private static let replacementInterval: TimeInterval = 3600
+    /// The most bytes of shared members in a request, of the 16 KiB that the provider takes. The rest is sent next.
+    private static let maximumShared = 12_000
     /// The members that each request has, whether they have changed.
     private static let profile = ["locale", "timeZone", "appVersion", "capabilities"]
 
@@ -77,13 +79,27 @@ struct RegistrationStateMachine: Equatable, Sendable {
         let changes = self.changes(now: now)
         guard let place = stale ?? (changes.isEmpty ? nil : mayBeSent.first), let token = self.state.tokens[place]
         else { return nil }
-        var shared = changes
+        var shared = Self.first(changes)
         // A refresh repeats what only the app decides, in case the provider has lost it. Tags and attributes are the back
         // end's too, so that an old value must not come back.
         for name in Self.profile + (stale == nil ? [] : ["preferences", "encryptionKey"]) {
             if let value = self.state.wanted[name], !self.isRefused(name, value, now: now) { shared[name] = value }
         }
         return .register(Registration(place: place, token: token, secret: self.state.secret, shared: shared))
+    }
+
+    /// Returns as many changes as a request has room for: the user and the user's own decisions first.
+    private static func first(_ changes: [String: JSONValue]) -> [String: JSONValue] {
+        func rank(_ name: String) -> Int { ["userProof", "preferences"].firstIndex(of: name) ?? 2 }
+        let order = changes.sorted { (rank($0.key), $0.key) < (rank($1.key), $1.key) }
+        var (taken, size): ([String: JSONValue], Int) = ([:], 0)
+        for (name, value) in order {
+            let bytes = name.utf8.count + value.json.count
+            guard taken.isEmpty || size + bytes <= Self.maximumShared else { continue }
+            taken[name] = value
+            size += bytes
+        }
+        return taken
     }
 
     /// Returns the shared members that the provider has not confirmed as they are.

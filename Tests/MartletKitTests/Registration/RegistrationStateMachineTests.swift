@@ -334,6 +334,20 @@ import Testing
         #expect(machine.state.wanted.isEmpty && Self.settle(&machine).isEmpty)
     }
 
+    @Test("What one request has no room for is sent with the next ones, the user first")
+    func manyChanges() {
+        var machine = Self.makeMachine()
+        for number in 0..<100 { machine.want("attributes.\(number)", .string(String(repeating: "x", count: 256))) }
+        machine.want("userProof", .null)
+        machine.want("preferences", Preferences(optOuts: ["news"]).json)
+        let sent = Self.settle(&machine)
+        #expect((2...4).contains(sent.count))
+        #expect(sent.allSatisfy { RegistrationStateMachine.Request.register($0).body?.json.count ?? 0 < 15_000 })
+        #expect(sent.first?.shared["userProof"] == .null && sent.first?.shared["preferences"] != nil)
+        #expect(Set(sent.flatMap(\.shared.keys)).count == 102)
+        #expect(machine.isConfirmed(now: Self.now))
+    }
+
     @Test("The state survives a restart")
     func restart() throws {
         var machine = Self.makeMachine(tokens: [.alert, .liveActivityUpdate(activity: "x")])
