@@ -221,7 +221,8 @@ let package = Package(
         tests(
             "PushProviderTests",
             [
-                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes",
+                "MartletKit", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
+                "PushTypes",
                 .crypto, .grdb,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix,
             ]
