@@ -10,7 +10,7 @@ extension ScreenRules {
     /// - Throws: ``ScreenRulesError`` that names the first faulty place.
     public init(json: Data) throws(ScreenRulesError) {
         guard let value = JSONValue(json: json) else {
-            throw ScreenRulesError("", "this is no JSON text of at most 256 KiB, nested at most 32 deep")
+            throw ScreenRulesError("", Self.explanation(of: json))
         }
         let file = try Members(value, at: "")
         guard case .integer(let version)? = file["version"], version == Self.version else {
@@ -26,6 +26,19 @@ extension ScreenRules {
             screens.append(try Screen(try Members(element, at: "screens[\(index)]")))
         }
         try self.init(screens: screens, fallback: try file.text("fallback"))
+    }
+
+    /// Returns the reason for which a text is no JSON value, with the place that Foundation gives.
+    private static func explanation(of json: Data) -> String {
+        let limits = "this is no JSON text of at most 256 KiB, nested at most 32 deep"
+        guard json.count <= JSONValue.Bounds.text else { return limits }
+        do {
+            _ = try JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
+            return limits
+        } catch {
+            let detail = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
+            return detail.map { "\(limits): \($0.forLog)" } ?? limits
+        }
     }
 }
 

@@ -28,6 +28,9 @@ public struct ScreenRules: Hashable, Sendable {
         guard (1...Limit.screens).contains(screens.count) else {
             throw ScreenRulesError("screens", "there must be 1 to \(Limit.screens)")
         }
+        guard let fallbackScreen = screens.first(where: { $0.name == fallback }) else {
+            throw ScreenRulesError("fallback", "no screen has this name")
+        }
         var (names, classes, shapes): (Set<String>, Set<String>, Set<String>) = ([], [], [])
         for (index, screen) in screens.enumerated() {
             let place = "screens[\(index)]"
@@ -45,10 +48,7 @@ public struct ScreenRules: Hashable, Sendable {
                 }
             }
         }
-        guard let screen = screens.first(where: { $0.name == fallback }) else {
-            throw ScreenRulesError("fallback", "no screen has this name")
-        }
-        if let parameter = screen.parameters.first(where: \.isRequired) {
+        if let parameter = fallbackScreen.parameters.first(where: \.isRequired) {
             throw ScreenRulesError("fallback", "its screen needs \(parameter.name), and a fallback gets no values")
         }
     }

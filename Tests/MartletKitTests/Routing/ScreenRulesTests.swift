@@ -67,7 +67,7 @@ import Testing
             (#"{"version":1,"screens":[{"name":"a"}]}"#, "fallback: it must be a text"),
             (
                 #"{"version":1,"screens":[{"name":"a"}],"fallback":"b"}"#,
-                "screens[0]: it has neither a class nor a path"
+                "fallback: no screen has this name"
             ),
             (
                 #"{"version":1,"screens":[{"name":"a","class":"A"}],"fallback":"b"}"#,
