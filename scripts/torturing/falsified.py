@@ -21,7 +21,8 @@ class Record:
         for number, guarantee in enumerate(["atLeastOnce", "atMostOnce"]):
             identity = str(uuid.UUID(int=(number + 1) << 100 | 4 << 76 | 2 << 62)).upper()
             self.answers.append({"id": identity, "app": "app", "state": "done", "guarantee": guarantee,
-                                 "recipients": DEVICES, "counters": {"accepted": DEVICES, "rejected": 0, "failed": 0}})
+                                 "recipients": DEVICES,
+                                 "counters": {"accepted": DEVICES, "rejected": 0, "failed": 0, "unknown": 0}})
             self.ledger[identity] = []
             self.replays[identity] = 202, {"id": identity}
             for place, person in enumerate(self.people):
