@@ -230,8 +230,11 @@ extension Martlet {
         guard let until = times.min() else { return }
         let sleep = self.surroundings.sleep
         self.retry = Task { [weak self] in
-            try? await sleep(.milliseconds(Int64(max(0, until.timeIntervalSince(now)) * 1000) + 1))
-            guard !Task.isCancelled else { return }
+            do {
+                try await sleep(.milliseconds(Int64(max(0, until.timeIntervalSince(now)) * 1000) + 1))
+            } catch {
+                return
+            }
             await self?.synchronize()
         }
     }

@@ -279,6 +279,20 @@ import Testing
         }
     }
 
+    @Test("What failed is tried again by itself, after waits")
+    func retries() async throws {
+        let transport = ScriptedTransport { .usual($0) }
+        transport.answer { [unowned transport] request in
+            guard transport.requests.count > 4 else { throw ScriptedTransport.Offline() }
+            return .usual(request)
+        }
+        let app = try TestApp(transport: transport, retries: true)
+        await app.martlet.register(TestApp.token)
+        for await event in app.reported { if case .registered = event { break } }
+        #expect(transport.requests.count == 5)
+        #expect(app.events.count { if case .retry = $0 { true } else { false } } == 4)
+    }
+
     // MARK: - Helpers
 
     private static func notification(

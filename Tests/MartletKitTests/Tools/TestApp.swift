@@ -12,6 +12,8 @@ final class TestApp: Sendable {
     let transport: ScriptedTransport
     let martlet: Martlet
     private let clock: TestTime
+    /// What is reported, as it comes.
+    let reported: AsyncStream<Martlet.Event>
     private let log: Log
 
     /// What was reported.
@@ -27,6 +29,7 @@ final class TestApp: Sendable {
         handler: (any NotificationHandler)? = nil,
         role: Martlet.Configuration.Role = .app,
         provider: String = "https://push.example.com",
+        retries: Bool = false,
         at start: Date = TestApp.start
     ) throws {
         guard let url = URL(string: provider) else { throw URLError(.badURL) }
@@ -34,19 +37,27 @@ final class TestApp: Sendable {
         configuration.environment = .production
         configuration.role = role
         let (time, log) = (TestTime(start), Log())
+        let (stream, reported) = AsyncStream<Martlet.Event>.makeStream()
+        self.reported = stream
         (self.storage, self.transport, self.log) = (storage, transport, log)
         self.clock = time
         var surroundings = Surroundings()
         surroundings.now = { time.now }
-        // Tests ask for what is due themselves.
-        surroundings.sleep = { _ in throw CancellationError() }
+        // Tests ask for what is due themselves, unless they are about that.
+        surroundings.sleep = { duration in
+            guard retries else { throw CancellationError() }
+            time.advance(by: Double(duration.components.seconds) + 1)
+        }
         surroundings.random = { 1 }
         self.martlet = Martlet(
             configuration,
             storage,
             transport,
             handler,
-            { log.add($0) },
+            { event in
+                log.add(event)
+                reported.yield(event)
+            },
             surroundings: surroundings
         )
     }
