@@ -8,7 +8,7 @@ public import Foundation
 public struct FolderStorage: Storage {
     /// The largest value that is read, in bytes.
     static let maximumValue = 1024 * 1024
-    /// Names of files that are being written begin with it.
+    /// Names of files that are being written begin with it, and have the time in seconds.
     private static let unfinished = ".new-"
 
     private let folder: URL
@@ -20,11 +20,27 @@ public struct FolderStorage: Storage {
         let own: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: own)
         self.folder = folder
+        self.removeUnfinished()
         #if canImport(Darwin)
         var (excluded, values) = (folder, URLResourceValues())
         values.isExcludedFromBackup = true
         try excluded.setResourceValues(values)
         #endif
+    }
+
+    /// Removes files that a process began to write and did not live to finish.
+    private func removeUnfinished() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: self.folder.path)) ?? []
+        for name in names where name.hasPrefix(Self.unfinished) {
+            let began = Int64(name.dropFirst(Self.unfinished.count).prefix { $0 != "-" }) ?? 0
+            guard abs(Date().timeIntervalSince1970 - Double(began)) > 3600 else { continue }
+            try? FileManager.default.removeItem(at: self.folder.appending(path: name))
+        }
+    }
+
+    private func newFile() -> URL {
+        let seconds = Int64(Date().timeIntervalSince1970)
+        return self.folder.appending(path: "\(Self.unfinished)\(seconds)-\(UUID().uuidString)")
     }
 
     public func names() throws -> [String] {
@@ -48,7 +64,7 @@ public struct FolderStorage: Storage {
     }
 
     public func insert(_ name: String, _ value: Data) throws -> Bool {
-        let (file, new) = (try self.file(name), self.folder.appending(path: Self.unfinished + UUID().uuidString))
+        let (file, new) = (try self.file(name), self.newFile())
         guard !FileManager.default.fileExists(atPath: file.path) else { return false }
         try value.write(to: new)
         defer { try? FileManager.default.removeItem(at: new) }

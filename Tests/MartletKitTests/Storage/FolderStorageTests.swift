@@ -58,6 +58,22 @@ import Testing
         }
     }
 
+    @Test("The folder is its user's own, and what a process did not live to finish goes after an hour")
+    func folder() throws {
+        try Self.withFolder { folder in
+            _ = try FolderStorage(folder: folder)
+            let mode = try FileManager.default.attributesOfItem(atPath: folder.path)[.posixPermissions] as? NSNumber
+            #expect(mode?.intValue == 0o700)
+            let now = Int64(Date().timeIntervalSince1970)
+            for name in [".new-\(now)-A", ".new-\(now - 7200)-B", ".new-x", ".new-", "state"] {
+                try Data("x".utf8).write(to: folder.appending(path: name))
+            }
+            _ = try FolderStorage(folder: folder)
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(left.sorted() == [".new-\(now)-A", "state"])
+        }
+    }
+
     @Test("A value that is too large is not read")
     func size() throws {
         try Self.withFolder { folder in
