@@ -72,7 +72,7 @@ extension Martlet {
         }
     }
 
-    /// What an app may want to know or to log. The description has no token, secret or user.
+    /// An occurrence that an app may want to know of or to log. The description has no token, secret or user.
     public enum Event: Hashable, Sendable, CustomStringConvertible {
         /// The provider has confirmed a token, with all that is wanted.
         case registered(kind: String)
@@ -121,7 +121,7 @@ extension Martlet {
     }
 }
 
-/// What logic needs of its surroundings, so that tests can give it.
+/// The clock, the waiting and the randomness of the logic, so that tests can give them.
 struct Surroundings: Sendable {
     var now: @Sendable () -> Date = { Date() }
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }

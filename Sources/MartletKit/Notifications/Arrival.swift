@@ -52,11 +52,11 @@ extension NotificationHandler {
     public func perform(_ action: String, text: String?, of notification: ReceivedNotification) async {}
 }
 
-/// What the system should hear after an arrival.
+/// The answer that the system should get after an arrival.
 public struct Reception: Hashable, Sendable {
     /// The notification, with its content opened if it was encrypted.
     public let notification: ReceivedNotification
-    /// How to present it, after an arrival in the foreground; empty after others.
+    /// The way to present it, after an arrival in the foreground; empty after others.
     public let presentation: Presentation
     /// The result of the work, after an arrival in the background; `noData` after others.
     public let fetchResult: FetchResult

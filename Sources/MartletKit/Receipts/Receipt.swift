@@ -12,7 +12,7 @@ struct Receipt: Codable, Hashable, Sendable {
     /// The action that the user chose, or the name of a conversion.
     let action: String?
     let at: Date
-    /// What the notification and the user allowed when it was made.
+    /// The level that the notification and the user allowed when it was made.
     let privacy: ReceiptPrivacy
 
     /// The name under which it is stored. It is the same for the same event, in whichever process that is seen, so that it is

@@ -25,7 +25,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         }
     }
 
-    /// What becomes of stored receipts.
+    /// The changes of stored receipts.
     struct Changes: Equatable, Sendable {
         /// The names to remove.
         var removed: [String] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is known of an installation: what the app wants the provider to have, and what it is known to have.
+/// The knowledge of an installation: what the app wants the provider to have, and what it is known to have.
 struct RegistrationState: Codable, Equatable, Sendable {
     /// The id of the installation, made once.
     var installation: UUID
@@ -24,7 +24,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
     /// The last time at which the provider did not accept the installation as this one's own.
     var replacedAt: Date?
     var backOff = BackOff()
-    /// What the user allows of receipts.
+    /// The level that the user allows receipts.
     var receiptPrivacy = ReceiptPrivacy.device
 
     /// A token of one place.
@@ -35,7 +35,7 @@ struct RegistrationState: Codable, Equatable, Sendable {
         let kind: String
         let activity: String?
         var registeredAt: Date
-        /// What the provider has confirmed, and when.
+        /// The last that the provider has confirmed, and when.
         var confirmed: Confirmed?
         /// The last that it has refused.
         var refused: Confirmed?
