@@ -61,6 +61,29 @@ struct RegistrationState: Codable, Equatable, Sendable {
         let at: Date
     }
 
-    /// The value of the installation id in paths.
-    var installationID: String { self.installation.uuidString }
+}
+
+extension RegistrationState {
+    /// Reads a stored state. What is missing or unknown, as in the state of another version of the app, has its default: the
+    /// installation stays the same, and what is not known to be confirmed is sent again.
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func value<Value: Decodable>(_ key: CodingKeys, _ missing: Value) -> Value {
+            (try? members.decodeIfPresent(Value.self, forKey: key)) ?? missing
+        }
+        self.init(
+            installation: try members.decode(UUID.self, forKey: .installation),
+            secret: value(.secret, nil as String?),
+            target: value(.target, ""),
+            key: value(.key, "")
+        )
+        self.tokens = value(.tokens, [:])
+        self.wanted = value(.wanted, [:])
+        self.confirmed = value(.confirmed, [:])
+        self.refused = value(.refused, [:])
+        self.isLeaving = value(.isLeaving, false)
+        self.replacedAt = value(.replacedAt, nil as Date?)
+        self.backOff = value(.backOff, BackOff())
+        self.receiptPrivacy = value(.receiptPrivacy, .none)
+    }
 }

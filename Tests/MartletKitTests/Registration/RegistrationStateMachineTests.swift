@@ -358,4 +358,17 @@ import Testing
         let state = try JSONDecoder().decode(RegistrationState.self, from: data)
         #expect(state == machine.state)
     }
+
+    @Test("The state of another version keeps what is understood, and its installation at least")
+    func otherVersion() throws {
+        let id = "0A1B2C3D-0000-4000-8000-00000000000F"
+        let text = #"{"installation":"\#(id)","secret":"s","tokens":{"alert":{"new":1}},"refused":7,"later":{}}"#
+        let state = try JSONDecoder().decode(RegistrationState.self, from: Data(text.utf8))
+        #expect(state.installation.uuidString == id && state.secret == "s" && state.tokens.isEmpty)
+        // Nobody knows any more what the user allowed.
+        #expect(state.receiptPrivacy == .none)
+        #expect(throws: (any Error).self) {
+            try JSONDecoder().decode(RegistrationState.self, from: Data(#"{"secret":"s"}"#.utf8))
+        }
+    }
 }
