@@ -19,6 +19,13 @@ struct AppsController: Controller {
         optional: ["name": Self.name, "rate": Self.rate]
     ).example(.texts(["bundleId": "com.example.MyApp"]))
 
+    private static let patterns = Schema.array(of: .text, count: 0...NamePatterns.maximum).orNull
+        .described("Names that installations may write; one that ends in * stands for all that begin so.")
+    private static let changes = Schema.object(optional: [
+        "name": Self.name.orNull, "rate": Self.rate.orNull, "installationTags": Self.patterns,
+        "installationAttributes": Self.patterns, "cap": CapSetting.schema.orNull,
+    ])
+
     var operations: [ProviderOperation] {
         [
             .init(.get, "/v1/apps", id: "listApps", "All apps, or those of the API key.", self.list)
@@ -30,8 +37,8 @@ struct AppsController: Controller {
                 .errors(.conflict),
             .init(.get, "/v1/apps/{app}", id: "showApp", "One app.", self.show)
                 .tag(.apps).scope(.read).responses(.ok(AppResponse.schema)),
-            .init(.patch, "/v1/apps/{app}", .audited, id: "changeApp", "Changes an app's name or rate.", self.change)
-                .tag(.apps).scope(.admin).body(.object(optional: ["name": Self.name.orNull, "rate": Self.rate.orNull]))
+            .init(.patch, "/v1/apps/{app}", .audited, id: "changeApp", "Changes the settings of an app.", self.change)
+                .tag(.apps).scope(.admin).body(Self.changes)
                 .responses(.ok(AppResponse.schema)),
         ]
     }
@@ -72,8 +79,25 @@ struct AppsController: Controller {
     /// Changes the members that the body names. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
         var app = try await request.app(self.store)
-        let fields = try await request.fields(["name", "rate"])
+        let fields = try await request.fields([
+            "name", "rate", "installationTags", "installationAttributes", "cap",
+        ])
         let (name, rate) = try Self.settings(fields)
+        let tags = try NamePatterns.read("installationTags", in: fields)
+        let attributes = try NamePatterns.read("installationAttributes", in: fields)
+        let cap = try CapSetting.read(fields)
+        if let tags {
+            try await self.store.setInstallationTags(tags, app: app.id)
+            app.installationTags = tags
+        }
+        if let attributes {
+            try await self.store.setInstallationAttributes(attributes, app: app.id)
+            app.installationAttributes = attributes
+        }
+        if let cap {
+            try await self.store.setCap(cap.value, app: app.id)
+            app.cap = cap.value
+        }
         if name != nil || fields.nulls.contains("name") {
             try await self.store.setName(name, app: app.id)
             app.name = name
@@ -110,11 +134,18 @@ struct AppResponse: ResponseObject {
     let environments: [String]
     let states: [EnvironmentResponse]
 
+    private var tags: [String] { self.app.installationTags.texts }
+    private var attributes: [String] { self.app.installationAttributes.texts }
+    private var cap: CapSetting? { self.app.cap.map(CapSetting.init) }
+
     static let schemaName: String? = "App"
     static let members: [ResponseMember<Self>] = [
         .required("bundleId", \.app.bundleID),
         .optional("name", \.app.name),
         .optional("rate", \.app.rate, "Pushes per second of all its campaigns together."),
+        .required("installationTags", \.tags, "The tags that installations may write themselves."),
+        .required("installationAttributes", \.attributes, "The attributes that installations may write themselves."),
+        .optional("cap", \.cap, "The most notifications of a user, but for urgent ones."),
         .required("environments", \.environments, "The environments with a credential."),
         .required("environmentStates", \.states, "Whether pushes are sent, per environment."),
         .required("createdAtMs", \.app.createdAt),

@@ -1,6 +1,7 @@
 import PushHTTP
 import PushProvider
 import PushStore
+import PushSupport
 import PushTypes
 
 extension TokenKind: JSONRepresentable {}
@@ -13,6 +14,11 @@ struct DeviceResponse: ResponseObject {
         let capabilities = self.device.profile.capabilities
         return DeviceCapabilities.named.filter { capabilities.contains($0.value) }.keys.sorted()
     }
+    private var preferences: JSONValue? {
+        let preferences = self.device.profile.preferences
+        return preferences == Preferences() ? nil : preferences.json
+    }
+    private var encryptionKey: JSONValue? { self.device.profile.encryptionKey?.json }
     private var tags: [String] { self.device.profile.tags.sorted() }
     /// `active`, or `inactive` once the token is known to be invalid.
     private var state: String { self.device.isActive ? "active" : "inactive" }
@@ -32,6 +38,8 @@ struct DeviceResponse: ResponseObject {
         .required("capabilities", \.capabilities),
         .required("tags", \.tags),
         .required("attributes", \.device.profile.attributes, as: .map(of: .any)),
+        .optional("preferences", \.preferences, as: .preferences, "What the device itself has said."),
+        .optional("encryptionKey", \.encryptionKey, as: .encryptionKey),
         .required("state", \.state, as: .choice(["active", "inactive"])),
         .required("createdAtMs", \.device.createdAt),
         .required("registeredAtMs", \.device.registeredAt, "The latest registration, milliseconds since 1970."),

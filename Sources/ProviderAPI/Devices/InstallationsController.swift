@@ -19,7 +19,7 @@ struct InstallationsController: Controller {
 
     private static let members: Set<String> = [
         "token", "environment", "kind", "activity", "locale", "timeZone", "appVersion", "capabilities",
-        "secret", "userProof",
+        "secret", "userProof", "tags", "attributes", "preferences", "encryptionKey",
     ]
 
     /// A registration in a response.
@@ -45,6 +45,11 @@ struct InstallationsController: Controller {
                 "secret": .string(length: 1...100).described("That of an earlier response, with a changed token."),
                 "userProof": Schema.string(length: 1...UserProof.maximumLength).orNull
                     .described("A JWT that claims a user; null leaves the user."),
+                "tags": Schema.array(of: .text, count: 0...DeviceRequest.maximumTags).orNull
+                    .described("They replace the installation's own: those that the app's installationTags allow."),
+                "attributes": Schema.map(of: Schema.attribute.orNull).orNull
+                    .described("Those that the app's installationAttributes allow; null removes one, or all of them."),
+                "preferences": Schema.preferences.orNull, "encryptionKey": Schema.encryptionKey.orNull,
             ]
         )
         let secret = ParameterDescription.header(
@@ -67,7 +72,7 @@ struct InstallationsController: Controller {
         let fields = try await request.fields(Self.members)
         let secret = self.store.installationSecret(installation, of: app.bundleID)
         let own = try fields.string("secret", maximum: 100)
-        var registration = try DeviceRequest.registration(fields)
+        var registration = try DeviceRequest.ownRegistration(fields, app: app)
         registration.installation = installation
         registration.user = try await self.user(fields, app, installation)
         let result = try await self.store.registerOwn(

@@ -31,6 +31,8 @@ struct NotificationResponse: ResponseObject {
     /// The environments that cannot be sent to, which only the response to a request for this one notification has.
     var environments: [EnvironmentResponse]?
 
+    private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
+    private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
     /// The expiration as a request may give it.
@@ -105,6 +107,9 @@ struct NotificationResponse: ResponseObject {
         ),
         .optional("expiresIn", \.headers.expiresIn, "Seconds from each recipient's start."),
         .optional("collapseId", \.headers.collapseID),
+        .optional("consentCategory", \.notification.consent.category),
+        .optional("quietHours", \.quietHours, as: .choice(["ignore"]), "ignore, or absent."),
+        .optional("encrypted", \.encrypted, "true, or absent."),
         .optional("when", \.notification.delivery?.json),
         .optional("pace", \.notification.pace?.json),
     ]

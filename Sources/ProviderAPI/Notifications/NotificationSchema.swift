@@ -59,7 +59,16 @@ extension Schema {
             ("relevanceScore", .number), ("filterCriteria", text), ("data", open), ("liveActivity", open),
             ("mdm", .object(required: ["pushMagic": text])), ("wallet", .bool), ("contentChanged", .bool),
             ("fileProvider", open), ("pushToTalk", open), ("payload", open), ("localizations", .map(of: open)),
-            ("template", .bool),
+            ("template", .bool), ("consentCategory", .string(length: 1...Preferences.maximumCategory)),
+            (
+                "quietHours",
+                .choice(["skip", "ignore"]).described("Default skip, for an urgent notification ignore.")
+            ), ("encrypted", Schema.bool.described("Encrypts the content to the key of each installation.")),
+            (
+                "placeholder",
+                .object(optional: ["title": .string(length: 1...256), "body": .string(length: 1...256)])
+                    .described("The alert that Apple sees of encrypted content.")
+            ),
         ]
         members += more.map { $0 }
         return .object(required: [(key: "to", value: Self.to)], optional: members)

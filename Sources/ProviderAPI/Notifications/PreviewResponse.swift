@@ -11,16 +11,45 @@ struct PreviewResponse: ResponseObject {
     /// The present number of recipients.
     private let recipients: Int
     private let result: Result<ContentPreview, RenderFailure>
+    /// The numbers of recipients that would be skipped now, by the reason.
+    private let forecast: ConsentForecast
 
     /// - Parameters:
     ///   - profile: The device to render for; `nil` renders the default variant.
     ///   - badge: The count that the device would show.
     ///   - recipients: The present number of recipients.
-    init(_ request: NotificationRequest, for profile: RecipientProfile?, badge: Int?, recipients: Int) {
-        (self.request, self.recipients) = (request, recipients)
-        self.result = Result { () throws(RenderFailure) in
-            try ContentPreview(request.content, for: profile, badge: badge)
+    ///   - forecast: Those of them that would be skipped.
+    init(
+        _ request: NotificationRequest,
+        bundleID: Topic,
+        for subject: PreviewSubject,
+        recipients: Int,
+        forecast: ConsentForecast
+    ) {
+        (self.request, self.recipients, self.forecast) = (request, recipients, forecast)
+        guard !subject.isRegistered || subject.key != nil || request.content.placeholder == nil else {
+            self.result = .failure(.noEncryptionKey)
+            return
         }
+        self.result = Result { () throws(RenderFailure) in
+            try ContentPreview(
+                request.content,
+                bundleID: bundleID,
+                for: subject.profile,
+                badge: subject.badge,
+                key: subject.key
+            )
+        }
+    }
+
+    private var skipped: [SkippedRecipients] {
+        SkipReason.allCases.compactMap { reason in
+            let text = reason.text(category: self.request.consent.category)
+            return self.forecast.counts[reason].map { SkippedRecipients(reason: text, count: $0) }
+        }
+    }
+    private var encryptedPayload: JSONValue? {
+        self.preview?.encrypted.flatMap { try? JSONValue(parsing: Data($0)) }
     }
 
     /// The push; `nil` if nothing could be sent to this device, see ``problem``.
@@ -32,13 +61,35 @@ struct PreviewResponse: ResponseObject {
     static let schemaName: String? = "Preview"
     static let members: [ResponseMember<Self>] = [
         .required("recipients", \.recipients),
+        .required("skipped", \.skipped, "Those of the recipients that would be skipped, by the reason."),
         .required("topic", \.request.content.topic),
         .required("pushType", \.pushType.rawValue),
-        .optional("payload", \.payload),
-        .optional("size", \.preview?.payload.count, "The size of the payload, in bytes."),
+        .optional("payload", \.payload, "What the device sees."),
+        .optional("encryptedPayload", \.encryptedPayload, "What Apple sees, if the content is encrypted."),
+        .optional("size", \.preview?.size, "The size of what is sent, in bytes."),
         .required("limit", \.pushType.maximumPayloadSize, "The largest payload of the push type, in bytes."),
         .optional("locale", \.preview?.locale, "The localization that the device gets; absent for the default."),
         .optional("problem", \.problem, "The reason for which nothing could be sent to this device."),
         .required("warnings", \.request.warnings),
     ]
+}
+
+/// The device that a preview is rendered for.
+struct PreviewSubject {
+    /// The profile; `nil` for none.
+    var profile: RecipientProfile?
+    /// The count that the device would show.
+    var badge: Int?
+    var key: EncryptionKey?
+    /// Indicates whether it is a registered device, and not an invented one.
+    var isRegistered = false
+}
+
+/// The recipients that are skipped for one reason.
+struct SkippedRecipients: ResponseObject {
+    let reason: String
+    let count: Int
+
+    static let schemaName: String? = "SkippedRecipients"
+    static let members: [ResponseMember<Self>] = [.required("reason", \.reason), .required("count", \.count)]
 }

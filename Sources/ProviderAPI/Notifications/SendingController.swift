@@ -250,7 +250,7 @@ struct SendingController: Controller {
         let app = try await request.app(self.store)
         let fields = try await request.fields(NotificationRequest.members.union(["device", "subject"]))
         var wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
-        let (profile, badge) = try await self.subject(fields, app, wanted.content)
+        let subject = try await self.subject(fields, app, wanted.content)
         let recipients =
             switch wanted.audience {
             case .tokens(let tokens): tokens.count
@@ -267,14 +267,36 @@ struct SendingController: Controller {
         {
             wanted.warnings.append(missing)
         }
-        return try .json(PreviewResponse(wanted, for: profile, badge: badge, recipients: recipients))
+        let response = PreviewResponse(
+            wanted,
+            bundleID: app.bundleID,
+            for: subject,
+            recipients: recipients,
+            forecast: try await self.consentForecast(wanted, app)
+        )
+        return try .json(response)
     }
 
-    /// The device that a preview is rendered for, `nil` for none, and the badge count that it shows.
-    private typealias Subject = (RecipientProfile?, badge: Int?)
+    /// Returns the numbers of recipients that would be skipped when the notification is sent, as devices and users are now.
+    private func consentForecast(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> ConsentForecast {
+        let groups = try await self.store.consentGroups(
+            app: app,
+            audience: wanted.audience,
+            environment: wanted.environment,
+            content: wanted.content,
+            rules: wanted.consent,
+            now: self.time.steady
+        )
+        let now = self.time.now
+        return ConsentForecast(groups) { zone in
+            wanted.delivery.map { $0.start(for: zone, acceptedAt: now) } ?? now
+        }
+    }
 
     /// Returns the device that `device` names, or the one that `subject` describes.
-    private func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws -> Subject {
+    private func subject(_ fields: JSONFields, _ app: AppRecord, _ push: NotificationContent) async throws
+        -> PreviewSubject
+    {
         guard let text = try fields.string("device", maximum: DeviceToken.maximumLength * 4) else {
             return try Self.subject(fields)
         }
@@ -291,13 +313,18 @@ struct SendingController: Controller {
         if let user = device.profile.user {
             count = try await self.store.badge(app: app.id, holder: BadgeOwner.user(user))
         }
-        return (try RecipientProfile(device.profile), (try? ContentRenderer(push))?.badge?.applied(to: count))
+        return PreviewSubject(
+            profile: try RecipientProfile(device.profile),
+            badge: (try? ContentRenderer(push))?.badge?.applied(to: count),
+            key: device.profile.encryptionKey,
+            isRegistered: true
+        )
     }
 
     /// Returns the profile of the member `subject`, an invented device.
-    private static func subject(_ fields: JSONFields) throws -> Subject {
+    private static func subject(_ fields: JSONFields) throws -> PreviewSubject {
         let known: Set = ["user", "locale", "timeZone", "appVersion", "attributes", "badge"]
-        guard let fields = try fields.fields("subject", known: known) else { return (nil, nil) }
+        guard let fields = try fields.fields("subject", known: known) else { return PreviewSubject() }
         let longest = DeviceRequest.maximumText
         let profile = RecipientProfile(
             user: try fields.string("user", maximum: longest),
@@ -306,7 +333,8 @@ struct SendingController: Controller {
             appVersion: try fields.string("appVersion", maximum: longest),
             attributes: try fields.object("attributes").map { try JSONValue.object($0).text }
         )
-        return (profile, try fields.integer("badge", in: 0...Int64(BadgeChange.maximumCount)).map(Int.init))
+        let badge = try fields.integer("badge", in: 0...Int64(BadgeChange.maximumCount)).map(Int.init)
+        return PreviewSubject(profile: profile, badge: badge)
     }
 
     /// Rejects a notification that could not be sent for want of a credential.

@@ -58,11 +58,34 @@ extension Schema {
             "tags": .array(of: .text, count: 0...DeviceRequest.maximumTags).described("They replace all earlier tags."),
             "attributes": .map(of: Schema.attribute.orNull)
                 .described("The attributes to set, or with null to remove."),
+            "preferences": Schema.preferences.orNull, "encryptionKey": Schema.encryptionKey.orNull,
         ]
     )
     .described("A member that is absent keeps its value; null removes it.")
     .example(.texts(["token": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "user": "alice"]))
     .named("DeviceRequest")
+
+    /// The categories that a person does not want, and the quiet hours.
+    static let preferences: Schema = {
+        let time = Schema.string(length: 5...8, pattern: "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$")
+        let hours = Schema.object(required: ["from": time, "to": time])
+            .described("Times on the clock of each device. They differ, and may span midnight.")
+        let category = Schema.string(length: 1...Preferences.maximumCategory)
+        return Schema.object(optional: [
+            "optOuts": .array(of: category, count: 0...Preferences.maximumOptOuts)
+                .described("The consent categories that are not wanted."),
+            "quietHours": hours.orNull,
+        ])
+        .described("Replaces all earlier preferences.")
+        .named("Preferences")
+    }()
+
+    /// The public key to which content is sealed.
+    static let encryptionKey = Schema.object(required: [
+        "id": .string(length: 1...EncryptionKey.maximumID),
+        "key": .string(length: 44...44, pattern: "^[A-Za-z0-9+/]{43}=$")
+            .described("Base64 of the 32 bytes of an X25519 public key."),
+    ]).named("EncryptionKey")
 
     /// A time in RFC 3339 or in seconds.
     static let time = Schema.any(of: [

@@ -200,6 +200,7 @@ package final class ProviderServer: Service {
                     time: time
                 ), UserSecretsController(store: store, time: time), DevicesController(store: store, time: time),
                 InstallationsController(store: store, time: time),
+                UserPreferencesController(store: store),
                 DeviceTransferController(store: store, time: time, logger: logger, maximumFile: maximumFile),
                 HistoryController(store: store), AudiencesController(store: store, time: time),
                 SendingController(store: store, acceptor: acceptor, outcomes: outcomes, faults: faults, time: time),

@@ -19,7 +19,7 @@ package enum DeviceRequest {
     package static let members: Set<String> = [
         "token", "environment", "kind", "activity", "user", "locale", "timeZone", "appVersion", "installation",
         "capabilities",
-        "tags", "attributes",
+        "tags", "attributes", "preferences", "encryptionKey",
     ]
 
     /// Reads a registration from JSON text.
@@ -62,7 +62,45 @@ package enum DeviceRequest {
         registration.tags = try fields.strings("tags", count: Self.maximumTags, maximum: Self.maximumText)
             .map { Set($0) }
         registration.attributes = try Self.attributes(fields)
+        if let preferences = try fields.fields("preferences", known: Preferences.members) {
+            registration.preferences = .set(try Preferences(preferences))
+        } else if fields.nulls.contains("preferences") {
+            registration.preferences = .clear
+        }
+        if let key = try fields.fields("encryptionKey", known: EncryptionKey.members) {
+            registration.encryptionKey = .set(try EncryptionKey(key))
+        } else if fields.nulls.contains("encryptionKey") {
+            registration.encryptionKey = .clear
+        }
         return registration
+    }
+
+    /// Reads the registration of an installation by itself, which writes no tags or attributes but those that its app
+    /// allows.
+    /// - Throws: ``RequestError`` that names the member at fault, or the app's setting.
+    package static func ownRegistration(_ fields: JSONFields, app: AppRecord) throws(RequestError) -> DeviceRegistration
+    {
+        var registration = try Self.registration(fields)
+        if fields.nulls.contains("tags") { registration.tags = [] }
+        if let tags = registration.tags {
+            registration.ownTags = app.installationTags
+            for tag in tags.sorted() where !app.installationTags.match(tag) {
+                throw Self.notAllowed("tag", tag, field: "tags", setting: "installationTags")
+            }
+        }
+        if fields.nulls.contains("attributes") { registration.clearedAttributes = app.installationAttributes }
+        for name in registration.attributes.keys.sorted() where !app.installationAttributes.match(name) {
+            let field = "attributes.\(name)"
+            throw Self.notAllowed("attribute", name, field: field, setting: "installationAttributes")
+        }
+        return registration
+    }
+
+    private static func notAllowed(_ what: String, _ name: String, field: String, setting: String) -> RequestError {
+        let message = """
+            the app does not let installations write the \(what) \(name): add it to the app's setting \(setting)
+            """
+        return RequestError(.forbidden, code: "\(what)_not_allowed", message: message, path: field)
     }
 
     /// Reads the kind of the token, and the Live Activity to which an update token belongs.
@@ -131,7 +169,7 @@ extension RequestError {
 extension DeviceCapabilities {
     /// The capabilities by their names in the API.
     package static let named: [String: DeviceCapabilities] = [
-        "alert": .alert, "badge": .badge, "sound": .sound, "newsstand": .newsstand,
+        "alert": .alert, "badge": .badge, "sound": .sound, "newsstand": .newsstand, "background": .background,
     ]
 }
 

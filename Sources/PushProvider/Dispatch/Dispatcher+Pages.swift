@@ -45,7 +45,11 @@ extension Dispatcher {
                 _ = try await self.writer.write([self.released(claim, notificationUntil: allowance.next)])
                 return
             }
-            let page = try await self.store.page(claim, limit: allowance.count, needs: needs)
+            let page = try await self.store.page(
+                claim,
+                limit: min(allowance.count, notification.maximumPage),
+                needs: needs
+            )
             let work = hours.work(page, at: clocks)
             let unused = allowance.count - work.recipients.count
             self.pacing.release(unused, of: notification, now: self.time.steady)
@@ -135,7 +139,11 @@ extension Dispatcher {
         let opening = hours.opening(onOrAfter: clocks.wall)
         if opening > clocks.wall { return self.released(claim, shardUntil: opening) }
         let needs = notification.needs(in: claim.zone)
-        let page = try await self.store.page(claim, limit: self.limits.page, needs: needs)
+        let page = try await self.store.page(
+            claim,
+            limit: min(self.limits.page, notification.maximumPage),
+            needs: needs
+        )
         let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
         let work = hours.work(page, at: clocks)
         slot?.pageStarted()

@@ -23,7 +23,8 @@ struct DecodedNotification: Sendable {
             priority: content.priority,
             expiration: content.expiration,
             collapseID: content.collapseID,
-            payload: content.isTemplate ? ByteBuffer() : ByteBuffer(bytes: content.payload)
+            payload: content.isTemplate || content.placeholder != nil
+                ? ByteBuffer() : ByteBuffer(bytes: content.payload)
         )
     }
 }

@@ -68,6 +68,13 @@ struct OutcomeEvaluator {
         self.tally.add(.init(state) ?? .failed, .unsendable, in: recipient.environment)
     }
 
+    /// Adds a recipient that does not want the notification, or not now.
+    mutating func skip(_ recipient: Recipient, _ reason: SkipReason) {
+        let text = reason.text(category: self.notification.record.consent.category)
+        self.finish(recipient, .skipped, reason: text, attempts: recipient.attempts)
+        self.tally.add(.skipped, .skipped(reason), in: recipient.environment)
+    }
+
     /// Adds the outcomes of one batch, in the order of its recipients.
     mutating func add(_ batch: PageDraft.PushBatch, _ outcomes: [Outcome]) async {
         var others: [Unaccepted] = []

@@ -44,7 +44,9 @@ struct PageDraft {
             self.failures = recipients.map { ($0, notification.fault(of: $0.environment).expiryReason) }
             return
         }
-        guard var renderer = notification.decoded.renderer else {
+        let (envelope, isEncrypted) = (notification.envelope, notification.record.content.placeholder != nil)
+        // Encrypted content is never sent in the clear.
+        guard var renderer = notification.decoded.renderer, isEncrypted == (envelope != nil) else {
             self.failures = recipients.map { ($0, RenderFailure.damagedContent.description) }
             return
         }
@@ -65,11 +67,16 @@ struct PageDraft {
                 push.expiration = expiry.expiration(of: recipient)
             }
             push.id = ids.text(recipient: recipient.id)
-            if renderer.fixed == nil {
+            if renderer.fixed == nil || isEncrypted {
                 do throws(RenderFailure) {
                     let badge = renderer.badge == nil ? nil : badges[BadgeOwner.recipient(recipient)]
                     let profile = recipient.profile ?? RecipientProfile()
-                    push.payload = ByteBuffer(bytes: try renderer.render(for: profile, badge: badge))
+                    var payload = try renderer.render(for: profile, badge: badge)
+                    if let envelope {
+                        guard let key = recipient.consent?.encryptionKey else { throw RenderFailure.unusableKey }
+                        payload = try envelope.seal(payload, to: key)
+                    }
+                    push.payload = ByteBuffer(bytes: payload)
                 } catch {
                     self.failures.append((recipient, error.description))
                     continue

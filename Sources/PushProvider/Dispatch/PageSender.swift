@@ -64,6 +64,7 @@ struct PageSender: Sendable {
         var work = work
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
         work.postponeDisputed(notification.expiry, at: clocksOfExpiry)
+        try await self.reserve(&work, of: notification, at: clocksOfExpiry)
         let badges = try await self.badges(of: work.recipients, notification)
         var draft = PageDraft(
             work.recipients,
@@ -77,11 +78,12 @@ struct PageSender: Sendable {
         if notification.record.guarantee == .atMostOnce {
             let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)
             draft.keep(page.started)
+            work.skipped.removeAll { !page.started.contains($0.recipient.id) }
             if step != nil { ended.removeAll { !page.started.contains($0.id) } }
             // They were written together with the step.
             postponed = []
             if let cursor = step?.cursor { step?.from = cursor }
-            if !page.result.isInProgress { postponed = self.postponeAll(&draft) }
+            if !page.result.isInProgress { postponed = self.postponeAll(&draft, &work) }
         }
         let outcomes = await self.outcomes(of: draft.batches)
         var evaluator = OutcomeEvaluator(
@@ -93,6 +95,7 @@ struct PageSender: Sendable {
             clocks: self.time.reading
         )
         for retry in ended { evaluator.end(retry) }
+        for (recipient, reason) in work.skipped { evaluator.skip(recipient, reason) }
         for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
         for recipient in draft.abandoned { evaluator.abandon(recipient, .unsendable) }
         for (environment, fault) in draft.faults { await evaluator.pause(environment, fault) }
@@ -115,6 +118,30 @@ struct PageSender: Sendable {
             var outcomes: [[Outcome]] = Array(repeating: [], count: batches.count)
             for await (index, ofBatch) in group { outcomes[index] = ofBatch }
             return outcomes
+        }
+    }
+
+    /// Takes the recipients out whose users have had as many notifications as the cap allows.
+    ///
+    /// The others count from now on. Recipients that cannot be sent to now count once they can.
+    private func reserve(
+        _ work: inout PageWork,
+        of notification: PreparedNotification,
+        at clocks: ClockReading
+    ) async throws {
+        guard let cap = notification.cap else { return }
+        let sent = work.recipients.filter { notification.isSent($0, at: clocks.earlier) }
+        let reached = try await self.store.reserve(
+            cap,
+            notification: notification.number,
+            app: notification.record.app,
+            holders: Set(sent.map(BadgeOwner.recipient)),
+            now: self.time.steady
+        )
+        guard !reached.isEmpty else { return }
+        work.skip {
+            notification.isSent($0, at: clocks.earlier) && reached.contains(BadgeOwner.recipient($0))
+                ? .capReached : nil
         }
     }
 
@@ -148,7 +175,8 @@ struct PageSender: Sendable {
         result.step = step
         result.reading = work.reading
         result.retries = work.postponed
-        result.deliveries = draft.recipients.map { recipient in
+        let begun = draft.recipients + work.skipped.map(\.recipient)
+        result.deliveries = begun.map { recipient in
             DeliveryResult(
                 recipient: recipient.id,
                 device: recipient.device,
@@ -167,10 +195,11 @@ struct PageSender: Sendable {
     }
 
     /// Empties a page that was begun before its notification was paused or cancelled. Its recipients become retries.
-    private func postponeAll(_ draft: inout PageDraft) -> [RetryResult] {
+    private func postponeAll(_ draft: inout PageDraft, _ work: inout PageWork) -> [RetryResult] {
         let now = self.time.steady
-        let postponed = draft.recipients.map { RetryResult($0, dueAt: now) }
+        let postponed = (draft.recipients + work.skipped.map(\.recipient)).map { RetryResult($0, dueAt: now) }
         draft.keep([])
+        work.skipped = []
         return postponed
     }
 }

@@ -11,6 +11,8 @@ struct PageWork: Sendable {
     var postponed: [RetryResult] = []
     /// The recipients that only get their final state.
     var ended: [EndedRetry] = []
+    /// The recipients that do not want it, or not now, with the reason.
+    var skipped: [(recipient: Recipient, reason: SkipReason)] = []
     /// The registration clock's number when the recipients were read.
     let readAt: Int64
 
@@ -36,6 +38,7 @@ struct PageWork: Sendable {
             case .ended(let retry): self.ended.append(retry)
             }
         }
+        self.skipUnwanted(at: now)
     }
 
     /// Adds a recipient that may be sent to at a time of the wall clock.

@@ -31,14 +31,18 @@ struct SendingHours {
 
     /// Returns the work on a page, without recipients in whose zone the time had passed and that the request leaves out.
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
-        guard self.zone == .remainder, let delivery = self.delivery
-        else { return PageWork(page, recipients: page.recipients) }
+        guard self.zone == .remainder, let delivery = self.delivery else {
+            var work = PageWork(page, recipients: page.recipients)
+            work.skipUnwanted(at: clocks.wall)
+            return work
+        }
         var work = PageWork(page, recipients: [])
         for recipient in page.recipients {
             let zone = recipient.timeZone
             guard let start = delivery.start(for: zone, acceptedAt: self.acceptedAt) else { continue }
             work.add(recipient, at: delivery.opening(onOrAfter: max(start, clocks.wall), for: zone), clocks)
         }
+        work.skipUnwanted(at: clocks.wall)
         return work
     }
 }

@@ -71,7 +71,7 @@ package struct NotificationAcceptor: Sendable {
             state: .accepted
         )
         (record.name, record.key, record.run) = (request.name, key, run)
-        record.resendOf = request.resendOf
+        (record.resendOf, record.consent) = (request.resendOf, request.consent)
         var plan: NotificationPlanner.Plan?
         if record.startsAt <= now {
             plan = try await self.planner.plan(record, within: self.budget)

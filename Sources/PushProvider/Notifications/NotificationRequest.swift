@@ -28,11 +28,13 @@ package struct NotificationRequest: Hashable, Sendable {
     package var delivery: DeliveryTime?
     /// The pace to send at; `nil` is as fast as possible.
     package var pace: PaceSettings?
+    /// The recipients that it leaves out.
+    package var consent = ConsentRules()
     /// The notification whose failed recipients this one is sent to.
     package var resendOf: UUID?
 
     package static let members = NotificationContent.members.union([
-        "name", "to", "environment", "guarantee", "urgent", "when", "pace",
+        "name", "to", "environment", "guarantee", "urgent", "when", "pace", "consentCategory", "quietHours",
     ])
 
     /// Makes the request to send to one audience, in the lane that suits it.
@@ -45,6 +47,7 @@ package struct NotificationRequest: Hashable, Sendable {
         (self.content, self.audience, self.environment) = (content, audience, environment)
         self.lane = Self.lane(audience, isPaced: pace != nil)
         self.pace = pace
+        self.consent = ConsentRules(for: content.pushType)
     }
 
     /// Reads a request from JSON text.
@@ -86,6 +89,7 @@ package struct NotificationRequest: Hashable, Sendable {
             throw fields.error("urgent", "conflicting_field", "a notification that is sent at a pace is not urgent")
         }
         self.lane = isUrgent.map { $0 ? .urgent : .bulk } ?? Self.lane(self.audience, isPaced: self.pace != nil)
+        self.consent = try ConsentRules(fields, isUrgent: isUrgent ?? false, for: self.content.pushType)
         try self.checkActivity(fields)
     }
 

@@ -81,7 +81,7 @@ package struct NotificationResend: Sendable {
         (request.name, request.guarantee, request.lane) = (
             self.name ?? original.name, original.guarantee, original.lane
         )
-        request.resendOf = original.id
+        (request.resendOf, request.consent) = (original.id, original.consent)
         // The hours stay, the start is now.
         if var hours = original.delivery, hours.window != nil {
             hours.beginning = .now

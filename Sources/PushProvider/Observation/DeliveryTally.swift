@@ -22,6 +22,8 @@ struct DeliveryTally: Hashable, Sendable {
         case connection
         /// The recipient was not tried, or not again.
         case ended(EndedRetry.Cause)
+        /// The recipient does not want it, or not now.
+        case skipped(SkipReason)
         /// No push could be made: expired, no credential, or content that cannot be rendered.
         case unsendable
 
@@ -39,6 +41,7 @@ struct DeliveryTally: Hashable, Sendable {
             case .none: nil
             case .service(let reason): reason.text
             case .ended(let cause): cause.label
+            case .skipped(let reason): reason.label
             case .other: "other"
             case .connection: "connection"
             case .unsendable: "unsendable"
@@ -72,6 +75,19 @@ extension DeliveryTally.Result {
         case .failed: self = .failed
         case .skipped: self = .skipped
         case .unknown: self = .unknown
+        }
+    }
+}
+
+extension SkipReason {
+    /// The value of the label `reason`.
+    fileprivate var label: String {
+        switch self {
+        case .optedOut: "opted_out"
+        case .alertsNotAllowed: "alerts_not_allowed"
+        case .noEncryptionKey: "no_encryption_key"
+        case .quietHours: "quiet_hours"
+        case .capReached: "cap_reached"
         }
     }
 }

@@ -7,6 +7,10 @@ package struct AppRecord: Hashable, Sendable {
     package var name: String?
     /// The pushes per second of all its campaigns together; `nil` for no limit.
     package var rate: Int?
+    /// The tags and the attributes that installations may write themselves: none by default.
+    package var installationTags = NamePatterns(), installationAttributes = NamePatterns()
+    /// The most notifications of a user; `nil` for no limit.
+    package var cap: NotificationCap?
     package var createdAt: Timestamp
 }
 

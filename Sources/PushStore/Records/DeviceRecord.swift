@@ -34,6 +34,9 @@ package struct DeviceProfile: Hashable, Sendable {
     package var tags: Set<String> = []
     /// The attributes: texts, numbers and truth values.
     package var attributes: [String: JSONValue] = [:]
+    package var preferences = Preferences()
+    /// The key to which encrypted content is sealed: the newest that the installation has registered.
+    package var encryptionKey: EncryptionKey?
 }
 
 /// The notification-type bits of the publisher's registration (reference 10.1), which iOS had as well.
@@ -46,6 +49,8 @@ package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package static let sound = DeviceCapabilities(rawValue: 2)
     package static let alert = DeviceCapabilities(rawValue: 4)
     package static let newsstand = DeviceCapabilities(rawValue: 8)
+    /// The app runs in the background for a push, which the publisher's registration did not know.
+    package static let background = DeviceCapabilities(rawValue: 16)
 }
 
 /// A registration by an app. A property that is `nil` keeps its stored value.
@@ -63,6 +68,12 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var tags: Set<String>?
     /// The attributes to set or remove. The others stay.
     package var attributes: [String: Update<JSONValue>] = [:]
+    package var preferences: Update<Preferences>?
+    package var encryptionKey: Update<EncryptionKey>?
+    /// The tags that ``tags`` replaces; `nil` for all. The device keeps others that it has.
+    package var ownTags: NamePatterns?
+    /// The attributes that are removed before ``attributes`` are set; `nil` for none.
+    package var clearedAttributes: NamePatterns?
 
     package init(environment: PushEnvironment, token: DeviceToken) {
         (self.environment, self.token) = (environment, token)

@@ -17,6 +17,8 @@ package struct NotificationContent: Hashable, Sendable {
     package var payload: Data
     /// `true` if the payload depends on the recipient.
     package var isTemplate: Bool
+    /// The alert that Apple sees in place of encrypted content, as JSON text; `nil` if the content is not encrypted.
+    package var placeholder: Data?
 
     package init(
         topic: Topic,

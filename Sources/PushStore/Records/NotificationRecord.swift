@@ -48,6 +48,7 @@ package struct NotificationRecord: Hashable, Sendable {
     package var delivery: DeliveryTime?
     /// The pace; `nil` is as fast as possible.
     package var pace: PaceSettings?
+    package var consent = ConsentRules()
     package var createdAt: Timestamp
     /// The time to open it.
     package var startsAt: Timestamp

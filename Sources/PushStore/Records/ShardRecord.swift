@@ -65,6 +65,8 @@ package struct Recipient: Hashable, Sendable {
     package var mayHaveArrived = false
     /// `nil` unless something of it was asked for.
     package var profile: RecipientProfile?
+    /// `nil` unless the notification depends on it.
+    package var consent: RecipientConsent?
 
     package init(
         id: Int64,

@@ -16,6 +16,12 @@ package protocol AppStore: Sendable {
     func owner(of record: AppOwnedRecord) async throws -> Topic?
     /// Sets the pushes per second of all campaigns of the app together; `nil` removes the limit.
     func setRate(_ rate: Int?, app: Int64) async throws
+    /// Sets the tags that installations may write themselves.
+    func setInstallationTags(_ patterns: NamePatterns, app: Int64) async throws
+    /// Sets the attributes that installations may write themselves.
+    func setInstallationAttributes(_ patterns: NamePatterns, app: Int64) async throws
+    /// Sets the most notifications that a user gets in a window; `nil` removes the limit.
+    func setCap(_ cap: NotificationCap?, app: Int64) async throws
     /// Stores a credential in place of the earlier one. What was proven with that one is forgotten.
     func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws
     /// Removes a credential.

@@ -7,7 +7,8 @@ struct AppCommand: AsyncParsableCommand {
     static let configuration = command("app", "The apps that a provider sends for.")
         .example("app add com.example.MyApp --name 'My App'")
         .subcommands([
-            ListResources<App>.self, ShowResource<App>.self, Retry.self, Add.self, Change.self, EraseResource<App>.self,
+            ListResources<App>.self, ShowResource<App>.self, Retry.self, Add.self, AppSetCommand.self,
+            EraseResource<App>.self,
             UserSecretCommand.self,
         ])
 
@@ -45,29 +46,6 @@ struct AppCommand: AsyncParsableCommand {
 
         func request() -> APIRequest {
             .post(App.path).body(["bundleId": self.resource.id.json, "name": self.name?.json, "rate": self.rate?.json])
-        }
-    }
-
-    /// `martlet app set`: changes the name or the rate of an app.
-    struct Change: ResourceCommand {
-        static let configuration = command("set", "Change its name or its rate.")
-            .example("app set com.example.MyApp --rate 2000")
-
-        @OptionGroup var resource: ResourceOptions<App>
-        @Option(help: "Its name in lists.") var name: String?
-        @Option(parsing: .unconditional, help: "Pushes per second of all its campaigns together.") var rate: Int?
-        @Flag(help: "As fast as possible again.") var noRate = false
-
-        func validate() throws {
-            guard self.rate == nil || !self.noRate else { throw ValidationError("Give --rate or --no-rate, not both.") }
-            guard self.name != nil || self.rate != nil || self.noRate else {
-                throw ValidationError("Give what to change: --name, --rate or --no-rate.")
-            }
-        }
-
-        func request() -> APIRequest {
-            let rate = self.noRate ? JSONValue.null : self.rate?.json
-            return self.resource.request(.patch).body(["name": self.name?.json, "rate": rate])
         }
     }
 

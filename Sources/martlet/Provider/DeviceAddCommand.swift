@@ -25,6 +25,8 @@ struct DeviceAddCommand: ResourceCommand {
     @Option(help: "A tag; repeat it for several. They are all that the device has from now on.") var tag: [String] = []
     @Option(help: "NAME=VALUE; repeat it for several. NAME= removes it.") var attribute: [AttributeValue] = []
 
+    @OptionGroup var preferences: PreferenceOptions
+
     func request() -> APIRequest {
         let attributes = self.attribute.map { ($0.name, $0.value == "" ? JSONValue.null : $0.value) }
         return .post(RegisteredDevice.path).body([
@@ -33,6 +35,7 @@ struct DeviceAddCommand: ResourceCommand {
             "locale": self.locale?.json, "timeZone": self.timeZone?.json, "appVersion": self.appVersion?.json,
             "installation": self.installation?.json, "tags": .texts(self.tag),
             "attributes": attributes.isEmpty ? nil : .object(Dictionary(attributes) { $1 }),
+            "preferences": self.preferences.json.map { .members($0) },
         ])
     }
 

@@ -45,8 +45,13 @@ enum PreviewText {
         let columns: TextTable = [
             "recipients", "topic", .init("push type", "pushType"), "locale", "size", "limit", "problem",
         ]
+        let skipped = response["skipped"].elements.map { group in
+            "\n  \(group["count"].plainText) skipped: \(group["reason"].plainText.printable)"
+        }
         let payload = response["payload"] == .null ? "" : "\n\n\(try response["payload"].line.printable)"
-        return columns.details(of: response) + payload
+        let encrypted = response["encryptedPayload"]
+        let seen = encrypted == .null ? "" : "\n\nApple sees:\n\(try encrypted.line.printable)"
+        return columns.details(of: response) + skipped.joined() + payload + seen
     }
 
     /// Prints to standard error what is allowed and probably not meant.

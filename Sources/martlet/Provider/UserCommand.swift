@@ -3,9 +3,9 @@ import PushSupport
 
 /// `martlet user`: shows what a provider knows of a user.
 struct UserCommand: AsyncParsableCommand {
-    static let configuration = command("user", "The history and the badge of a user.")
+    static let configuration = command("user", "The history, the badge and the preferences of a user.")
         .example("user history alice --app com.example.MyApp")
-        .subcommands([ShowHistory<User>.self, Badge.self, EraseResource<User>.self])
+        .subcommands([ShowHistory<User>.self, Badge.self, UserPreferencesCommand.self, EraseResource<User>.self])
 
     /// The users of an app.
     enum User: ResourceWithHistory, ErasableResource {

@@ -60,6 +60,10 @@ struct SendCommand: AsyncParsableCommand {
         guard self.content.name == nil, self.content.expiresIn == nil else {
             throw ValidationError("--name and --expires-in are for a provider: leave them out, or --credential.")
         }
+        guard self.content.consentCategory == nil, !self.content.encrypted else {
+            let message = "--consent-category and --encrypted are for a provider: leave them out, or --credential."
+            throw ValidationError(message)
+        }
         guard self.direct.id == nil || self.target.token.count == 1 else {
             throw ValidationError("--id is for a single --token: every push needs an apns-id of its own.")
         }

@@ -40,6 +40,10 @@ struct ContentOptions: ParsableArguments {
     @Option(help: "apns-collapse-id: a later notification with the same one replaces this one.") var collapseID: String?
     @Option(help: "sandbox or production; default: the devices of both.") var environment: String?
 
+    @Option(help: "A consent category: those who have opted out of it are skipped.") var consentCategory: String?
+    @Flag(help: "Encrypt the content to the key of each installation; those without one are skipped.")
+    var encrypted = false
+
     /// The members for what the user sees and hears of the notification.
     private var presentation: [String: JSONValue?] {
         let alert = ["title": self.title?.json, "subtitle": self.subtitle?.json, "body": self.body?.json]
@@ -55,7 +59,8 @@ struct ContentOptions: ParsableArguments {
             "payload": try self.payload.map { .object(try InputFile.object($0, for: "--payload")) },
             "pushType": self.pushType?.json, "priority": self.priority?.json, "expiration": self.expiration?.json,
             "expiresIn": self.expiresIn?.json, "name": self.name?.json, "collapseId": self.collapseID?.json,
-            "environment": self.environment?.json,
+            "environment": self.environment?.json, "consentCategory": self.consentCategory?.json,
+            "encrypted": self.encrypted ? true : nil,
         ]
         return self.presentation.merging(other) { $1 }
     }

@@ -111,7 +111,8 @@ import Testing
         }
     }
 
-    /// Everything but the own installation is refused, and so are tags, attributes and a user without a proof.
+    /// Everything but the own installation is refused, and so are tags, attributes and a user without a proof. Names
+    /// that an app allows are tested with ``InstallationProfileTests``.
     @Test func aPublicKeyMayNothingElse() async throws {
         try await self.withPublicKey { provider, api in
             _ = try await provider.register(DeviceToken.numbered(9).hex, ["user": "alice"])
@@ -125,11 +126,13 @@ import Testing
             ] {
                 #expect(try await api.call(method, path, nil).status == 403, "\(method) \(path)")
             }
-            for more in [["user": "alice"], ["tags": ["vip"]], ["attributes": ["paid": true]]] as [[String: JSONValue]]
-            {
+            for (more, status, code) in [
+                (["user": "alice"], 400, "unknown_field"), (["tags": ["vip"]], 403, "tag_not_allowed"),
+                (["attributes": ["paid": true]], 403, "attribute_not_allowed"),
+            ] as [([String: JSONValue], Int, String)] {
                 let response = try await Self.register(api, "installation-1", token: 1, more)
-                #expect(response.status == 400)
-                #expect(response.code == "unknown_field")
+                #expect(response.status == status)
+                #expect(response.code == code)
             }
         }
     }

@@ -78,9 +78,18 @@ import Testing
             let more: [String: JSONValue] = [
                 "user": .string(user), "installation": "installation-\(number)", "tags": ["tag-of-\(user)"],
                 "attributes": ["nickname": "nick-of-\(user)"], "locale": "de",
+                "preferences": ["optOuts": ["category-of-\(user)"]],
+                "encryptionKey": ["id": "key-of-\(user)", "key": "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="],
             ]
             #expect(try await provider.register(Self.token(number).hex, more).status == 201)
         }
+        let preferences: JSONValue = [
+            "optOuts": ["category-of-\(Self.user)"], "quietHours": ["from": "03:00", "to": "03:01"],
+        ]
+        #expect(try await provider.api.put("\(Self.app)/users/\(Self.user)/preferences", preferences).status == 200)
+        // What users have had is counted.
+        let cap: JSONValue = ["cap": ["count": 100, "window": "24h"]]
+        #expect(try await provider.api.call("PATCH", Self.app, try cap.text).status == 200)
         // A token that changed is still known from the events.
         let changed: [String: JSONValue] = ["user": .string(Self.user), "installation": "installation-1"]
         #expect(try await provider.register(Self.token(11).hex, changed).status == 200)

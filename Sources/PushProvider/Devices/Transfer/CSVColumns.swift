@@ -5,7 +5,7 @@ import PushSupport
 ///
 /// Columns have the names of the members of a registration. An attribute is a column `attributes.NAME`, or all attributes are
 /// a JSON object in one column `attributes`. An empty cell leaves the value unchanged. Tags and capabilities are separated by
-/// `|`; `\|` is a bar within a tag and `\\` a backslash. In `attributes.NAME`, `true`, `false` and a number in JSON are values
+/// `|`; `\|` is a bar within a tag and `\\` a backslash. The preferences and the encryption key are JSON objects. In `attributes.NAME`, `true`, `false` and a number in JSON are values
 /// of these types, and anything else is a text.
 struct CSVColumns: Equatable {
     /// The meaning of one column.
@@ -14,9 +14,12 @@ struct CSVColumns: Equatable {
         case list(String)
         case attribute(String)
         case attributes
+        case object(String)
     }
 
     static let lists: Set<String> = ["tags", "capabilities"]
+    /// The columns that have a JSON object in each cell.
+    private static let objects: Set<String> = ["preferences", "encryptionKey"]
 
     private let columns: [Column]
 
@@ -48,6 +51,7 @@ struct CSVColumns: Equatable {
     private static func column(_ name: String) -> Column? {
         if name == "attributes" { return .attributes }
         if Self.lists.contains(name) { return .list(name) }
+        if Self.objects.contains(name) { return .object(name) }
         if DeviceRequest.members.contains(name) { return .text(name) }
         let prefix = "attributes."
         guard name.hasPrefix(prefix), name.utf8.count > prefix.utf8.count else { return nil }
@@ -71,7 +75,8 @@ struct CSVColumns: Equatable {
             case .text(let name): members[name] = .string(cell)
             case .list(let name): members[name] = .array(CSVCell.list(cell).map { .string($0) })
             case .attribute(let name): attributes[name] = CSVCell.value(cell)
-            case .attributes: attributes.merge(try CSVCell.object(cell)) { named, _ in named }
+            case .attributes: attributes.merge(try CSVCell.object(cell, in: "attributes")) { named, _ in named }
+            case .object(let name): members[name] = .object(try CSVCell.object(cell, in: name))
             }
         }
         if !attributes.isEmpty { members["attributes"] = .object(attributes) }
@@ -125,9 +130,10 @@ enum CSVCell {
         return value
     }
 
-    static func object(_ text: String) throws(RequestError) -> [String: JSONValue] {
+    /// - Parameter column: The column at fault for a cell that is no JSON object.
+    static func object(_ text: String, in column: String) throws(RequestError) -> [String: JSONValue] {
         guard case .object(let members)? = try? JSONValue(parsing: Data(text.utf8)) else {
-            throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: "attributes")
+            throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: column)
         }
         return members
     }

@@ -30,6 +30,14 @@ enum DeviceLine {
             json.raw(",\"attributes\":")
             try json.value(.object(profile.attributes))
         }
+        if profile.preferences != Preferences() {
+            json.raw(",\"preferences\":")
+            try json.value(profile.preferences.json)
+        }
+        if let key = profile.encryptionKey {
+            json.raw(",\"encryptionKey\":")
+            try json.value(key.json)
+        }
         json.raw("}\n")
     }
 }
@@ -38,17 +46,22 @@ enum DeviceLine {
 ///
 /// The attributes are a JSON object in one cell, because the header is written before their names are known.
 enum DeviceRow {
-    static let header =
-        "token,environment,kind,activity,user,locale,timeZone,appVersion,installation,capabilities,tags,attributes\r\n"
+    static let header = """
+        token,environment,kind,activity,user,locale,timeZone,appVersion,installation,capabilities,tags,attributes,\
+        preferences,encryptionKey\r\n
+        """
 
     static func append(_ device: DeviceRecord, to text: inout [UInt8]) throws {
         let profile = device.profile
         let attributes = try profile.attributes.isEmpty ? Data() : JSONValue.object(profile.attributes).text
+        let preferences = try profile.preferences == Preferences() ? Data() : profile.preferences.json.text
         let cells: [String?] = [
             device.token.hex, device.environment.rawValue, device.kind.rawValue, device.activity, profile.user,
             profile.locale, profile.timeZone, profile.appVersion, profile.installation,
             CSVCell.text(profile.capabilities.names),
             CSVCell.text(profile.tags.sorted()), String(decoding: attributes, as: UTF8.self),
+            String(decoding: preferences, as: UTF8.self),
+            try (profile.encryptionKey?.json.text).map { String(decoding: $0, as: UTF8.self) },
         ]
         for (index, cell) in cells.enumerated() {
             if index > 0 { text.append(UInt8(ascii: ",")) }

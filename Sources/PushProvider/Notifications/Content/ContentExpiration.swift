@@ -29,7 +29,7 @@ struct ContentExpiration: Hashable, Sendable {
         switch fields.members["expiresIn"] {
         case nil: return nil
         case .integer(let value): seconds = value
-        case .string(let text): seconds = Self.seconds(text)
+        case .string(let text): seconds = DurationText.seconds(text)
         default: throw fields.wrongType("expiresIn", "seconds, or a text such as 6h")
         }
         guard let seconds, (1...Self.maximumSeconds).contains(seconds) else {
@@ -38,18 +38,6 @@ struct ContentExpiration: Hashable, Sendable {
             throw fields.error("expiresIn", "invalid_expiration", message + hint)
         }
         return seconds
-    }
-
-    /// Returns the seconds of a whole number with a unit; `nil` for any other text.
-    private static func seconds(_ text: String) -> Int64? {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard text.utf8.count <= 12, let unit = text.last.flatMap({ units[$0] }) else { return nil }
-        let digits = text.dropLast()
-        guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let number = Int64(digits)
-        else { return nil }
-        let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
-        return overflow ? nil : seconds
     }
 
     /// Reads `expiration`: 0, UNIX seconds, or RFC 3339 text.

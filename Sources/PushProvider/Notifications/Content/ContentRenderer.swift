@@ -140,6 +140,10 @@ package enum RenderFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case damagedAttributes
     /// The payload shows nothing but a badge, and there is no count for the device.
     case missingBadge
+    /// The content is encrypted, and the device has no key.
+    case noEncryptionKey
+    /// No payload can be encrypted to the device's key.
+    case unusableKey
     /// The payload exceeds the limit of its push type. Both numbers are in bytes.
     case tooLarge(size: Int, limit: Int)
 
@@ -150,31 +154,9 @@ package enum RenderFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .damagedContent: "the stored content cannot be read"
         case .damagedAttributes: "the device's attributes cannot be read"
         case .missingBadge: "there is no badge count for this device and nothing else to show"
+        case .noEncryptionKey: SkipReason.noEncryptionKey.text(category: nil)
+        case .unusableKey: "the device's encryption key cannot be used"
         case .tooLarge(let size, let limit): "the payload would have \(size) bytes, the limit is \(limit)"
-        }
-    }
-}
-
-/// The payload that one device would get, shown before anything is sent.
-package struct ContentPreview: Hashable, Sendable {
-    /// The JSON text.
-    package var payload: [UInt8]
-    /// The localization that the device gets, in lower case with hyphens; `nil` is the default.
-    package var locale: String?
-
-    /// - Parameters:
-    ///   - profile: The device; `nil` shows the default variant, with variables at their defaults or empty.
-    ///   - badge: The count that the device would show.
-    /// - Throws: ``RenderFailure`` where sending to this device would fail.
-    package init(_ content: NotificationContent, for profile: RecipientProfile?, badge: Int? = nil)
-        throws(RenderFailure)
-    {
-        var renderer = try ContentRenderer(content)
-        if let profile {
-            self.payload = try renderer.render(for: profile, badge: badge)
-            self.locale = renderer.variant(for: profile.locale)
-        } else {
-            self.payload = renderer.samples().first?.payload ?? []
         }
     }
 }

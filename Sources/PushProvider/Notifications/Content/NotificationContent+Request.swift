@@ -6,7 +6,7 @@ package import PushTypes
 extension NotificationContent {
     /// The members of a request that are content.
     package static let members = PayloadBuilder.members.union(ContentHeaders.members)
-        .union(["payload", "localizations", "template"])
+        .union(["payload", "localizations", "template"]).union(EncryptionRequest.members)
 
     /// Reads the content of a request and checks it against the rules of the push service.
     ///
@@ -55,9 +55,12 @@ extension NotificationContent {
         guard let payload = try? template.text else { throw unwritable }
         var content = headers.content
         (content.payload, content.isTemplate) = (payload, template.isTemplate)
+        content.placeholder = try EncryptionRequest.placeholder(fields, pushType)
+        if content.placeholder != nil { warnings += [EncryptionRequest.warning(template.payload)].compactMap { $0 } }
         content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)
         guard let renderer = try? ContentRenderer(content) else { throw unwritable }
-        try Self.checkSizes(variants, localizations, renderer, pushType)
+        let envelope = try? EncryptedEnvelope(content, bundleID: bundleID, notification: UUID())
+        try Self.checkSizes(variants, localizations, renderer, pushType, envelope)
         Self.warnAboutVariables(headers, check, renderer, &warnings)
         return (content, warnings)
     }
@@ -128,14 +131,18 @@ extension NotificationContent {
         _ variants: [Variant],
         _ localizations: [LocalizationBuilder.Localization],
         _ renderer: ContentRenderer,
-        _ pushType: PushType
+        _ pushType: PushType,
+        _ envelope: EncryptedEnvelope?
     ) throws(RequestError) {
         let limit = pushType.maximumPayloadSize
-        for (locale, payload) in renderer.samples() where payload.count > limit {
+        for (locale, payload) in renderer.samples() {
+            let size = envelope?.size(ofPayload: payload.count) ?? payload.count
+            guard size > limit else { continue }
+            let what = envelope == nil ? "" : " once it is encrypted"
             let index = localizations.firstIndex { $0.tag.name == locale }.map { $0 + 1 } ?? 0
             throw variants[index].error(
                 "payload_too_large",
-                "the payload has \(payload.count) bytes, \(pushType.rawValue) allows \(limit)"
+                "the payload has \(size) bytes\(what), \(pushType.rawValue) allows \(limit)"
             )
         }
     }

@@ -52,6 +52,21 @@ extension SQLiteStore {
         try await self.database.run(sql: "UPDATE app SET rate = ? WHERE id = ?", [rate, app])
     }
 
+    package func setInstallationTags(_ patterns: NamePatterns, app: Int64) async throws {
+        let sql = "UPDATE app SET installationTags = ? WHERE id = ?"
+        try await self.database.run(sql: sql, [patterns.stored, app])
+    }
+
+    package func setInstallationAttributes(_ patterns: NamePatterns, app: Int64) async throws {
+        let sql = "UPDATE app SET installationAttributes = ? WHERE id = ?"
+        try await self.database.run(sql: sql, [patterns.stored, app])
+    }
+
+    package func setCap(_ cap: NotificationCap?, app: Int64) async throws {
+        let sql = "UPDATE app SET capCount = ?, capWindow = ? WHERE id = ?"
+        try await self.database.run(sql: sql, [cap?.count, cap?.window, app])
+    }
+
     package func environments(app: Int64) async throws -> Set<PushEnvironment> {
         let codes = try await self.database.lookup { database in
             try database.integers(sql: "SELECT environment FROM credential WHERE app = ?", [app])
@@ -69,6 +84,12 @@ extension SQLiteStore {
     static func app(_ row: Row) throws -> AppRecord {
         guard let id = row["id"] as Int64?, let bundleID = row.topic("bundleID"), let createdAt = row.time("createdAt")
         else { throw DamagedRow(table: "app") }
-        return AppRecord(id: id, bundleID: bundleID, name: row["name"], rate: row["rate"], createdAt: createdAt)
+        var app = AppRecord(id: id, bundleID: bundleID, name: row["name"], rate: row["rate"], createdAt: createdAt)
+        app.installationTags = NamePatterns(stored: row["installationTags"])
+        app.installationAttributes = NamePatterns(stored: row["installationAttributes"])
+        if let count = row["capCount"] as Int?, let window = row["capWindow"] as Int64? {
+            app.cap = NotificationCap(count: count, window: window)
+        }
+        return app
     }
 }

@@ -23,6 +23,8 @@ struct ProfileParts {
             (["timeZone"], registration.timeZone != nil),
             (["appVersion", "versionNumber"], registration.appVersion != nil),
             (["capabilities"], registration.capabilities != nil),
+            (["optOuts", "quietHours"], registration.preferences != nil),
+            (["encryptionKeyID", "encryptionKey"], registration.encryptionKey != nil),
         ]
         self.columns = columns.filter { $0.isNamed == areNamed }.flatMap(\.names)
         self.hasTags = (registration.tags != nil) == areNamed

@@ -50,7 +50,8 @@ struct RegistrationChanges {
         try self.hide(device, clock: try self.tick())
         let sql = """
             UPDATE device SET token = randomblob(32), installation = NULL, user = NULL, locale = NULL, appVersion = NULL,
-                versionNumber = NULL, capabilities = 0, attributes = NULL, activity = ''
+                versionNumber = NULL, capabilities = 0, attributes = NULL, activity = '', optOuts = NULL,
+                quietHours = NULL, encryptionKeyID = NULL, encryptionKey = NULL
             WHERE id = ?
             """
         try self.database.run(sql: sql, [device])

@@ -185,6 +185,11 @@ extension SQLiteStore {
         profile.attributes = (try? DeviceAttributes.read(row["attributes"])) ?? [:]
         let tags = (row["tags"] as String?).flatMap { try? JSONDecoder().decode(Set<String>.self, from: Data($0.utf8)) }
         profile.tags = tags ?? []
+        profile.preferences.optOuts = StoredOptOuts.read(row["optOuts"])
+        profile.preferences.quietHours = (row["quietHours"] as String?).flatMap(QuietHours.init(stored:))
+        if let id = row["encryptionKeyID"] as String?, let bytes = row["encryptionKey"] as Data? {
+            profile.encryptionKey = EncryptionKey(id: id, bytes: Array(bytes))
+        }
         return profile
     }
 }

@@ -51,7 +51,7 @@ extension SQLiteStore {
 
 /// The processing of one registration, within a transaction.
 private struct Registration {
-    let registration: DeviceRegistration
+    var registration: DeviceRegistration
     let events: TokenEventWriter
 
     private var app: Int64 { self.events.app }
@@ -71,6 +71,7 @@ private struct Registration {
         // A device that joins an installation gets the profile that the others have.
         let joins = target.map { $0.hasLeft || $0.installation != place.installation } ?? true
         let change = Change(place: place, source: joins ? siblings.first : nil)
+        if let complete = try self.completed(with: change.source ?? target) { return try complete.run() }
         let attributes = try self.merged(into: change.source ?? target)
         if let excess = self.excess(attributes) {
             return RegistrationResult(device: target?.id ?? 0, kind: .rejected(excess))
@@ -90,6 +91,28 @@ private struct Registration {
         }
         try self.share(result.device, with: siblings)
         return result
+    }
+
+    /// Returns the registration with what it leaves to the stored device: tags that it does not replace, and the names of
+    /// the attributes that it removes; `nil` if nothing is missing.
+    private func completed(with known: RegisteredRow?) throws -> Registration? {
+        guard self.registration.ownTags != nil || self.registration.clearedAttributes != nil else { return nil }
+        var complete = self
+        (complete.registration.ownTags, complete.registration.clearedAttributes) = (nil, nil)
+        guard let known, !known.hasLeft else { return complete }
+        if let own = self.registration.ownTags, let tags = self.registration.tags {
+            let sql = "SELECT tag FROM deviceTag WHERE device = ?"
+            let stored = try self.database.rows(sql: sql, [known.id]).compactMap { $0["tag"] as String? }
+            complete.registration.tags = tags.union(stored.filter { !own.match($0) })
+        }
+        if let cleared = self.registration.clearedAttributes {
+            let row = try self.database.row(sql: "SELECT attributes FROM device WHERE id = ?", [known.id])
+            let names = (try? DeviceAttributes.read(row?["attributes"]))?.keys ?? [:].keys
+            for name in names where cleared.match(name) && complete.registration.attributes[name] == nil {
+                complete.registration.attributes[name] = .clear
+            }
+        }
+        return complete
     }
 
     /// The change of a device besides the registration's own members.
@@ -146,7 +169,8 @@ private struct Registration {
         try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [known.id])
         let sql = """
             UPDATE device SET createdAt = ?, user = NULL, locale = NULL, timeZone = NULL, appVersion = NULL,
-                versionNumber = NULL, installation = NULL, capabilities = 0, attributes = NULL
+                versionNumber = NULL, installation = NULL, capabilities = 0, attributes = NULL, optOuts = NULL,
+                quietHours = NULL, encryptionKeyID = NULL, encryptionKey = NULL
             WHERE id = ?
             """
         try self.database.run(sql: sql, [self.events.now.milliseconds, known.id])
@@ -200,8 +224,9 @@ private struct Registration {
     private func insert(_ change: Change, _ attributes: Merged?) throws -> Int64 {
         let sql = """
             INSERT INTO device (app, environment, registeredAt, token, createdAt, isActive, suspicions, user, locale,
-                timeZone, appVersion, versionNumber, installation, capabilities, attributes, kind, activity)
-            VALUES (?, ?, ?3, ?, ?3, 1, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                timeZone, appVersion, versionNumber, installation, capabilities, attributes, kind, activity, optOuts,
+                quietHours, encryptionKeyID, encryptionKey)
+            VALUES (?, ?, ?3, ?, ?3, 1, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         let statement = try RawStatement(sql: sql, in: self.database)
         let registration = self.registration
@@ -217,6 +242,11 @@ private struct Registration {
         statement.bind(attributes?.text, at: 12)
         statement.bind(change.place.kind.code, at: 13)
         statement.bind(change.place.activity, at: 14)
+        let (preferences, key) = (registration.preferences?.value, registration.encryptionKey?.value)
+        statement.bind(preferences.flatMap { StoredOptOuts.text($0.optOuts) }, at: 15)
+        statement.bind(preferences?.quietHours?.stored, at: 16)
+        statement.bind(key?.id, at: 17)
+        if let key { statement.bind(key.bytes, at: 18) } else { statement.bindNull(at: 18) }
         try statement.run()
         let id = self.database.lastInsertedRowID
         try self.add(registration.tags ?? [], to: id)
@@ -254,6 +284,16 @@ private struct Registration {
         if let version { columns.append(("versionNumber", version)) }
         if let installation = registration.installation { columns.append(("installation", installation)) }
         if let capabilities = registration.capabilities { columns.append(("capabilities", capabilities.rawValue)) }
+        if let preferences = registration.preferences {
+            columns.append(("optOuts", preferences.value.flatMap { StoredOptOuts.text($0.optOuts) }))
+            columns.append(("quietHours", preferences.value?.quietHours?.stored))
+        }
+        // The key of another installation opens nothing for this one.
+        let isOther = known.installation != nil && known.installation != change.place.installation
+        if let key = registration.encryptionKey ?? (isOther && change.source == nil ? .clear : nil) {
+            columns.append(("encryptionKeyID", key.value?.id))
+            columns.append(("encryptionKey", key.value.map { Data($0.bytes) }))
+        }
         if let source = change.source {
             try self.inherit(from: source.id, to: known.id, attributes)
         } else if let attributes {

@@ -29,14 +29,15 @@ struct RecipientQuery: Sendable {
     private let cursor, end: Int64
     private let limit: Int
     private let columns: [(need: RecipientNeeds, name: String)]
+    private let consent: ConsentColumns
 
     /// A query for a page of a shard.
-    init(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) {
+    init(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds, consent: ConsentColumns = .none) {
         let notification = claim.notification
         (self.number, self.app, self.notification) = (claim.notificationNumber, notification.app, notification)
         (self.openedAfter, self.zone, self.shard) = (claim.openedAfter, claim.zone, claim.shard)
         (self.cursor, self.end, self.limit) = (claim.cursor, claim.end, limit)
-        self.columns = Self.columns(needs)
+        (self.columns, self.consent) = (Self.columns(needs, consent), consent)
         if case .devices(let audience) = notification.audience {
             self.source = .devices(DeviceFilter(claim, audience: audience))
         } else {
@@ -45,15 +46,17 @@ struct RecipientQuery: Sendable {
     }
 
     /// A query for single recipients of a notification.
-    init(_ notification: NotificationRecord, number: Int64, openedAfter: Int64) {
+    init(_ notification: NotificationRecord, number: Int64, openedAfter: Int64, consent: ConsentColumns = .none) {
         (self.number, self.app, self.notification) = (number, notification.app, notification)
         (self.openedAfter, self.zone, self.shard) = (openedAfter, .any, -1)
         (self.cursor, self.end, self.limit) = (0, 0, 1)
-        self.columns = Self.columns(notification.retryNeeds)
+        (self.columns, self.consent) = (Self.columns(notification.retryNeeds, consent), consent)
         self.source = .targets
     }
 
-    private static func columns(_ needs: RecipientNeeds) -> [(RecipientNeeds, String)] {
+    private static func columns(_ needs: RecipientNeeds, _ consent: ConsentColumns) -> [(RecipientNeeds, String)] {
+        // Quiet hours are on the clock of the device.
+        let needs = consent.asksQuietHours ? needs.union(.timeZone) : needs
         let all: [(RecipientNeeds, String)] = [
             (.user, "user"), (.locale, "locale"), (.timeZone, "timeZone"), (.appVersion, "appVersion"),
             (.attributes, "attributes"),
@@ -63,12 +66,13 @@ struct RecipientQuery: Sendable {
 
     /// The columns of `device` that make a recipient, in the order of ``device(_:)``.
     var columnList: String {
-        self.columns.reduce(
+        let names = self.columns.map { "device.\($0.name)" } + self.consent.names
+        return names.reduce(
             """
             device.id, device.token, device.environment, device.registeredAt, device.suspicions, device.churn, \
             device.twin, device.hasLeft, device.kind
             """
-        ) { "\($0), device.\($1.name)" }
+        ) { "\($0), \($1)" }
     }
 
     /// Reads the page.
@@ -142,6 +146,7 @@ struct RecipientQuery: Sendable {
         )
         recipient.isSuspected = statement.integer(4) > 0
         recipient.profile = self.profile(statement)
+        recipient.consent = self.consent.consent(statement, from: Int32(9 + self.columns.count))
         return recipient
     }
 
@@ -193,8 +198,11 @@ struct RecipientQuery: Sendable {
         defer { device.reset() }
         device.bind(self.app, environment.code)
         device.bind(token.bytes, at: 3)
-        guard try device.step()
-        else { return (Recipient(id: -position, device: nil, token: token, environment: environment), false) }
+        guard try device.step() else {
+            var recipient = Recipient(id: -position, device: nil, token: token, environment: environment)
+            recipient.consent = self.consent.unregistered
+            return (recipient, false)
+        }
         var recipient = self.device(device)
         recipient?.id = -position
         return (recipient, self.isOfOtherKind(device))

@@ -2,8 +2,9 @@ import GRDB
 
 extension SQLiteStore {
     package func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
-        let query = RecipientQuery(claim, limit: limit, needs: needs)
-        return try await self.database.read { database in
+        try await self.database.read { database in
+            let consent = try ConsentColumns(claim.notification, in: database)
+            let query = RecipientQuery(claim, limit: limit, needs: needs, consent: consent)
             let found = try query.fetch(driver: try self.driver(of: claim, in: database), in: database)
             return try self.page(found, of: claim, limit: limit, query, in: database)
         }

@@ -52,7 +52,8 @@ extension SQLiteStore {
         let fence = try Leases.take(owner: owner, until: until, in: database)
         let lease = "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ?"
         for retry in due { try database.run(sql: lease, fence, number, retry.recipient) }
-        let query = RecipientQuery(notification, number: number, openedAfter: openedAfter)
+        let consent = try ConsentColumns(notification, in: database)
+        let query = RecipientQuery(notification, number: number, openedAfter: openedAfter, consent: consent)
         let recipients = try Self.recipients(due, query, fence: fence, now: now, in: database)
         if recipients.isEmpty {
             try Leases.end(fence, in: database)

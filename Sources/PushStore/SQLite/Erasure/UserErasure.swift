@@ -25,7 +25,7 @@ struct UserErasure {
     func step() throws -> Bool {
         try self.eraseSchedules()
         if try self.eraseDevices() { return true }
-        try self.eraseBadges()
+        try self.eraseCounts()
         for token in try self.tokens() { try self.erase(token) }
         return false
     }
@@ -141,10 +141,10 @@ struct UserErasure {
             tokens.formUnion(try self.tokens(of: device))
             try self.eraseDeliveries(of: device)
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
-            try self.database.run(
-                sql: "DELETE FROM badge WHERE app = ? AND holder = ?",
-                [self.app, "device:\(device)"]
-            )
+            for table in ["badge", "capUse"] {
+                let sql = "DELETE FROM \(table) WHERE app = ? AND holder = ?"
+                try self.database.run(sql: sql, [self.app, "device:\(device)"])
+            }
             try RegistrationChanges(app: self.app, database: self.database).erase(device)
         }
         let text = tokens.map(\.hex).sorted().joined(separator: " ")
@@ -182,11 +182,13 @@ struct UserErasure {
         }
     }
 
-    private func eraseBadges() throws {
+    private func eraseCounts() throws {
         let holder = "user:\(self.user)"
         try self.database.run(sql: "DELETE FROM badge WHERE app = ? AND holder = ?", [self.app, holder])
         let sql = "DELETE FROM badgeStep WHERE holder = ?1 AND \(Self.isOfApp("badgeStep"))"
         try self.database.run(sql: sql, [holder, self.app])
+        try self.database.run(sql: "DELETE FROM capUse WHERE app = ? AND holder = ?", [self.app, holder])
+        try self.database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [self.app, self.user])
     }
 
     /// Returns the condition that a row belongs to a notification of the app (`?2`). Its table has only rows of

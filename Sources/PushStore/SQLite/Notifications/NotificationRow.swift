@@ -104,6 +104,11 @@ enum NotificationRow {
         record.progress = Self.progress(row)
         (record.name, record.key, record.resendOf) = (row["name"], row.key, row.uuid("resendOf"))
         record.isForgotten = row["isForgotten"] ?? false
+        record.consent = ConsentRules(
+            category: row["consentCategory"],
+            ignoresQuietHours: row["ignoresQuietHours"] ?? false,
+            ignoresCap: row["ignoresCap"] ?? false
+        )
         if let schedule = row.uuid("schedule"), let at = row.time("runAt") {
             record.run = ScheduleRun(schedule: schedule, at: at)
         }
@@ -137,6 +142,9 @@ enum NotificationRow {
                 "name": notification.name, "expiresIn": content.expiresIn,
                 "key": notification.key?.id.uuidString, "keyName": notification.key?.name,
                 "resendOf": notification.resendOf?.uuidString,
+                "consentCategory": notification.consent.category,
+                "ignoresQuietHours": notification.consent.ignoresQuietHours,
+                "ignoresCap": notification.consent.ignoresCap, "placeholder": content.placeholder,
             ]
         )
         if case .tokens(let tokens) = notification.audience {
@@ -194,6 +202,7 @@ enum NotificationRow {
             isTemplate: isTemplate
         )
         content.expiresIn = row["expiresIn"]
+        content.placeholder = row["placeholder"]
         return content
     }
 }

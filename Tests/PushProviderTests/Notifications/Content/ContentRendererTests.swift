@@ -212,16 +212,20 @@ import Testing
         let body =
             #"{"alert":"Hi {{name|you}}{{other}}","localizations":{"de":{"alert":"Hallo {{name}}"}},"template":true}"#
         let content = try Content.parse(body)
-        let plain = try ContentPreview(content.content, for: nil)
+        let plain = try ContentPreview(content.content, bundleID: content.content.topic, for: nil)
         #expect(String(decoding: plain.payload, as: UTF8.self) == #"{"aps":{"alert":"Hi you"}}"#)
         #expect(plain.locale == nil)
         var profile = RecipientProfile(attributes: #"{"name":"Eva"}"#)
         profile.locale = "de_AT"
-        let german = try ContentPreview(content.content, for: profile)
+        let german = try ContentPreview(content.content, bundleID: content.content.topic, for: profile)
         #expect(String(decoding: german.payload, as: UTF8.self) == #"{"aps":{"alert":"Hallo Eva"}}"#)
         #expect(german.locale == "de")
         #expect(throws: RenderFailure.missingValue("other")) {
-            try ContentPreview(content.content, for: RecipientProfile(attributes: "{}"))
+            try ContentPreview(
+                content.content,
+                bundleID: content.content.topic,
+                for: RecipientProfile(attributes: "{}")
+            )
         }
     }
 }

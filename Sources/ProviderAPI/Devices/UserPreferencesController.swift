@@ -1,0 +1,34 @@
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushTypes
+
+/// `/v1/apps/{app}/users/{user}/preferences`: what a user has said to the app's back end.
+struct UserPreferencesController: Controller {
+    let store: any ProviderStore
+
+    var operations: [ProviderOperation] {
+        let path = "/v1/apps/{app}/users/{user}/preferences"
+        let operations: [ProviderOperation] = [
+            .init(.get, path, id: "showPreferences", "The user's own opt-outs and quiet hours.", self.show)
+                .scope(.read).responses(.ok(.preferences)),
+            .init(.put, path, .unaudited, id: "setPreferences", self.set)
+                .summary("Replaces the user's opt-outs, which devices add to, and the quiet hours, which come first.")
+                .scope(.register).body(.preferences, maximum: 64 * 1024).responses(.ok(.preferences)),
+        ]
+        return operations.map { $0.tag(.devices) }
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        return try .json(try await self.store.preferences(app: app.id, user: try request.user()).json)
+    }
+
+    private func set(_ request: OperationRequest) async throws -> Response {
+        let (app, user) = (try await request.app(self.store), try request.user())
+        let preferences = try Preferences(try await request.fields(Preferences.members))
+        try await self.store.setPreferences(preferences, app: app.id, user: user)
+        return try .json(preferences.json)
+    }
+}

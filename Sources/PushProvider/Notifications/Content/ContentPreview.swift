@@ -1,0 +1,46 @@
+import Crypto
+import Foundation
+package import PushStore
+package import PushTypes
+
+/// The payload that one device would get, shown before anything is sent.
+package struct ContentPreview: Hashable, Sendable {
+    /// The JSON text that the device sees.
+    package var payload: [UInt8]
+    /// The JSON text that Apple sees; `nil` if it is the same.
+    package var encrypted: [UInt8]?
+    /// The localization that the device gets, in lower case with hyphens; `nil` is the default.
+    package var locale: String?
+
+    /// The size of what is sent, in bytes.
+    package var size: Int { self.encrypted?.count ?? self.payload.count }
+
+    /// - Parameters:
+    ///   - profile: The device; `nil` shows the default variant, with variables at their defaults or empty.
+    ///   - badge: The count that the device would show.
+    ///   - key: The key of the device, for encrypted content; `nil` shows it for a key that nobody has.
+    /// - Throws: ``RenderFailure`` where sending to this device would fail.
+    package init(
+        _ content: NotificationContent,
+        bundleID: Topic,
+        for profile: RecipientProfile?,
+        badge: Int? = nil,
+        key: EncryptionKey? = nil
+    ) throws(RenderFailure) {
+        var renderer = try ContentRenderer(content)
+        if let profile {
+            self.payload = try renderer.render(for: profile, badge: badge)
+            self.locale = renderer.variant(for: profile.locale)
+        } else {
+            self.payload = renderer.samples().first?.payload ?? []
+        }
+        guard let envelope = try EncryptedEnvelope(content, bundleID: bundleID, notification: UUID()) else { return }
+        let key = key ?? EncryptionKey(id: "example", bytes: Self.exampleKey)
+        self.encrypted = try envelope.seal(self.payload, to: key)
+    }
+
+    /// A new key, whose private part is thrown away.
+    private static var exampleKey: [UInt8] {
+        Array(Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)
+    }
+}

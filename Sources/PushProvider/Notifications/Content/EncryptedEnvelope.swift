@@ -1,0 +1,62 @@
+import Foundation
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The payload that Apple sees in place of encrypted content: a placeholder, and the ciphertext for one installation.
+struct EncryptedEnvelope: Sendable {
+    /// The alert of a request that names no placeholder.
+    static let standardPlaceholder: [String: JSONValue] = ["body": .string("New notification")]
+
+    private let sealer: ContentSealer
+    /// The text before the name of the key.
+    private let opening: [UInt8]
+    private static let middle = Array(#"","data":""#.utf8)
+    private static let closing = Array(#""}}}"#.utf8)
+    private let limit: Int
+
+    /// - Returns: `nil` for content that is not encrypted.
+    /// - Throws: ``RenderFailure/damagedContent``.
+    init?(_ content: NotificationContent, bundleID: Topic, notification: UUID) throws(RenderFailure) {
+        guard let placeholder = content.placeholder else { return nil }
+        guard case .object(let alert)? = try? JSONValue(parsing: placeholder),
+            let aps = try? JSONValue.object(["alert": .object(alert), "mutable-content": .integer(1)]).text
+        else { throw .damagedContent }
+        var opening = JSONWriter()
+        opening.raw(#"{"aps":"#)
+        opening.raw(aps)
+        opening.raw(#","martlet":{"id":""#)
+        opening.raw(Data(notification.uuidString.utf8))
+        opening.raw(#"","sealed":{"key":""#)
+        self.opening = opening.bytes
+        self.sealer = ContentSealer(bundleID: bundleID.name, notification: notification)
+        self.limit = content.pushType.maximumPayloadSize
+    }
+
+    /// Returns the payload for an installation.
+    /// - Parameter payload: The payload that the installation gets to see.
+    /// - Throws: ``RenderFailure/unusableKey``, ``RenderFailure/tooLarge(size:limit:)``.
+    func seal(_ payload: [UInt8], to key: EncryptionKey) throws(RenderFailure) -> [UInt8] {
+        let sealed: String
+        do {
+            sealed = try self.sealer.seal(Data(payload), to: Data(key.bytes))
+        } catch {
+            throw .unusableKey
+        }
+        var output: [UInt8] = []
+        output.reserveCapacity(self.size(ofPayload: payload.count))
+        output += self.opening
+        JSONWriter.append(charactersOf: key.id[...], to: &output)
+        output += Self.middle
+        output += sealed.utf8
+        output += Self.closing
+        guard output.count <= self.limit else { throw .tooLarge(size: output.count, limit: self.limit) }
+        return output
+    }
+
+    /// Returns the size of what Apple gets for a payload and a key with the longest name, in bytes.
+    func size(ofPayload count: Int) -> Int {
+        self.opening.count + EncryptionKey.maximumID + Self.middle.count
+            + ContentSealer.sealedLength(ofPayload: count) + Self.closing.count
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The members of a request that encrypt its content.
+enum EncryptionRequest {
+    static let members: Set<String> = ["encrypted", "placeholder"]
+
+    /// The longest title or text of a placeholder, in bytes.
+    static let maximumText = 256
+
+    /// Reads the alert that stands in for encrypted content; `nil` if the request does not encrypt its content.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    static func placeholder(_ fields: JSONFields, _ pushType: PushType) throws(RequestError) -> Data? {
+        let wanted = try fields.fields("placeholder", known: ["title", "body"])
+        guard try fields.bool("encrypted") == true else {
+            guard wanted == nil else {
+                let message = "it stands in for encrypted content: give encrypted true, or leave it out"
+                throw fields.error("placeholder", "conflicting_field", message)
+            }
+            return nil
+        }
+        guard pushType == .alert else {
+            let message = """
+                only the push type alert can be encrypted: no extension of the app decrypts a \(pushType.rawValue) push
+                """
+            throw fields.error("encrypted", "conflicting_field", message)
+        }
+        guard fields.members["wallet"] != .bool(true) else {
+            throw fields.error("encrypted", "conflicting_field", "the push for a pass has no content")
+        }
+        var alert: [String: JSONValue] = [:]
+        if let wanted {
+            for name in ["title", "body"] {
+                alert[name] = try wanted.string(name, maximum: Self.maximumText).map(JSONValue.string)
+            }
+        }
+        if alert.isEmpty { alert = EncryptedEnvelope.standardPlaceholder }
+        guard let text = try? JSONValue.object(alert).text else {
+            throw fields.error("placeholder", "invalid_value", "it cannot be written as JSON")
+        }
+        return text
+    }
+
+    /// Returns a warning for content that only Apple could act on.
+    static func warning(_ payload: [String: JSONValue]) -> ContentWarning? {
+        guard case .object(let aps)? = payload["aps"], aps["content-available"] == .integer(1) else { return nil }
+        let message = "content-available is encrypted too, so that it does not wake the app: its extension runs instead"
+        return ContentWarning(field: "encrypted", message: message)
+    }
+}

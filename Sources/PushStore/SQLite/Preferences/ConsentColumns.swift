@@ -1,0 +1,120 @@
+import GRDB
+import PushTypes
+
+/// The columns by which a notification's recipients are skipped: none, where nothing of the app depends on them.
+///
+/// Whether a device of the app has quiet hours or allows no alerts is one look into an index for each page. Only then its
+/// recipients are asked.
+struct ConsentColumns: Hashable, Sendable {
+    /// The consent category between line ends, as ``StoredOptOuts`` has it; `nil` for none.
+    private var category: String?
+    private var asksAlerts = false, isEncrypted = false
+    /// Indicates whether somebody has quiet hours that count.
+    private(set) var asksQuietHours = false
+
+    static let none = ConsentColumns()
+
+    private init() {}
+
+    init(_ notification: NotificationRecord, in database: Database) throws {
+        try self.init(notification.content, notification.consent, app: notification.app, in: database)
+    }
+
+    init(_ content: NotificationContent, _ rules: ConsentRules, app: Int64, in database: Database) throws {
+        self.category = rules.category.map { "\n\($0)\n" }
+        self.isEncrypted = content.placeholder != nil
+        if content.pushType == .alert {
+            let sql = """
+                SELECT 1 FROM device INDEXED BY deviceWithoutAlerts
+                WHERE app = ? AND capabilities != 0 AND capabilities & 4 = 0 LIMIT 1
+                """
+            self.asksAlerts = try database.hasRow(sql: sql, app)
+        }
+        if !rules.ignoresQuietHours {
+            let devices =
+                "SELECT 1 FROM device INDEXED BY deviceWithQuietHours WHERE app = ? AND quietHours IS NOT NULL LIMIT 1"
+            let users = """
+                SELECT 1 FROM userPreference INDEXED BY userWithQuietHours
+                WHERE app = ? AND quietHours IS NOT NULL LIMIT 1
+                """
+            self.asksQuietHours = try database.hasRow(sql: devices, app) || database.hasRow(sql: users, app)
+        }
+    }
+
+    var isEmpty: Bool { self == .none }
+
+    private static func ofUser(_ column: String) -> String {
+        "(SELECT \(column) FROM userPreference WHERE app = device.app AND userPreference.user = device.user)"
+    }
+
+    private static var quietHours: String {
+        "coalesce(\(Self.ofUser("userPreference.quietHours")), device.quietHours)"
+    }
+
+    /// The columns, in the order of ``consent(_:from:)``.
+    var names: [String] {
+        var names: [String] = []
+        if self.category != nil { names += ["device.optOuts", Self.ofUser("userPreference.optOuts")] }
+        if self.asksAlerts { names.append("device.capabilities") }
+        if self.isEncrypted { names += ["device.encryptionKeyID", "device.encryptionKey"] }
+        if self.asksQuietHours { names.append(Self.quietHours) }
+        return names
+    }
+
+    /// The columns with no more values than it takes to tell who is skipped, so that devices can be grouped by them.
+    var groups: (names: [String], arguments: [DatabaseValue]) {
+        var (names, arguments): ([String], [DatabaseValue]) = ([], [])
+        if let category = self.category {
+            let optOuts = ["device.optOuts", Self.ofUser("userPreference.optOuts")]
+            let isOut = optOuts.map { "instr(ifnull(\($0), ''), ?) > 0" }.joined(separator: " OR ")
+            names += ["iif(\(isOut), ?, NULL)", "NULL"]
+            arguments += Array(repeating: category.databaseValue, count: 3)
+        }
+        if self.asksAlerts {
+            let other = DeviceCapabilities.background.rawValue
+            names.append("iif(device.capabilities != 0 AND device.capabilities & 4 = 0, \(other), 0)")
+        }
+        if self.isEncrypted {
+            let hasKey = "length(device.encryptionKey) = \(EncryptionKey.length)"
+            names += ["iif(\(hasKey), '', NULL)", "iif(\(hasKey), zeroblob(\(EncryptionKey.length)), NULL)"]
+        }
+        if self.asksQuietHours { names.append(Self.quietHours) }
+        return (names, arguments)
+    }
+
+    /// Reads the consent of a device's row.
+    /// - Parameter position: The position of the first of the columns.
+    func consent(_ statement: RawStatement, from position: Int32) -> RecipientConsent? {
+        guard !self.isEmpty else { return nil }
+        var (consent, position) = (RecipientConsent(), position)
+        if let category = self.category {
+            let isOut = [position, position + 1].contains { statement.text($0)?.contains(category) ?? false }
+            if isOut { consent.skips = .optedOut }
+            position += 2
+        }
+        if self.asksAlerts {
+            let capabilities = DeviceCapabilities(rawValue: statement.integer(position))
+            if !capabilities.isEmpty, !capabilities.contains(.alert) {
+                consent.skips = consent.skips ?? .alertsNotAllowed
+            }
+            position += 1
+        }
+        if self.isEncrypted {
+            if let id = statement.text(position), case let bytes = statement.bytes(position + 1),
+                bytes.count == EncryptionKey.length
+            {
+                consent.encryptionKey = EncryptionKey(id: id, bytes: bytes)
+            } else {
+                consent.skips = consent.skips ?? .noEncryptionKey
+            }
+            position += 2
+        }
+        if self.asksQuietHours { consent.quietHours = statement.text(position).flatMap(QuietHours.init(stored:)) }
+        return consent
+    }
+
+    /// The consent of a token that is not registered: nobody has said anything, and no key is known.
+    var unregistered: RecipientConsent? {
+        self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil
+    }
+}

@@ -1,0 +1,61 @@
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func reserve(
+        _ cap: NotificationCap,
+        notification: Int64,
+        app: Int64,
+        holders: Set<String>,
+        now: Timestamp
+    ) async throws -> Set<String> {
+        guard !holders.isEmpty else { return [] }
+        return try await self.database.write { database in
+            let since = now.advanced(by: .zero - .seconds(cap.window)).milliseconds
+            let count = """
+                SELECT count(*) FILTER (WHERE notification != ?3), coalesce(sum(notification = ?3), 0) FROM capUse
+                WHERE app = ?1 AND holder = ?2 AND at > ?4
+                """
+            let use = "INSERT OR REPLACE INTO capUse (app, holder, notification, at) VALUES (?, ?, ?, ?)"
+            let (counted, used) = (try RawStatement(sql: count, in: database), try RawStatement(sql: use, in: database))
+            var reached: Set<String> = []
+            for holder in holders {
+                counted.bind(app, at: 1)
+                counted.bind(holder, at: 2)
+                counted.bind(notification, at: 3)
+                counted.bind(since, at: 4)
+                guard try counted.step() else { continue }
+                let (others, own) = (counted.integer(0), counted.integer(1))
+                counted.reset()
+                guard own > 0 || others < cap.count else {
+                    reached.insert(holder)
+                    continue
+                }
+                used.bind(app, at: 1)
+                used.bind(holder, at: 2)
+                used.bind(notification, at: 3)
+                used.bind(now.milliseconds, at: 4)
+                try used.run()
+            }
+            return reached
+        }
+    }
+
+    package func forgetCapUses(now: Timestamp, limit: Int) async throws -> Int {
+        try await self.database.write { database in
+            let apps = try database.rows(sql: "SELECT id, coalesce(capWindow, 0) AS window FROM app")
+            return try apps.reduce(0) { count, row in
+                guard count < limit, let app = row["id"] as Int64?, let window = row["window"] as Int64? else {
+                    return count
+                }
+                let before = now.advanced(by: .zero - .seconds(window)).milliseconds
+                let sql = """
+                    DELETE FROM capUse WHERE (app, holder, notification) IN (
+                        SELECT app, holder, notification FROM capUse INDEXED BY capUseByTime
+                        WHERE app = ? AND at <= ? LIMIT ?)
+                    """
+                return count + (try database.run(sql: sql, [app, before, limit - count]))
+            }
+        }
+    }
+}

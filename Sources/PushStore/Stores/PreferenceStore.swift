@@ -1,0 +1,38 @@
+package import PushTypes
+
+/// The preferences of users, which their devices share whatever these register themselves, and what counts towards caps.
+package protocol PreferenceStore: Sendable {
+    /// Returns the preferences of a user; empty ones for a user without any.
+    func preferences(app: Int64, user: String) async throws -> Preferences
+    /// Sets the preferences of a user; empty ones are removed.
+    func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws
+    /// Takes the right to send a notification to users under a cap, in one transaction, so that no two notifications take
+    /// the same.
+    ///
+    /// A notification counts once for a user, with all devices, retries and repetitions after a crash, at its latest try.
+    /// - Parameters:
+    ///   - holders: The users, or devices without a user.
+    ///   - now: The time by the steady clock.
+    /// - Returns: The holders that have had as many notifications as the cap allows.
+    func reserve(
+        _ cap: NotificationCap,
+        notification: Int64,
+        app: Int64,
+        holders: Set<String>,
+        now: Timestamp
+    ) async throws -> Set<String>
+    /// Deletes what no cap counts any more, of `limit` rows at most.
+    /// - Parameter now: The time by the steady clock.
+    /// - Returns: The number of deleted rows.
+    func forgetCapUses(now: Timestamp, limit: Int) async throws -> Int
+    /// Returns the active devices of an audience, grouped by what they are skipped for.
+    /// - Parameter now: The time by the steady clock, for the cap.
+    func consentGroups(
+        app: AppRecord,
+        audience: Audience,
+        environment: PushEnvironment?,
+        content: NotificationContent,
+        rules: ConsentRules,
+        now: Timestamp
+    ) async throws -> [ConsentGroup]
+}
