@@ -31,6 +31,9 @@ struct NotificationResponse: ResponseObject {
     /// The environments that cannot be sent to, which only the response to a request for this one notification has.
     var environments: [EnvironmentResponse]?
 
+    /// The numbers of receipts, which only the response to a request for this one notification has.
+    var receiptCounts: [ReceiptCountResponse]?
+
     private var headers: NotificationContent { self.notification.content }
     private var key: SendingKey? { self.notification.key.map { SendingKey(key: $0, scopes: self.scopes) } }
     /// The expiration as a request may give it.
@@ -81,6 +84,7 @@ struct NotificationResponse: ResponseObject {
             .optional("outcomes", \.outcomes, "The recipients of a request with wait."),
             .optional("pending", \.pending, "The recipients of a request with wait that have no final state yet."),
             .optional("warnings", \.warnings),
+            .optional("receiptCounts", \.receiptCounts, "What became of it, as apps and the gateway report it."),
         ]
 
     /// The members that do not change while the notification is sent, and its state.
@@ -107,6 +111,7 @@ struct NotificationResponse: ResponseObject {
         .optional("collapseId", \.headers.collapseID),
         .optional("when", \.notification.delivery?.json),
         .optional("pace", \.notification.pace?.json),
+        .required("receipts", \.headers.receipts.word, as: .choice(ReceiptPrivacy.allCases.map(\.word))),
     ]
 }
 

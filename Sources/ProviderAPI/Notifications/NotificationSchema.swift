@@ -60,6 +60,11 @@ extension Schema {
             ("mdm", .object(required: ["pushMagic": text])), ("wallet", .bool), ("contentChanged", .bool),
             ("fileProvider", open), ("pushToTalk", open), ("payload", open), ("localizations", .map(of: open)),
             ("template", .bool),
+            (
+                "receipts",
+                .choice(ReceiptPrivacy.allCases.map(\.word))
+                    .described("The most that apps may tell of what became of it. Default the app's.")
+            ),
         ]
         members += more.map { $0 }
         return .object(required: [(key: "to", value: Self.to)], optional: members)

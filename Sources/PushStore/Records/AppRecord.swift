@@ -8,6 +8,8 @@ package struct AppRecord: Hashable, Sendable {
     /// The pushes per second of all its campaigns together; `nil` for no limit.
     package var rate: Int?
     package var createdAt: Timestamp
+    /// The most that apps may tell of its notifications, where these say nothing else.
+    package var receipts: ReceiptPrivacy = .none
 }
 
 /// An app's credential for the push service, in one environment. The store seals its secrets with the master key.

@@ -17,6 +17,8 @@ package struct NotificationContent: Hashable, Sendable {
     package var payload: Data
     /// `true` if the payload depends on the recipient.
     package var isTemplate: Bool
+    /// The most that apps may tell of what became of it. Each payload says it, unless it is nothing.
+    package var receipts: ReceiptPrivacy = .none
 
     package init(
         topic: Topic,

@@ -6,7 +6,7 @@ package import PushTypes
 extension NotificationContent {
     /// The members of a request that are content.
     package static let members = PayloadBuilder.members.union(ContentHeaders.members)
-        .union(["payload", "localizations", "template"])
+        .union(["payload", "localizations", "template", ReceiptSetting.member])
 
     /// Reads the content of a request and checks it against the rules of the push service.
     ///
@@ -15,12 +15,14 @@ extension NotificationContent {
     /// - Parameters:
     ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
     ///   - now: The timestamp of a Live Activity's state where the request names none; with `nil` the request must name one.
+    ///   - receipts: The app's level of receipts, where the request names none.
     /// - Returns: The content, and warnings about members that are allowed and probably not meant.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func read(
         _ fields: JSONFields,
         bundleID: Topic,
-        now: Timestamp?
+        now: Timestamp?,
+        receipts standard: ReceiptPrivacy = .none
     ) throws(RequestError) -> (content: NotificationContent, warnings: [ContentWarning]) {
         let headers = try ContentHeaders(fields, bundleID: bundleID)
         let pushType = headers.content.pushType
@@ -56,6 +58,8 @@ extension NotificationContent {
         var content = headers.content
         (content.payload, content.isTemplate) = (payload, template.isTemplate)
         content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)
+        let receipts = try ReceiptSetting(fields, pushType, isWallet: headers.isWallet, standard: standard)
+        content.receipts = try Self.receipts(receipts, variants, content, &warnings)
         guard let renderer = try? ContentRenderer(content) else { throw unwritable }
         try Self.checkSizes(variants, localizations, renderer, pushType)
         Self.warnAboutVariables(headers, check, renderer, &warnings)
@@ -138,6 +142,33 @@ extension NotificationContent {
                 "the payload has \(payload.count) bytes, \(pushType.rawValue) allows \(limit)"
             )
         }
+    }
+
+    /// Returns the level of receipts that the payloads have room for.
+    private static func receipts(
+        _ setting: ReceiptSetting,
+        _ variants: [Variant],
+        _ plain: NotificationContent,
+        _ warnings: inout [ContentWarning]
+    ) throws(RequestError) -> ReceiptPrivacy {
+        guard setting.privacy != .none else { return .none }
+        for variant in variants where variant.payload[PayloadMarker.name] != nil {
+            let message = "with receipts the provider makes this member: choose another name, or receipts none"
+            throw RequestError(
+                .invalid,
+                code: "reserved_field",
+                message: message,
+                path: variant.names.name([PayloadMarker.name])
+            )
+        }
+        var content = plain
+        content.receipts = setting.privacy
+        let limit = plain.pushType.maximumPayloadSize
+        let samples = (try? ContentRenderer(content))?.samples() ?? []
+        guard samples.contains(where: { $0.payload.count > limit }), let warning = setting.warning(limit: limit)
+        else { return setting.privacy }
+        warnings.append(warning)
+        return .none
     }
 
     private static func warnAboutVariables(

@@ -69,6 +69,8 @@ extension SQLiteStore {
     static func app(_ row: Row) throws -> AppRecord {
         guard let id = row["id"] as Int64?, let bundleID = row.topic("bundleID"), let createdAt = row.time("createdAt")
         else { throw DamagedRow(table: "app") }
-        return AppRecord(id: id, bundleID: bundleID, name: row["name"], rate: row["rate"], createdAt: createdAt)
+        var app = AppRecord(id: id, bundleID: bundleID, name: row["name"], rate: row["rate"], createdAt: createdAt)
+        app.receipts = row.value("receipts") ?? .none
+        return app
     }
 }

@@ -136,7 +136,7 @@ enum NotificationRow {
                 "fingerprint": (idempotency?.fingerprint).map { Data($0) },
                 "name": notification.name, "expiresIn": content.expiresIn,
                 "key": notification.key?.id.uuidString, "keyName": notification.key?.name,
-                "resendOf": notification.resendOf?.uuidString,
+                "resendOf": notification.resendOf?.uuidString, "receipts": content.receipts.rawValue,
             ]
         )
         if case .tokens(let tokens) = notification.audience {
@@ -194,6 +194,7 @@ enum NotificationRow {
             isTemplate: isTemplate
         )
         content.expiresIn = row["expiresIn"]
+        content.receipts = row.value("receipts") ?? .none
         return content
     }
 }
