@@ -16,7 +16,7 @@ struct AppCommand: AsyncParsableCommand {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
         static let columns: TextTable = [
-            .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate",
+            .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate", "receipts",
             .time("since", "createdAtMs"),
         ]
         static let list = command("list", "List all apps.").example("app list")
@@ -42,32 +42,43 @@ struct AppCommand: AsyncParsableCommand {
             parsing: .unconditional,
             help: "Pushes per second of all its campaigns together. Default: as fast as possible."
         ) var rate: Int?
+        @Option(
+            help: "none, counts or device: the most that apps tell of what became of a notification. Default: none."
+        )
+        var receipts: String?
 
         func request() -> APIRequest {
-            .post(App.path).body(["bundleId": self.resource.id.json, "name": self.name?.json, "rate": self.rate?.json])
+            .post(App.path).body([
+                "bundleId": self.resource.id.json, "name": self.name?.json, "rate": self.rate?.json,
+                "receipts": self.receipts?.json,
+            ])
         }
     }
 
-    /// `martlet app set`: changes the name or the rate of an app.
+    /// `martlet app set`: changes the settings of an app.
     struct Change: ResourceCommand {
-        static let configuration = command("set", "Change its name or its rate.")
+        static let configuration = command("set", "Change its name, its rate or its receipts.")
             .example("app set com.example.MyApp --rate 2000")
 
         @OptionGroup var resource: ResourceOptions<App>
         @Option(help: "Its name in lists.") var name: String?
         @Option(parsing: .unconditional, help: "Pushes per second of all its campaigns together.") var rate: Int?
         @Flag(help: "As fast as possible again.") var noRate = false
+        @Option(help: "none, counts or device: the most that apps tell of what became of a notification.")
+        var receipts: String?
 
         func validate() throws {
             guard self.rate == nil || !self.noRate else { throw ValidationError("Give --rate or --no-rate, not both.") }
-            guard self.name != nil || self.rate != nil || self.noRate else {
-                throw ValidationError("Give what to change: --name, --rate or --no-rate.")
+            guard self.name != nil || self.rate != nil || self.noRate || self.receipts != nil else {
+                throw ValidationError("Give what to change: --name, --rate, --no-rate or --receipts.")
             }
         }
 
         func request() -> APIRequest {
             let rate = self.noRate ? JSONValue.null : self.rate?.json
-            return self.resource.request(.patch).body(["name": self.name?.json, "rate": rate])
+            return self.resource.request(.patch).body([
+                "name": self.name?.json, "rate": rate, "receipts": self.receipts?.json,
+            ])
         }
     }
 
