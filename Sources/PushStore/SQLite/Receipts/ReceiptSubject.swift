@@ -144,8 +144,11 @@ struct ReceiptSubjectFinder {
             device = try self.database.integer(sql: sql, [notification.app, notification.number, recipient])
         }
         guard let device else {
-            // The position of a token that is not registered names nobody.
-            return ReceiptSubject(subject: recipient, isCounted: false, device: nil, recipient: recipient)
+            // The position of a token that is not registered names no device.
+            let name = "recipient \(recipient)"
+            var subject = self.subject(notification, device: recipient, installation: name, others: [])
+            (subject.device, subject.recipient) = (nil, recipient)
+            return subject
         }
         // What was erased does not come back.
         guard let row = try self.database.row(sql: "SELECT installation FROM device WHERE id = ?", [device])
