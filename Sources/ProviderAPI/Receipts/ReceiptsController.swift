@@ -19,7 +19,7 @@ struct ReceiptsController: Controller {
             .init(
                 .post,
                 "/v1/apps/{app}/installations/{installation}/receipts",
-                .readOnly,
+                .unaudited,
                 id: "sendReceipts",
                 "Reports what became of notifications. They are on disk before the response.",
                 self.receive
