@@ -67,6 +67,7 @@ let package = Package(
         fuzz("PayloadFuzz", [.provider]),
         fuzz("ProviderHTTP2Fuzz", [.gateway, .nioCore, .nioHPACK]),
         fuzz("ProviderTokenFuzz", [.gateway, .crypto]),
+        fuzz("ReceiptsFuzz", [.provider]),
         fuzz("RegistrationFuzz", [.provider, .nioCore]),
         fuzz("RouterFuzz", [.kit]),
     ],

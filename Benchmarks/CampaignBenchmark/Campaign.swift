@@ -4,9 +4,6 @@ import Foundation
 
 /// Sends a notification to all devices through a provider's API and waits for its end, optionally under other traffic.
 struct Campaign: AsyncParsableCommand {
-    /// The pause between two requests for the notification's state.
-    private static let pause: Duration = .milliseconds(50)
-
     @OptionGroup var provider: ProviderOptions
     @Option(help: "How the figures begin.") var name = "campaign"
     @Option(help: "File with the JSON of the request.") var request: String
@@ -27,10 +24,11 @@ struct Campaign: AsyncParsableCommand {
             async let responses = registrations.run()
             return (try await latencies, try await responses)
         }
+        let runner = CampaignRun(api: api, count: self.count, limit: self.limit)
         var rates: [Double] = []
         let start = ContinuousClock.now
         repeat {
-            rates.append(try await self.campaign(api, body))
+            rates.append(try await runner.run(body) { _ in })
         } while (ContinuousClock.now - start) / .seconds(1)
             < self.seconds
         traffic.cancel()
@@ -44,16 +42,29 @@ struct Campaign: AsyncParsableCommand {
         responses.print(self.name)
         try await ProviderAPI.close()
     }
+}
 
-    /// Returns the pushes per second, from the acceptance of the notification to its end.
-    private func campaign(_ api: ProviderAPI, _ body: Data) async throws -> Double {
-        let accepted = try await api.post("/v1/apps/\(BenchmarkApp.bundleID)/notifications", body)
+/// A notification to all devices, from its acceptance to its end.
+struct CampaignRun: Sendable {
+    /// The pause between two requests for the notification's state.
+    private static let pause: Duration = .milliseconds(50)
+
+    let api: ProviderAPI
+    let count: Int
+    /// Seconds after which it is given up.
+    let limit: Double
+
+    /// Returns the pushes per second.
+    /// - Parameter began: Receives the id of the accepted notification.
+    func run(_ body: Data, began: @Sendable (String) async -> Void) async throws -> Double {
+        let accepted = try await self.api.post("/v1/apps/\(BenchmarkApp.bundleID)/notifications", body)
         guard let id = accepted.string("id"), let created = accepted.integer("createdAtMs") else {
             throw BenchmarkFailure("the provider's answer has no id")
         }
+        await began(id)
         let start = ContinuousClock.now
         while true {
-            let response = try await api.get("/v1/notifications/\(id)")
+            let response = try await self.api.get("/v1/notifications/\(id)")
             if let finished = response.integer("finishedAtMs") {
                 return Double(self.count) * 1000 / Double(max(1, finished - created))
             }

@@ -24,10 +24,32 @@ struct ProviderAPI: Sendable {
     }
 
     /// Posts JSON, or throws ``BenchmarkFailure`` for a status other than 2xx.
-    func post(_ path: String, _ body: Data) async throws -> [String: JSONValue] {
+    func post(
+        _ path: String,
+        _ body: Data,
+        headers: [(String, String)] = []
+    ) async throws -> [String: JSONValue] {
+        try await self.send(.POST, path, body, headers)
+    }
+
+    func put(_ path: String, _ body: Data) async throws -> [String: JSONValue] {
+        try await self.send(.PUT, path, body, [])
+    }
+
+    func patch(_ path: String, _ body: Data) async throws -> [String: JSONValue] {
+        try await self.send(.PATCH, path, body, [])
+    }
+
+    private func send(
+        _ method: HTTPMethod,
+        _ path: String,
+        _ body: Data,
+        _ headers: [(String, String)]
+    ) async throws -> [String: JSONValue] {
         var request = HTTPClientRequest(url: self.base + path)
-        request.method = .POST
+        request.method = method
         request.headers.add(name: "content-type", value: "application/json")
+        request.headers.add(contentsOf: headers)
         request.body = .bytes(ByteBuffer(bytes: body))
         return try await self.execute(request)
     }

@@ -14,16 +14,18 @@ struct AppsController: Controller {
     private static let name = Schema.string(length: 1...200)
     private static let rate = Schema.integer(1...PaceSettings.maximumRate)
         .described("Pushes per second of all campaigns together; null for no limit.")
+    private static let receipts = Schema.choice(ReceiptPrivacy.allCases.map(\.word))
+        .described("The most that apps may tell of what became of a notification. Default none.")
     private static let request = Schema.object(
         required: ["bundleId": .bundleID],
-        optional: ["name": Self.name, "rate": Self.rate]
+        optional: ["name": Self.name, "rate": Self.rate, "receipts": Self.receipts]
     ).example(.texts(["bundleId": "com.example.MyApp"]))
 
     private static let patterns = Schema.array(of: .text, count: 0...NamePatterns.maximum).orNull
         .described("Names that installations may write; one that ends in * stands for all that begin so.")
     private static let changes = Schema.object(optional: [
-        "name": Self.name.orNull, "rate": Self.rate.orNull, "installationTags": Self.patterns,
-        "installationAttributes": Self.patterns, "cap": CapSetting.schema.orNull,
+        "name": Self.name.orNull, "rate": Self.rate.orNull, "receipts": Self.receipts.orNull,
+        "installationTags": Self.patterns, "installationAttributes": Self.patterns, "cap": CapSetting.schema.orNull,
     ])
 
     var operations: [ProviderOperation] {
@@ -37,7 +39,7 @@ struct AppsController: Controller {
                 .errors(.conflict),
             .init(.get, "/v1/apps/{app}", id: "showApp", "One app.", self.show)
                 .tag(.apps).scope(.read).responses(.ok(AppResponse.schema)),
-            .init(.patch, "/v1/apps/{app}", .audited, id: "changeApp", "Changes the settings of an app.", self.change)
+            .init(.patch, "/v1/apps/{app}", .audited, id: "changeApp", "Changes an app's settings.", self.change)
                 .tag(.apps).scope(.admin).body(Self.changes)
                 .responses(.ok(AppResponse.schema)),
         ]
@@ -46,11 +48,12 @@ struct AppsController: Controller {
     /// Adds an app. It responds with 200 and the present state for one that exists, and then leaves its name and its
     /// rate as they are.
     private func add(_ request: OperationRequest) async throws -> Response {
-        let fields = try await request.fields(["bundleId", "name", "rate"])
+        let fields = try await request.fields(["bundleId", "name", "rate", "receipts"])
         guard let bundleID = Topic(try fields.requiredString("bundleId", maximum: Topic.maximumLength)) else {
             throw fields.error("bundleId", "invalid_bundle_id", "use letters, digits, dots, hyphens or underscores")
         }
         let (name, rate) = try Self.settings(fields)
+        let receipts = try fields.receiptPrivacy("receipts")
         var (app, isNew): (AppRecord, Bool)
         do {
             (app, isNew) = try await self.store.addApp(bundleID: bundleID, name: name, now: self.time.now)
@@ -60,6 +63,10 @@ struct AppsController: Controller {
         if isNew, let rate {
             try await self.store.setRate(rate, app: app.id)
             app.rate = rate
+        }
+        if isNew, let receipts {
+            try await self.store.setReceipts(receipts, app: app.id)
+            app.receipts = receipts
         }
         return try .json(try await self.response(app), status: isNew ? .created : .ok)
     }
@@ -80,9 +87,10 @@ struct AppsController: Controller {
     private func change(_ request: OperationRequest) async throws -> Response {
         var app = try await request.app(self.store)
         let fields = try await request.fields([
-            "name", "rate", "installationTags", "installationAttributes", "cap",
+            "name", "rate", "receipts", "installationTags", "installationAttributes", "cap",
         ])
         let (name, rate) = try Self.settings(fields)
+        let receipts = try fields.receiptPrivacy("receipts")
         let tags = try NamePatterns.read("installationTags", in: fields)
         let attributes = try NamePatterns.read("installationAttributes", in: fields)
         let cap = try CapSetting.read(fields)
@@ -105,6 +113,10 @@ struct AppsController: Controller {
         if rate != nil || fields.nulls.contains("rate") {
             try await self.store.setRate(rate, app: app.id)
             app.rate = rate
+        }
+        if receipts != nil || fields.nulls.contains("receipts") {
+            app.receipts = receipts ?? .none
+            try await self.store.setReceipts(app.receipts, app: app.id)
         }
         return try .json(try await self.response(app))
     }
@@ -146,6 +158,7 @@ struct AppResponse: ResponseObject {
         .required("installationTags", \.tags, "The tags that installations may write themselves."),
         .required("installationAttributes", \.attributes, "The attributes that installations may write themselves."),
         .optional("cap", \.cap, "The most notifications of a user, but for urgent ones."),
+        .required("receipts", \.app.receipts.word, as: .choice(ReceiptPrivacy.allCases.map(\.word))),
         .required("environments", \.environments, "The environments with a credential."),
         .required("environmentStates", \.states, "Whether pushes are sent, per environment."),
         .required("createdAtMs", \.app.createdAt),

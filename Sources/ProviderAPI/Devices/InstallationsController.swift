@@ -52,16 +52,11 @@ struct InstallationsController: Controller {
                 "preferences": Schema.preferences.orNull, "encryptionKey": Schema.encryptionKey.orNull,
             ]
         )
-        let secret = ParameterDescription.header(
-            "installation-secret",
-            "The secret of the installation.",
-            .string(length: 1...100, pattern: "^[!-~]+$")
-        )
         let operations: [ProviderOperation] = [
             .init(.put, path, .unaudited, id: "registerSelf", "Registers the caller's own device.", self.register)
                 .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)),
             .init(.delete, path, .unaudited, id: "deleteSelf", "Removes the caller's own device.", self.delete)
-                .parameters(secret).responses(.noContent),
+                .parameters(Self.secretHeader).responses(.noContent),
         ]
         return operations.map { $0.tag(.devices).scope(.registerSelf) }
     }
@@ -100,13 +95,25 @@ struct InstallationsController: Controller {
     /// Removes the devices of an installation. The response is the same whether there was one.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let (app, installation) = (try await request.app(self.store), try request.installation())
+        try Self.checkSecret(in: request, self.store.installationSecret(installation, of: app.bundleID))
+        _ = try await self.store.deleteDevices(app: app.id, installation: installation, now: self.time.now)
+        return .noContent
+    }
+
+    /// The parameter that ``checkSecret(in:_:)`` reads.
+    static let secretHeader = ParameterDescription.header(
+        "installation-secret",
+        "The secret of the installation.",
+        .string(length: 1...100, pattern: "^[!-~]+$")
+    )
+
+    /// - Throws: ``RequestError`` for a request without the installation's secret.
+    static func checkSecret(in request: OperationRequest, _ secret: String) throws {
         let sent = HTTPField.Name("installation-secret").flatMap { request.http.headers[$0] } ?? ""
-        guard Self.isEqual(sent, self.store.installationSecret(installation, of: app.bundleID)) else {
+        guard Self.isEqual(sent, secret) else {
             let message = "send the installation's secret in the header installation-secret"
             throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "installation-secret")
         }
-        _ = try await self.store.deleteDevices(app: app.id, installation: installation, now: self.time.now)
-        return .noContent
     }
 
     /// Compares secrets in a time that does not depend on where they differ.
@@ -119,7 +126,7 @@ struct InstallationsController: Controller {
 
 extension OperationRequest {
     /// Returns the id of the installation that the path holds.
-    fileprivate func installation() throws -> String {
+    func installation() throws -> String {
         let installation = self.path("installation")
         guard (8...DeviceRequest.maximumText).contains(installation.utf8.count) else {
             let message =

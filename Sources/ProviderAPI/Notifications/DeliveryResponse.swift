@@ -11,6 +11,11 @@ struct DeliveryResponse: ResponseObject {
         DeliveryID(notification: self.delivery.notification).text(recipient: self.delivery.recipient)
     }
 
+    /// The receipts; `nil` if there are none.
+    private var receipts: [ReceiptResponse]? {
+        self.delivery.receipts.isEmpty ? nil : self.delivery.receipts.map { ReceiptResponse(receipt: $0) }
+    }
+
     static let states = DeliveryRecord.State.allCases.map(\.word)
 
     static let schemaName: String? = "Delivery"
@@ -24,5 +29,6 @@ struct DeliveryResponse: ResponseObject {
         .optional("reason", \.delivery.reason, "The reason of the push service, or of the provider."),
         .required("attempts", \.delivery.attempts),
         .required("atMs", \.delivery.at),
+        .optional("receipts", \.receipts, "What the app and the gateway report, the earliest first."),
     ]
 }

@@ -31,6 +31,9 @@ struct NotificationResponse: ResponseObject {
     /// The environments that cannot be sent to, which only the response to a request for this one notification has.
     var environments: [EnvironmentResponse]?
 
+    /// The numbers of receipts, which only the response to a request for this one notification has.
+    var receiptCounts: [ReceiptCountResponse]?
+
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
     private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
     private var headers: NotificationContent { self.notification.content }
@@ -83,6 +86,7 @@ struct NotificationResponse: ResponseObject {
             .optional("outcomes", \.outcomes, "The recipients of a request with wait."),
             .optional("pending", \.pending, "The recipients of a request with wait that have no final state yet."),
             .optional("warnings", \.warnings),
+            .optional("receiptCounts", \.receiptCounts, "What became of it, as apps and the gateway report it."),
         ]
 
     /// The members that do not change while the notification is sent, and its state.
@@ -112,6 +116,7 @@ struct NotificationResponse: ResponseObject {
         .optional("encrypted", \.encrypted, "true, or absent."),
         .optional("when", \.notification.delivery?.json),
         .optional("pace", \.notification.pace?.json),
+        .required("receipts", \.headers.receipts.word, as: .choice(ReceiptPrivacy.allCases.map(\.word))),
     ]
 }
 

@@ -69,6 +69,11 @@ extension Schema {
                 .object(optional: ["title": .string(length: 1...256), "body": .string(length: 1...256)])
                     .described("The alert that Apple sees of encrypted content.")
             ),
+            (
+                "receipts",
+                .choice(ReceiptPrivacy.allCases.map(\.word))
+                    .described("The most that apps may tell of what became of it. Default the app's.")
+            ),
         ]
         members += more.map { $0 }
         return .object(required: [(key: "to", value: Self.to)], optional: members)

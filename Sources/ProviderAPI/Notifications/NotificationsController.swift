@@ -84,6 +84,9 @@ struct NotificationsController: Controller {
         var response = try await self.response(notification)
         response.audience = notification.audience
         response.content = ContentResponse(notification.content)
+        if notification.content.receipts != .none {
+            response.receiptCounts = ReceiptCountResponse.list(try await self.store.receiptCounts(of: notification.id))
+        }
         return try .json(response)
     }
 

@@ -70,6 +70,12 @@ struct PreviewResponse: ResponseObject {
         .required("limit", \.pushType.maximumPayloadSize, "The largest payload of the push type, in bytes."),
         .optional("locale", \.preview?.locale, "The localization that the device gets; absent for the default."),
         .optional("problem", \.problem, "The reason for which nothing could be sent to this device."),
+        .required(
+            "receipts",
+            \.request.content.receipts.word,
+            as: .choice(ReceiptPrivacy.allCases.map(\.word)),
+            "The payload names the notification in the member martlet, here with an id of zeros."
+        ),
         .required("warnings", \.request.warnings),
     ]
 }

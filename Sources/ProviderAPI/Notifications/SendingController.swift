@@ -66,7 +66,12 @@ struct SendingController: Controller {
         if let idempotency, let earlier = try await self.earlier(idempotency, app) {
             return try await self.repeated(earlier, app, body, waiting, request)
         }
-        let wanted = try NotificationRequest(body, bundleID: app.bundleID, now: self.time.now)
+        let wanted = try NotificationRequest(
+            body,
+            bundleID: app.bundleID,
+            now: self.time.now,
+            receipts: app.receipts
+        )
         try waiting?.check(wanted)
         try await self.checkCredentials(app, wanted)
         let (notification, acceptance) = try await self.acceptor.accept(
@@ -137,7 +142,12 @@ struct SendingController: Controller {
         _ waiting: OutcomeWaiting?,
         _ request: OperationRequest
     ) async throws -> Response {
-        let wanted = try? NotificationRequest(body, bundleID: app.bundleID, now: earlier.createdAt)
+        let wanted = try? NotificationRequest(
+            body,
+            bundleID: app.bundleID,
+            now: earlier.createdAt,
+            receipts: app.receipts
+        )
         // The first request may have come without a wait, to more recipients.
         let isSmall = earlier.progress.recipients <= OutcomeWaiting.maximumRecipients && earlier.delivery == nil
         let warnings = (wanted?.warnings ?? []) + Self.nobodyReached(by: earlier)
@@ -249,7 +259,12 @@ struct SendingController: Controller {
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(NotificationRequest.members.union(["device", "subject"]))
-        var wanted = try NotificationRequest(fields, bundleID: app.bundleID, now: self.time.now)
+        var wanted = try NotificationRequest(
+            fields,
+            bundleID: app.bundleID,
+            now: self.time.now,
+            receipts: app.receipts
+        )
         let subject = try await self.subject(fields, app, wanted.content)
         let recipients =
             switch wanted.audience {

@@ -82,7 +82,12 @@ struct SchedulesController: Controller {
             throw fields.error("notification", "missing_field", "name the content and the audience")
         }
         try Self.checkTimes(notification)
-        let wanted = try NotificationRequest(notification, bundleID: app.bundleID, now: now)
+        let wanted = try NotificationRequest(
+            notification,
+            bundleID: app.bundleID,
+            now: now,
+            receipts: app.receipts
+        )
         var schedule = ScheduleRecord(
             id: UUID(),
             app: app.id,

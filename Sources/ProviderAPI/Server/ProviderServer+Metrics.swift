@@ -25,6 +25,7 @@ extension ProviderServer {
             buckets: ProviderServer.queueBuckets
         ),
         .init("martlet_pages_fenced_total", "Pages that were sent under a lease that was lost."),
+        .init("martlet_receipts_total", "Receipts, by app, event, source and result."),
         .init("martlet_token_changes_total", "Changes of tokens, by app, environment, action and reason."),
         .init("martlet_webhook_posts_total", "Posts to webhooks, by outcome."),
         .init("martlet_webhook_disabled_total", "Webhooks that were disabled after failures."),

@@ -103,6 +103,7 @@ package final class ProviderServer: Service {
             logger: logger
         )
         let dispatch = DispatchMetrics(factory: metrics)
+        let receipts = ReceiptWriter(store: store, events: webhookWake, metrics: metrics, time: time)
         let refusals = RefusedKeyLog(logger: logger)
         let expiry = CredentialExpiryMonitor(store: store, webhookWake: webhookWake, time: time, logger: logger)
         self.services = [
@@ -199,7 +200,7 @@ package final class ProviderServer: Service {
                     interrupt: { await webhooks.interrupt($0) },
                     time: time
                 ), UserSecretsController(store: store, time: time), DevicesController(store: store, time: time),
-                InstallationsController(store: store, time: time),
+                InstallationsController(store: store, time: time), ReceiptsController(store: store, writer: receipts),
                 UserPreferencesController(store: store),
                 DeviceTransferController(store: store, time: time, logger: logger, maximumFile: maximumFile),
                 HistoryController(store: store), AudiencesController(store: store, time: time),

@@ -74,7 +74,7 @@ struct WebhooksController: Controller {
             app: app.id,
             url: try WebhookAddress(url, policy: self.addresses).url,
             secret: WebhookSecret.make(),
-            events: try Self.events(fields) ?? Set(WebhookRecord.Event.allCases),
+            events: try Self.events(fields) ?? WebhookRecord.Event.standard,
             createdAt: self.time.now
         )
         guard try await self.store.addWebhook(webhook, limit: Self.maximum) else {

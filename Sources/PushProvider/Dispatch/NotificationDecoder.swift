@@ -15,7 +15,7 @@ struct DecodedNotification: Sendable {
     init(_ record: NotificationRecord) {
         let content = record.content
         self.ids = DeliveryID(notification: record.id)
-        self.renderer = try? ContentRenderer(content)
+        self.renderer = try? ContentRenderer(content, notification: record.id)
         self.base = PushNotification(
             id: "",
             topic: content.topic,
@@ -23,8 +23,9 @@ struct DecodedNotification: Sendable {
             priority: content.priority,
             expiration: content.expiration,
             collapseID: content.collapseID,
-            payload: content.isTemplate || content.placeholder != nil
-                ? ByteBuffer() : ByteBuffer(bytes: content.payload)
+            // Encrypted content is never sent in the clear.
+            payload: content.placeholder == nil
+                ? self.renderer?.fixed.map { ByteBuffer(bytes: $0) } ?? ByteBuffer() : ByteBuffer()
         )
     }
 }

@@ -51,20 +51,36 @@ package struct NotificationRequest: Hashable, Sendable {
     }
 
     /// Reads a request from JSON text.
+    /// - Parameter receipts: The app's level of receipts, where the request names none.
     /// - Throws: ``RequestError`` that names the member at fault.
-    package init(parsing body: Data, bundleID: Topic, now: Timestamp) throws(RequestError) {
-        try self.init(JSONValue(parsing: body), bundleID: bundleID, now: now)
+    package init(
+        parsing body: Data,
+        bundleID: Topic,
+        now: Timestamp,
+        receipts: ReceiptPrivacy = .none
+    ) throws(RequestError) {
+        try self.init(JSONValue(parsing: body), bundleID: bundleID, now: now, receipts: receipts)
     }
 
     /// Reads a request from a JSON object.
-    /// - Throws: As ``init(parsing:bundleID:now:)``.
-    package init(_ json: JSONValue, bundleID: Topic, now: Timestamp) throws(RequestError) {
-        try self.init(JSONFields(json, known: Self.members), bundleID: bundleID, now: now)
+    /// - Throws: As ``init(parsing:bundleID:now:receipts:)``.
+    package init(
+        _ json: JSONValue,
+        bundleID: Topic,
+        now: Timestamp,
+        receipts: ReceiptPrivacy = .none
+    ) throws(RequestError) {
+        try self.init(JSONFields(json, known: Self.members), bundleID: bundleID, now: now, receipts: receipts)
     }
 
     /// Reads a request from the members of a JSON object.
-    /// - Throws: As ``init(parsing:bundleID:now:)``.
-    package init(_ fields: JSONFields, bundleID: Topic, now: Timestamp) throws(RequestError) {
+    /// - Throws: As ``init(parsing:bundleID:now:receipts:)``.
+    package init(
+        _ fields: JSONFields,
+        bundleID: Topic,
+        now: Timestamp,
+        receipts: ReceiptPrivacy = .none
+    ) throws(RequestError) {
         self.name = try fields.string("name", maximum: Self.maximumName)
         self.environment = try fields.environment("environment")
         (self.audience, self.tokenPositions) = try Self.audience(fields, now: now)
@@ -73,7 +89,8 @@ package struct NotificationRequest: Hashable, Sendable {
         (self.content, self.warnings) = try NotificationContent.read(
             fields,
             bundleID: bundleID,
-            now: isSentLater ? nil : now
+            now: isSentLater ? nil : now,
+            receipts: receipts
         )
         try self.content.checkExpiration(fields, now: now)
         self.warnings += DeprecatedTimes.warnings(in: .object(fields.members))

@@ -175,7 +175,12 @@ package struct ScheduleRunner: Service {
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
-            var request = try NotificationRequest(parsing: schedule.request, bundleID: app.bundleID, now: self.time.now)
+            var request = try NotificationRequest(
+                parsing: schedule.request,
+                bundleID: app.bundleID,
+                now: self.time.now,
+                receipts: app.receipts
+            )
             if request.name == nil { request.name = schedule.name }
             let (_, acceptance) = try await self.acceptor.accept(
                 request,

@@ -131,6 +131,32 @@ struct WebhookEvents {
         self.json.raw("}")
     }
 
+    /// Appends a receipt. Its id is that which the sender gave it, with that of the notification.
+    mutating func append(_ news: ReceiptNews) {
+        let record = news.record
+        self.begin()
+        self.json.raw(#"{"id":""#)
+        self.json.characters(news.notification.uuidString[...])
+        self.json.raw(".")
+        self.json.characters(news.id.uuidString[...])
+        self.json.raw(#"","type":"receipt","at":"#)
+        self.json.integer(record.at.milliseconds)
+        self.json.raw(#","event":"#)
+        self.json.string(record.event.word)
+        self.json.raw(#","action":"#)
+        self.json.string(record.action)
+        self.json.raw(#","source":"#)
+        self.json.string(record.source.word)
+        self.json.raw(#","notification":"#)
+        self.json.string(news.notification.uuidString)
+        self.json.raw(#","apnsId":"#)
+        self.json.string(news.recipient.map { DeliveryID(notification: news.notification).text(recipient: $0) })
+        self.device(record.device, news.token, news.environment)
+        self.json.raw(#","user":"#)
+        self.json.string(news.user)
+        self.json.raw("}")
+    }
+
     private mutating func begin() {
         if !self.isEmpty { self.json.raw(",") }
         self.count += 1

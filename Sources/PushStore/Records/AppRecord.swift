@@ -12,6 +12,8 @@ package struct AppRecord: Hashable, Sendable {
     /// The most notifications of a user; `nil` for no limit.
     package var cap: NotificationCap?
     package var createdAt: Timestamp
+    /// The most that apps may tell of its notifications, where these say nothing else.
+    package var receipts: ReceiptPrivacy = .none
 }
 
 /// An app's credential for the push service, in one environment. The store seals its secrets with the master key.

@@ -46,4 +46,6 @@ package struct DeliveryRecord: Hashable, Sendable {
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
+    /// The receipts of the recipient, the earliest first; empty where only counts are kept.
+    package var receipts: [ReceiptRecord] = []
 }

@@ -11,6 +11,11 @@ package struct WebhookRecord: Hashable, Sendable {
         case credential
         /// The pauses of environments, and their ends.
         case environment
+        /// The receipts of apps and of the gateway.
+        case receipt
+
+        /// The kinds that a webhook gets which names none: receipts are many, and come to those that ask for them.
+        package static let standard = Set(Self.allCases).subtracting([.receipt])
     }
 
     package var id: UUID

@@ -64,6 +64,13 @@ package struct MasterKey: Sendable {
             .replacing("=", with: "")
     }
 
+    /// Returns 62 bits by which an installation is recognized among those of one notification, and in no other.
+    func pseudonym(of installation: String, app: Int64, notification: Int64) -> Int64 {
+        let text = "martlet/1/receipt/\(app)/\(notification)/\(installation)"
+        let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: self.key)
+        return code.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) } & (1 << 62 - 1)
+    }
+
     /// Opens a sealed secret.
     /// - Throws: ``StoreError/wrongMasterKey``, also for a secret that was sealed for another context.
     func open(_ sealed: Data, for context: SecretContext) throws -> String {

@@ -17,7 +17,7 @@ struct AppCommand: AsyncParsableCommand {
         static let path = "apps"
         static let id = ArgumentHelp("Its bundle id.", valueName: "bundle-id")
         static let columns: TextTable = [
-            .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate",
+            .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate", "receipts",
             .time("since", "createdAtMs"),
         ]
         static let list = command("list", "List all apps.").example("app list")
@@ -43,9 +43,16 @@ struct AppCommand: AsyncParsableCommand {
             parsing: .unconditional,
             help: "Pushes per second of all its campaigns together. Default: as fast as possible."
         ) var rate: Int?
+        @Option(
+            help: "none, counts or device: the most that apps tell of what became of a notification. Default: none."
+        )
+        var receipts: String?
 
         func request() -> APIRequest {
-            .post(App.path).body(["bundleId": self.resource.id.json, "name": self.name?.json, "rate": self.rate?.json])
+            .post(App.path).body([
+                "bundleId": self.resource.id.json, "name": self.name?.json, "rate": self.rate?.json,
+                "receipts": self.receipts?.json,
+            ])
         }
     }
 

@@ -5,7 +5,7 @@ import PushSupport
 struct AppSetCommand: ResourceCommand {
     static let configuration = command(
         "set",
-        "Change its name, its rate, its cap, or what its installations may write."
+        "Change its name, its rate, its receipts, its cap, or what its installations may write."
     )
     .example("app set com.example.MyApp --rate 2000 --cap 3/24h --installation-tag 'news.*'")
 
@@ -13,6 +13,8 @@ struct AppSetCommand: ResourceCommand {
     @Option(help: "Its name in lists.") var name: String?
     @Option(parsing: .unconditional, help: "Pushes per second of all its campaigns together.") var rate: Int?
     @Flag(help: "As fast as possible again.") var noRate = false
+    @Option(help: "none, counts or device: the most that apps tell of what became of a notification.")
+    var receipts: String?
     @Option(help: "COUNT/WINDOW, the most notifications of a user, such as 3/24h. Urgent ones are exempt.")
     var cap: CapValue?
     @Flag(help: "As many as are sent again.") var noCap = false
@@ -32,7 +34,7 @@ struct AppSetCommand: ResourceCommand {
         guard !self.members.isEmpty else {
             throw ValidationError(
                 """
-                Give what to change: --name, --rate, --no-rate, --cap, --no-cap, --installation-tag, \
+                Give what to change: --name, --rate, --no-rate, --receipts, --cap, --no-cap, --installation-tag, \
                 --installation-attribute or --no-installation-names.
                 """
             )
@@ -44,7 +46,7 @@ struct AppSetCommand: ResourceCommand {
         let none: JSONValue? = self.noInstallationNames ? .null : nil
         let members: [String: JSONValue?] = [
             "name": self.name?.json, "rate": self.noRate ? .null : self.rate?.json,
-            "cap": self.noCap ? .null : self.cap?.json,
+            "receipts": self.receipts?.json, "cap": self.noCap ? .null : self.cap?.json,
             "installationTags": none ?? .texts(self.installationTag),
             "installationAttributes": none ?? .texts(self.installationAttribute),
         ]

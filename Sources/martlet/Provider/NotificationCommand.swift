@@ -11,7 +11,7 @@ struct NotificationCommand: AsyncParsableCommand {
             ListResources<ProviderNotification>.self, ShowResource<ProviderNotification>.self,
             NotificationPreviewCommand.self, NotificationWatchCommand.self, NotificationResendCommand.self,
             PerformAction<Pause>.self, PerformAction<Resume>.self, PerformAction<Cancel>.self, Deliveries.self,
-            Find.self,
+            Find.self, Receipts.self, ReceiptExportCommand.self,
         ])
 
     /// `martlet notification pause`: stops a notification after the pages in flight.
@@ -45,6 +45,23 @@ struct NotificationCommand: AsyncParsableCommand {
         @Option(help: "sending, accepted, rejected, failed, skipped or unknown.") var state: String?
 
         func request() -> APIRequest { self.resource.request(.get, "deliveries").query([("state", self.state)]) }
+    }
+
+    /// `martlet notification receipts`: lists the receipts of a notification.
+    struct Receipts: PagedListCommand {
+        static let configuration = command("receipts", "List what apps and the gateway report of it.")
+            .detail("'notification show' has their numbers, 'notification export-receipts' writes them to a file.")
+            .example("notification receipts 9e1c… --limit 20")
+        static let columns: TextTable = [
+            .init("device", "deviceId"), "event", "action", "source", .time("at", "atMs"),
+            .time("received", "receivedAtMs"),
+        ]
+
+        var access: ResourceOptions<ProviderNotification> { self.resource }
+        @OptionGroup var resource: ResourceOptions<ProviderNotification>
+        @OptionGroup var shown: LimitOption
+
+        func request() -> APIRequest { self.resource.request(.get, "receipts") }
     }
 
     /// `martlet notification find`: shows the delivery that was sent under an apns-id.
@@ -98,7 +115,8 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         .init("collapse id", "collapseId"), .init("payload", "content.payload"),
         .init("localizations", "content.localizations"), .init("badge increment", "content.badgeIncrement"), "lane",
         "guarantee", "when",
-        "pace", "recipients", .init("accepted", "counters.accepted"), .init("rejected", "counters.rejected"),
+        "pace", "receipts", "recipients", .init("accepted", "counters.accepted"),
+        .init("rejected", "counters.rejected"),
         .init("failed", "counters.failed"), .init("skipped", "counters.skipped"),
         .init("unknown", "counters.unknown"), .init("retrying", "counters.retrying"),
         .init("per second", "ratePerSecond"),
@@ -110,7 +128,8 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
     ]
 
     static func details(_ response: JSONValue) -> String {
-        ([self.allColumns.details(of: response)] + EnvironmentStateText.lines(response)).joined(separator: "\n")
+        ([self.allColumns.details(of: response)] + ReceiptText.lines(response) + EnvironmentStateText.lines(response))
+            .joined(separator: "\n")
     }
 }
 

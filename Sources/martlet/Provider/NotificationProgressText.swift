@@ -41,6 +41,7 @@ enum NotificationProgressText {
             ("unknown", counts.unknown), ("retrying", counts.retrying),
         ]
         parts += troubles.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        if let receipts = ReceiptText.of(notification) { parts.append(receipts) }
         if let faults = EnvironmentStateText.faults(notification) { parts.append(faults) }
         return parts.joined(separator: "; ").printable
     }

@@ -38,6 +38,8 @@ struct ContentOptions: ParsableArguments {
     var expiresIn: String?
     @Option(help: "A name by which the notification is found.") var name: String?
     @Option(help: "apns-collapse-id: a later notification with the same one replaces this one.") var collapseID: String?
+    @Option(help: "none, counts or device: the most that apps tell of it. Default: the app's setting.")
+    var receipts: String?
     @Option(help: "sandbox or production; default: the devices of both.") var environment: String?
 
     @Option(help: "A consent category: those who have opted out of it are skipped.") var consentCategory: String?
@@ -59,8 +61,8 @@ struct ContentOptions: ParsableArguments {
             "payload": try self.payload.map { .object(try InputFile.object($0, for: "--payload")) },
             "pushType": self.pushType?.json, "priority": self.priority?.json, "expiration": self.expiration?.json,
             "expiresIn": self.expiresIn?.json, "name": self.name?.json, "collapseId": self.collapseID?.json,
-            "environment": self.environment?.json, "consentCategory": self.consentCategory?.json,
-            "encrypted": self.encrypted ? true : nil,
+            "environment": self.environment?.json, "receipts": self.receipts?.json,
+            "consentCategory": self.consentCategory?.json, "encrypted": self.encrypted ? true : nil,
         ]
         return self.presentation.merging(other) { $1 }
     }

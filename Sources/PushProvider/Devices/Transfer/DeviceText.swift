@@ -71,7 +71,7 @@ enum DeviceRow {
     }
 
     /// Appends a cell, in quotation marks where RFC 4180 section 2 wants them.
-    private static func append(_ cell: String, to text: inout [UInt8]) {
+    static func append(_ cell: String, to text: inout [UInt8]) {
         let needsQuotes = cell.utf8.contains { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }
         guard needsQuotes else { return text += cell.utf8 }
         text.append(UInt8(ascii: "\""))

@@ -33,11 +33,13 @@ package struct ContentRenderer: Sendable {
         var payload: CompiledPayload
     }
 
+    /// - Parameter notification: The id that the member `martlet` names; `nil` before the notification is accepted.
     /// - Throws: ``RenderFailure/damagedContent``.
-    package init(_ content: NotificationContent) throws(RenderFailure) {
+    package init(_ content: NotificationContent, notification: UUID? = nil) throws(RenderFailure) {
         self.limit = content.pushType.maximumPayloadSize
+        let marker = PayloadMarker(content, notification: notification ?? PayloadMarker.sampleID)
         guard content.isTemplate else {
-            self.fixed = content.payload
+            self.fixed = marker?.add(to: content.payload) ?? content.payload
             (self.needs, self.badge, self.variants, self.variantsByName) = ([], nil, [], [:])
             self.scanner = AttributeScanner(names: [])
             return
@@ -56,6 +58,7 @@ package struct ContentRenderer: Sendable {
             throw .damagedContent
         }
         self.fixed = nil
+        if let marker { for index in variants.indices { marker.add(to: &variants[index].payload) } }
         self.variants = variants
         self.variantsByName = Dictionary(
             variants.enumerated().compactMap { index, variant in variant.locale.map { ($0, index) } },

@@ -27,6 +27,10 @@ struct EncryptedEnvelope: Sendable {
         opening.raw(aps)
         opening.raw(#","martlet":{"id":""#)
         opening.raw(Data(notification.uuidString.utf8))
+        if content.receipts != .none {
+            opening.raw(#"","receipts":""#)
+            opening.raw(Data(content.receipts.word.utf8))
+        }
         opening.raw(#"","sealed":{"key":""#)
         self.opening = opening.bytes
         self.sealer = ContentSealer(bundleID: bundleID.name, notification: notification)

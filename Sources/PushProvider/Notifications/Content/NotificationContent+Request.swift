@@ -6,7 +6,7 @@ package import PushTypes
 extension NotificationContent {
     /// The members of a request that are content.
     package static let members = PayloadBuilder.members.union(ContentHeaders.members)
-        .union(["payload", "localizations", "template"]).union(EncryptionRequest.members)
+        .union(["payload", "localizations", "template", ReceiptSetting.member]).union(EncryptionRequest.members)
 
     /// Reads the content of a request and checks it against the rules of the push service.
     ///
@@ -15,12 +15,14 @@ extension NotificationContent {
     /// - Parameters:
     ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
     ///   - now: The timestamp of a Live Activity's state where the request names none; with `nil` the request must name one.
+    ///   - receipts: The app's level of receipts, where the request names none.
     /// - Returns: The content, and warnings about members that are allowed and probably not meant.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func read(
         _ fields: JSONFields,
         bundleID: Topic,
-        now: Timestamp?
+        now: Timestamp?,
+        receipts standard: ReceiptPrivacy = .none
     ) throws(RequestError) -> (content: NotificationContent, warnings: [ContentWarning]) {
         let headers = try ContentHeaders(fields, bundleID: bundleID)
         let pushType = headers.content.pushType
@@ -58,9 +60,10 @@ extension NotificationContent {
         content.placeholder = try EncryptionRequest.placeholder(fields, pushType)
         if content.placeholder != nil { warnings += [EncryptionRequest.warning(template.payload)].compactMap { $0 } }
         content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)
+        let receipts = try ReceiptSetting(fields, pushType, isWallet: headers.isWallet, standard: standard)
+        content.receipts = try Self.receipts(receipts, variants, content, bundleID, &warnings)
         guard let renderer = try? ContentRenderer(content) else { throw unwritable }
-        let envelope = try? EncryptedEnvelope(content, bundleID: bundleID, notification: UUID())
-        try Self.checkSizes(variants, localizations, renderer, pushType, envelope)
+        try Self.checkSizes(variants, localizations, Self.sizes(content, bundleID), content)
         Self.warnAboutVariables(headers, check, renderer, &warnings)
         return (content, warnings)
     }
@@ -126,25 +129,57 @@ extension NotificationContent {
         return payload
     }
 
+    /// Returns the size of each variant at its shortest as it is sent, in bytes.
+    private static func sizes(_ content: NotificationContent, _ bundleID: Topic) -> [(locale: String?, size: Int)] {
+        let envelope = try? EncryptedEnvelope(content, bundleID: bundleID, notification: PayloadMarker.sampleID)
+        let samples = (try? ContentRenderer(content))?.samples() ?? []
+        return samples.map { ($0.locale, envelope?.size(ofPayload: $0.payload.count) ?? $0.payload.count) }
+    }
+
     /// Checks that each payload fits at its shortest. Values that make it longer are checked when it is rendered.
     private static func checkSizes(
         _ variants: [Variant],
         _ localizations: [LocalizationBuilder.Localization],
-        _ renderer: ContentRenderer,
-        _ pushType: PushType,
-        _ envelope: EncryptedEnvelope?
+        _ sizes: [(locale: String?, size: Int)],
+        _ content: NotificationContent
     ) throws(RequestError) {
-        let limit = pushType.maximumPayloadSize
-        for (locale, payload) in renderer.samples() {
-            let size = envelope?.size(ofPayload: payload.count) ?? payload.count
-            guard size > limit else { continue }
-            let what = envelope == nil ? "" : " once it is encrypted"
+        let (pushType, limit) = (content.pushType, content.pushType.maximumPayloadSize)
+        for (locale, size) in sizes where size > limit {
+            let what = content.placeholder == nil ? "" : " once it is encrypted"
             let index = localizations.firstIndex { $0.tag.name == locale }.map { $0 + 1 } ?? 0
             throw variants[index].error(
                 "payload_too_large",
                 "the payload has \(size) bytes\(what), \(pushType.rawValue) allows \(limit)"
             )
         }
+    }
+
+    /// Returns the level of receipts that the payloads have room for.
+    private static func receipts(
+        _ setting: ReceiptSetting,
+        _ variants: [Variant],
+        _ plain: NotificationContent,
+        _ bundleID: Topic,
+        _ warnings: inout [ContentWarning]
+    ) throws(RequestError) -> ReceiptPrivacy {
+        guard setting.privacy != .none else { return .none }
+        for variant in variants where variant.payload[PayloadMarker.name] != nil {
+            let message = "with receipts the provider makes this member: choose another name, or receipts none"
+            throw RequestError(
+                .invalid,
+                code: "reserved_field",
+                message: message,
+                path: variant.names.name([PayloadMarker.name])
+            )
+        }
+        var content = plain
+        content.receipts = setting.privacy
+        let limit = plain.pushType.maximumPayloadSize
+        let isTooLarge = Self.sizes(content, bundleID).contains { $0.size > limit }
+        guard isTooLarge, let warning = setting.warning(limit: limit)
+        else { return setting.privacy }
+        warnings.append(warning)
+        return .none
     }
 
     private static func warnAboutVariables(

@@ -85,6 +85,7 @@ extension SQLiteStore {
         guard let id = row["id"] as Int64?, let bundleID = row.topic("bundleID"), let createdAt = row.time("createdAt")
         else { throw DamagedRow(table: "app") }
         var app = AppRecord(id: id, bundleID: bundleID, name: row["name"], rate: row["rate"], createdAt: createdAt)
+        app.receipts = row.value("receipts") ?? .none
         app.installationTags = NamePatterns(stored: row["installationTags"])
         app.installationAttributes = NamePatterns(stored: row["installationAttributes"])
         if let count = row["capCount"] as Int?, let window = row["capWindow"] as Int64? {

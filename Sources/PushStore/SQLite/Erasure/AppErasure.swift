@@ -74,10 +74,15 @@ struct AppErasure {
 /// The erasure of a notification that has ended, with its ledger.
 struct NotificationErasure {
     /// The tables of the ledger that may have many rows, and what tells the rows of a notification apart.
-    private static let tables = [
-        ("shard", "number"), ("delivery", "recipient"), ("retry", "recipient"), ("tokenHad", "token"),
-        ("badgeStep", "holder"),
-        ("target", "position"),
+    private static let tables =
+        [
+            ("shard", "number"), ("retry", "recipient"), ("tokenHad", "token"), ("badgeStep", "holder"),
+            ("target", "position"),
+        ] + Self.ledger
+
+    /// Those that a notification which has ended keeps, and that no reference of the database deletes with it.
+    static let ledger = [
+        ("delivery", "recipient"), ("receipt", "subject, event, id"), ("receiptCount", "event, action"),
     ]
 
     let number: Int64
@@ -91,7 +96,7 @@ struct NotificationErasure {
         try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", self.number)
         for (table, key) in Self.tables {
             let sql = """
-                DELETE FROM \(table) WHERE notification = ?1 AND \(key) IN (
+                DELETE FROM \(table) WHERE notification = ?1 AND (\(key)) IN (
                     SELECT \(key) FROM \(table) WHERE notification = ?1 LIMIT ?2)
                 """
             if try self.database.run(sql: sql, self.number, Int64(self.limit)) >= self.limit { return true }

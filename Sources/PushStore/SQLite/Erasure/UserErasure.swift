@@ -139,6 +139,7 @@ struct UserErasure {
         var tokens = try self.tokens()
         for device in devices {
             tokens.formUnion(try self.tokens(of: device))
+            try self.eraseReceipts(of: device)
             try self.eraseDeliveries(of: device)
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
             for table in ["badge", "capUse"] {
@@ -179,6 +180,20 @@ struct UserErasure {
                 """
             try self.database.run(sql: mark, [self.app, device])
             try self.database.run(sql: "DELETE FROM delivery WHERE \(condition)", [self.app, device])
+        }
+    }
+
+    /// Turns the receipts of a device into ones of nobody, which still count. Their times are rounded.
+    private func eraseReceipts(of device: Int64) throws {
+        let sql = """
+            SELECT number FROM notification INDEXED BY notificationWithReceipts
+            WHERE app = ?1 AND receipts = 2
+                AND EXISTS (SELECT 1 FROM receipt WHERE receipt.notification = number AND subject = ?2)
+            """
+        for number in try self.database.integers(sql: sql, [self.app, device]) {
+            // Another subject in each notification, so that nothing connects them.
+            let subject = -(1 << 62) - Int64.random(in: 0..<1 << 62)
+            try ReceiptTransaction.round(number, device, event: nil, to: subject, in: self.database)
         }
     }
 

@@ -77,6 +77,28 @@ struct IntegrityRule: Sendable {
                 WHERE notification NOT IN (SELECT number FROM notification)
                 """
         ),
+        IntegrityRule(
+            fault: "the counters of its receipts are not what these add up to",
+            sql: """
+                WITH ledger AS (
+                    SELECT notification, event, '' AS action, count(DISTINCT subject), count(*) FROM receipt
+                    GROUP BY notification, event
+                    UNION ALL SELECT notification, event, action, count(DISTINCT subject), count(*) FROM receipt
+                    WHERE action IS NOT NULL GROUP BY notification, event, action
+                ), counted AS (SELECT notification, event, action, uniqueCount, total FROM receiptCount)
+                SELECT number FROM notification WHERE isForgotten = 0 AND number IN (
+                    SELECT notification FROM (SELECT * FROM ledger EXCEPT SELECT * FROM counted)
+                    UNION SELECT notification FROM (SELECT * FROM counted EXCEPT SELECT * FROM ledger))
+                """
+        ),
+        IntegrityRule(
+            fault: "it is gone and its receipts are not",
+            sql: """
+                SELECT notification FROM (
+                    SELECT DISTINCT notification FROM receipt UNION SELECT DISTINCT notification FROM receiptCount)
+                WHERE notification NOT IN (SELECT number FROM notification)
+                """
+        ),
     ]
 
     /// The rules that hold while no provider sends.

@@ -141,7 +141,7 @@ enum NotificationRow {
                 "fingerprint": (idempotency?.fingerprint).map { Data($0) },
                 "name": notification.name, "expiresIn": content.expiresIn,
                 "key": notification.key?.id.uuidString, "keyName": notification.key?.name,
-                "resendOf": notification.resendOf?.uuidString,
+                "resendOf": notification.resendOf?.uuidString, "receipts": content.receipts.rawValue,
                 "consentCategory": notification.consent.category,
                 "ignoresQuietHours": notification.consent.ignoresQuietHours,
                 "ignoresCap": notification.consent.ignoresCap, "placeholder": content.placeholder,
@@ -203,6 +203,7 @@ enum NotificationRow {
         )
         content.expiresIn = row["expiresIn"]
         content.placeholder = row["placeholder"]
+        content.receipts = row.value("receipts") ?? .none
         return content
     }
 }

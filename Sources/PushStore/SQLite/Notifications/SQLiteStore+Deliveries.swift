@@ -19,7 +19,7 @@ extension SQLiteStore {
             """
         }
         let sql = """
-            SELECT notification.id AS notificationID, notification.number AS position, delivery.recipient,
+            SELECT notification.id AS notificationID, notification.number AS position, delivery.recipient, receipts,
                 delivery.state, attempts, at, reason.text AS reason, coalesce(delivery.device, device.id) AS device,
                 coalesce(target.token, device.token) AS token,
                 coalesce(target.environment, device.environment) AS environment
@@ -29,7 +29,15 @@ extension SQLiteStore {
             LEFT JOIN reason ON reason.id = delivery.reason
             \(condition)
             """
-        return try await self.database.query { try $0.rows(sql: sql, StatementArguments(arguments)).map(Self.delivery) }
+        return try await self.database.query { database in
+            try database.rows(sql: sql, StatementArguments(arguments)).map { row in
+                var delivery = try Self.delivery(row)
+                guard row.value("receipts") == ReceiptPrivacy.device else { return delivery }
+                let (number, subject) = (delivery.position.number, delivery.device ?? delivery.recipient)
+                delivery.receipts = try Self.receipts(of: number, subject: subject, in: database)
+                return delivery
+            }
+        }
     }
 
     package func deliveries(

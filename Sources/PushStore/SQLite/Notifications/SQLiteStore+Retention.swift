@@ -29,16 +29,19 @@ extension SQLiteStore {
             ORDER BY finishedAt LIMIT 1
             """
         guard let number = try database.integer(sql: first, [before.milliseconds]) else { return 0 }
-        let sql = """
-            DELETE FROM delivery WHERE notification = ?1 AND recipient IN (
-                SELECT recipient FROM delivery WHERE notification = ?1 LIMIT ?2)
-            """
-        let deliveries = try database.run(sql: sql, number, Int64(limit))
-        guard deliveries < limit else {
-            try database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", number)
-            return deliveries
+        var count = 0
+        for (table, key) in NotificationErasure.ledger {
+            let sql = """
+                DELETE FROM \(table) WHERE notification = ?1 AND (\(key)) IN (
+                    SELECT \(key) FROM \(table) WHERE notification = ?1 LIMIT ?2)
+                """
+            count += try database.run(sql: sql, number, Int64(limit - count))
+            guard count < limit else {
+                try database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", number)
+                return count
+            }
         }
         try database.run(sql: "DELETE FROM notification WHERE number = ?", number)
-        return deliveries + 1
+        return count + 1
     }
 }

@@ -1,0 +1,184 @@
+import Foundation
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The body of a request with receipts.
+///
+/// A receipt that cannot be read is refused in the response, so that the others are done with; a body of another shape is an
+/// error of the request.
+struct ReceiptRequest {
+    /// The most receipts of a request.
+    static let maximumCount = 100
+    /// The longest body, in bytes.
+    static let maximumBody = 64 * 1024
+
+    /// A receipt, or the cause for which there is none.
+    struct Entry {
+        /// The id as the request has it.
+        var id: String
+        var entry: Result<ReceiptBatch.Entry, RequestError>
+    }
+
+    let privacy: ReceiptPrivacy
+    let entries: [Entry]
+
+    static let schema = Schema.object(required: [
+        "privacy": .choice([ReceiptPrivacy.device, .counts].map(\.word))
+            .described("counts keeps no row that names the device."),
+        "receipts": .array(
+            of: .object(
+                required: [
+                    "id": .string(length: 1...64).described("A UUID, made once for this receipt."),
+                    "notification": .string(length: 1...64).described("The id in the payload's member martlet."),
+                    "event": .string(length: 1...32)
+                        .described(ReceiptEvent.allCases.map(\.word).joined(separator: ", ") + "."),
+                    "at": .any(of: [.string(length: 1...40), .integer()]).described("RFC 3339, or seconds since 1970."),
+                ],
+                optional: ["action": .string(length: 1...256).described("Of action, and of converted if it has one.")]
+            ),
+            count: 0...ReceiptRequest.maximumCount
+        ),
+    ])
+    .example(
+        .object([
+            "privacy": .string("device"),
+            "receipts": .array([
+                .texts([
+                    "id": "0B3C1D1E-6A52-4C8E-9E4B-1B1F0E4B7A01",
+                    "notification": "6F1C0A2B-9D3E-4ABC-8F00-2D6C1F0E9A11", "event": "opened",
+                    "at": "2026-11-25T09:30:00Z",
+                ])
+            ]),
+        ])
+    )
+    .named("ReceiptRequest")
+
+    init(_ fields: JSONFields) throws(RequestError) {
+        guard let privacy = try fields.receiptPrivacy("privacy"), privacy != .none else {
+            throw fields.error("privacy", "invalid_value", "use device or counts; with none send nothing")
+        }
+        self.privacy = privacy
+        switch fields.members["receipts"] {
+        case .array(let values)?:
+            guard values.count <= Self.maximumCount else {
+                throw fields.error("receipts", "too_many", "at most \(Self.maximumCount) at once, not \(values.count)")
+            }
+            var entries: [Entry] = []
+            entries.reserveCapacity(values.count)
+            for (index, value) in values.enumerated() {
+                guard case .object(let members) = value else {
+                    throw fields.wrongType("receipts[\(index)]", "an object")
+                }
+                entries.append(try Self.entry(members, at: "receipts[\(index)]"))
+            }
+            self.entries = entries
+        case nil: throw fields.error("receipts", "missing_field", "this member is required")
+        default: throw fields.wrongType("receipts", "an array")
+        }
+    }
+
+    private static let members: Set<String> = ["id", "notification", "event", "action", "at"]
+
+    private static func entry(_ members: [String: JSONValue], at path: String) throws(RequestError) -> Entry {
+        let fields = try JSONFields(members: members, path: path, known: Self.members)
+        let id = try fields.requiredString("id", maximum: 64)
+        let notification = try fields.requiredString("notification", maximum: 64)
+        let event = try fields.requiredString("event", maximum: 32)
+        let action = try fields.string("action", maximum: 256)
+        switch fields.members["at"] {
+        case .string, .integer: break
+        case nil: throw fields.error("at", "missing_field", "this member is required")
+        default: throw fields.wrongType("at", "RFC 3339 text or seconds since 1970")
+        }
+        return Entry(
+            id: id,
+            entry: Result { () throws(RequestError) in
+                guard let id = UUID(uuidString: id) else { throw fields.error("id", "invalid_value", "use a UUID") }
+                guard let notification = UUID(uuidString: notification) else {
+                    throw fields.error("notification", "invalid_value", "it is not a UUID")
+                }
+                guard let event = ReceiptEvent(word: event) else {
+                    let known = ReceiptEvent.allCases.map(\.word).joined(separator: ", ")
+                    throw fields.error("event", "invalid_value", "use one of \(known)")
+                }
+                try Self.check(action, of: event, fields)
+                guard let at = try fields.timestamp("at") else {
+                    throw fields.error("at", "missing_field", "this member is required")
+                }
+                return ReceiptBatch.Entry(
+                    Receipt(id: id, event: event, action: action, at: at),
+                    of: .notification(notification)
+                )
+            }
+        )
+    }
+
+    private static func check(_ action: String?, of event: ReceiptEvent, _ fields: JSONFields) throws(RequestError) {
+        switch (event, action) {
+        case (.action, nil): throw fields.error("action", "missing_field", "name the action")
+        case (.action, let name?), (.converted, let name?):
+            guard name.utf8.count <= Receipt.maximumAction else {
+                throw fields.error("action", "too_long", "at most \(Receipt.maximumAction) bytes")
+            }
+        case (_, nil): break
+        case (_, _?): throw fields.error("action", "conflicting_field", "only action and converted have one")
+        }
+    }
+}
+
+/// The results of a request with receipts.
+struct ReceiptResults: ResponseObject {
+    /// A receipt that is not kept, and never will be.
+    struct Refused: ResponseObject {
+        let id: String
+        let code: ReceiptRefusal
+        let message: String
+
+        static let schemaName: String? = "RefusedReceipt"
+        static let members: [ResponseMember<Self>] = [
+            .required("id", \.id),
+            .required("code", \.code.rawValue, as: .choice(of: ReceiptRefusal.self)),
+            .required("message", \.message),
+        ]
+    }
+
+    private(set) var accepted = 0
+    private(set) var repeated = 0
+    private(set) var refused: [Refused] = []
+
+    static let schemaName: String? = "ReceiptResults"
+    static let members: [ResponseMember<Self>] = [
+        .required("accepted", \.accepted),
+        .required("repeated", \.repeated, "Those that were accepted before."),
+        .required("refused", \.refused, "Those that are not kept; another try would not help."),
+    ]
+
+    mutating func add(_ result: ReceiptResult, id: String) {
+        switch result {
+        case .accepted: self.accepted += 1
+        case .repeated: self.repeated += 1
+        case .refused(let code): self.refused.append(Refused(id: id, code: code, message: code.explanation))
+        }
+    }
+
+    mutating func add(_ error: RequestError, id: String) {
+        let message = error.path.map { "\($0): \(error.message)" } ?? error.message
+        self.refused.append(Refused(id: id, code: .invalidValue, message: message))
+    }
+}
+
+extension ReceiptRefusal {
+    /// The explanation for the app's developer.
+    fileprivate var explanation: String {
+        switch self {
+        case .unknownNotification: "the app has no such notification, or this installation has not had it"
+        case .tooLate: "the notification ended more than 30 days ago"
+        case .tooMany: "this installation has sent \(ReceiptLimits.perEvent) receipts of this event"
+        case .receiptsOff: "the notification was sent without receipts"
+        case .invalidValue: "a member cannot be read"
+        }
+    }
+}

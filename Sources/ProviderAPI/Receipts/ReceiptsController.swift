@@ -1,0 +1,162 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The receipts of notifications: sent by installations, listed and exported for back ends.
+struct ReceiptsController: Controller {
+    let store: any ProviderStore
+    let writer: ReceiptWriter
+
+    var operations: [ProviderOperation] {
+        let path = "/v1/notifications/{notification}/receipts"
+        let types = TransferFormat.allCases.map(\.contentType)
+        return [
+            .init(
+                .post,
+                "/v1/apps/{app}/installations/{installation}/receipts",
+                .unaudited,
+                id: "sendReceipts",
+                "Reports what became of notifications. They are on disk before the response.",
+                self.receive
+            )
+            .tag(.devices).scope(.registerSelf).parameters(InstallationsController.secretHeader)
+            .body(ReceiptRequest.schema, maximum: ReceiptRequest.maximumBody)
+            .responses(.ok(ReceiptResults.schema, "Every receipt of the request is done with.")),
+            .init(.get, path, id: "listReceipts", "The receipts of the notification.", self.list)
+                .tag(.notifications).scope(.read).cost(.query).parameters(.cursor, .limit())
+                .responses(.ok(.page("receipts", of: ReceiptResponse.schema))),
+            .init(
+                .get,
+                "\(path):export",
+                id: "exportReceipts",
+                "All receipts of the notification as a file.",
+                self.export
+            )
+            .tag(.notifications).scope(.read)
+            .parameters(.query("format", "Default ndjson.", .choice(of: TransferFormat.self)))
+            .responses(ResponseDescription(status: 200, "A receipt per line.", .string(), contentTypes: types)),
+        ]
+    }
+
+    /// Accepts receipts of the caller's own installation.
+    private func receive(_ request: OperationRequest) async throws -> Response {
+        let (app, installation) = (try await request.app(self.store), try request.installation())
+        let secret = self.store.installationSecret(installation, of: app.bundleID)
+        try InstallationsController.checkSecret(in: request, secret)
+        let body = try ReceiptRequest(try await request.fields(["privacy", "receipts"]))
+        let entries = body.entries.compactMap { try? $0.entry.get() }
+        var written: ArraySlice<ReceiptResult>
+        do {
+            let batch = ReceiptBatch(from: .installation(installation, app: app.id), privacy: body.privacy, entries)
+            written = try await self.writer.write(batch, app: app.bundleID.name)[...]
+        } catch is ReceiptWriter.Busy {
+            let message = "more receipts arrive than can be stored: send them again later"
+            throw RetryLaterError(
+                RequestError(.unavailable, code: "too_many_receipts", message: message),
+                after: .seconds(4)
+            )
+        }
+        var results = ReceiptResults()
+        for entry in body.entries {
+            switch entry.entry {
+            case .success: if let result = written.popFirst() { results.add(result, id: entry.id) }
+            case .failure(let error): results.add(error, id: entry.id)
+            }
+        }
+        return try .json(results)
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let notification = try await request.object("notification") { try await self.store.notification($0) }
+        let (cursor, limit) = (try request.cursor(.receipts), try request.limit())
+        var place = ReceiptPlace()
+        if let cursor {
+            place = ReceiptPlace(subject: cursor.position, skipped: Int(clamping: cursor.second ?? 0))
+        }
+        let receipts = try await self.store.receipts(of: notification.id, from: place, limit: limit)
+        place.advance(past: receipts)
+        let next = Cursor(list: .receipts, position: place.subject, second: Int64(place.skipped))
+        return try .page(
+            "receipts",
+            receipts.map { ReceiptResponse(receipt: $0, device: $0.device) },
+            next: receipts.count < limit ? nil : next.text
+        )
+    }
+
+    /// Responds with the receipts as they are read.
+    private func export(_ request: OperationRequest) async throws -> Response {
+        let notification = try await request.object("notification") { try await self.store.notification($0) }
+        let format = try request.choice("format", TransferFormat.self) ?? .ndjson
+        let name = "\(notification.id.uuidString)-receipts.\(format.rawValue)"
+        let headers: HTTPFields = [
+            .contentType: format.contentType, .contentDisposition: "attachment; filename=\"\(name)\"",
+            .cacheControl: "no-store",
+        ]
+        let export = ReceiptExport(store: self.store, notification: notification.id, format: format)
+        return Response(status: .ok, headers: headers, body: .init(asyncSequence: export))
+    }
+}
+
+/// A receipt in a response.
+struct ReceiptResponse: ResponseObject {
+    let receipt: ReceiptRecord
+    /// The device, where a list has those of several.
+    var device: Int64?
+
+    static let schemaName: String? = "Receipt"
+    static let members: [ResponseMember<Self>] = [
+        .optional("deviceId", \.device, "In lists of a notification; absent where only counts are kept."),
+        .required("event", \.receipt.event.word, as: .choice(ReceiptEvent.allCases.map(\.word))),
+        .optional("action", \.receipt.action),
+        .required("source", \.receipt.source.word, as: .choice(ReceiptSource.allCases.map(\.word))),
+        .required("atMs", \.receipt.at, "By the device's clock."),
+        .required("receivedAtMs", \.receipt.receivedAt),
+    ]
+}
+
+/// The numbers of receipts for one event, or for one action.
+struct ReceiptCountResponse: ResponseObject {
+    let event: ReceiptEvent
+    let unique: Int
+    let total: Int
+    var actions: [Action]?
+
+    /// The numbers for one name of an action.
+    struct Action: ResponseObject {
+        let name: String
+        let unique, total: Int
+
+        static let members: [ResponseMember<Self>] = [
+            .required("action", \.name), .required("unique", \.unique), .required("total", \.total),
+        ]
+    }
+
+    static let schemaName: String? = "ReceiptCount"
+    static let members: [ResponseMember<Self>] = [
+        .required("event", \.event.word, as: .choice(ReceiptEvent.allCases.map(\.word))),
+        .required("unique", \.unique, "The number of installations."),
+        .required("total", \.total, "The number of receipts."),
+        .optional("actions", \.actions, "Of action and converted, by name."),
+    ]
+
+    /// Returns the numbers of a notification, by event.
+    static func list(_ counts: [ReceiptCount]) -> [ReceiptCountResponse] {
+        counts.filter { $0.action == nil }.map { count in
+            let actions = counts.compactMap { one in
+                one.event == count.event
+                    ? one.action.map { Action(name: $0, unique: one.unique, total: one.total) } : nil
+            }
+            return ReceiptCountResponse(
+                event: count.event,
+                unique: count.unique,
+                total: count.total,
+                actions: actions.isEmpty ? nil : actions
+            )
+        }
+    }
+}

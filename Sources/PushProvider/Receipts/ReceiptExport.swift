@@ -1,0 +1,106 @@
+package import Foundation
+package import NIOCore
+package import PushStore
+import PushSupport
+
+/// The receipts of a notification as a file, a page at a time.
+package struct ReceiptExport: AsyncSequence, Sendable {
+    package typealias Element = ByteBuffer
+
+    /// The receipts of one page.
+    private static let page = 1000
+    /// The pause before a page is read again when too many queries wait.
+    private static let pause: Duration = .seconds(1)
+    private static let header = "deviceId,event,action,source,at,receivedAt\r\n"
+
+    private let store: any ReceiptStore
+    private let notification: UUID
+    private let format: TransferFormat
+    /// The caller of the query, kept because the body is written after the task of the request has ended.
+    private let caller: QueryCaller?
+
+    package init(store: any ReceiptStore, notification: UUID, format: TransferFormat) {
+        (self.store, self.notification, self.format) = (store, notification, format)
+        self.caller = QueryCaller.current.map { QueryCaller(budget: $0.budget, purpose: .export, key: $0.key) }
+    }
+
+    package func makeAsyncIterator() -> Iterator { Iterator(export: self) }
+
+    /// Reads and writes the receipts page by page.
+    package struct Iterator: AsyncIteratorProtocol {
+        private let export: ReceiptExport
+        private var isAtStart = true
+        private var isAtEnd = false
+        private var place = ReceiptPlace()
+
+        fileprivate init(export: ReceiptExport) { self.export = export }
+
+        package mutating func next() async throws -> ByteBuffer? {
+            if self.isAtStart {
+                self.isAtStart = false
+                if self.export.format == .csv { return ByteBuffer(string: ReceiptExport.header) }
+            }
+            guard !self.isAtEnd else { return nil }
+            let page = try await self.export.page(from: self.place)
+            self.isAtEnd = page.count < ReceiptExport.page
+            self.place.advance(past: page)
+            return page.isEmpty ? nil : ByteBuffer(bytes: self.export.text(page))
+        }
+    }
+
+    private func page(from place: ReceiptPlace) async throws -> [ReceiptRecord] {
+        while true {
+            do {
+                return try await QueryCaller.$current.withValue(self.caller) {
+                    try await self.store.receipts(of: self.notification, from: place, limit: Self.page)
+                }
+            } catch StoreError.tooManyQueries {
+                try await Task.sleep(for: Self.pause, clock: .continuous)
+            }
+        }
+    }
+
+    private func text(_ receipts: [ReceiptRecord]) -> [UInt8] {
+        switch self.format {
+        case .ndjson:
+            var json = JSONWriter()
+            for receipt in receipts { Self.append(receipt, to: &json) }
+            return json.bytes
+        case .csv:
+            var text: [UInt8] = []
+            for receipt in receipts { Self.append(receipt, to: &text) }
+            return text
+        }
+    }
+
+    private static func append(_ receipt: ReceiptRecord, to json: inout JSONWriter) {
+        json.raw(#"{"deviceId":"#)
+        json.integer(receipt.device)
+        json.raw(#","event":"#)
+        json.string(receipt.event.word)
+        json.raw(#","action":"#)
+        json.string(receipt.action)
+        json.raw(#","source":"#)
+        json.string(receipt.source.word)
+        json.raw(#","at":"#)
+        json.string(receipt.at.rfc3339)
+        json.raw(#","receivedAt":"#)
+        json.string(receipt.receivedAt.rfc3339)
+        json.raw("}\n")
+    }
+
+    private static func append(_ receipt: ReceiptRecord, to text: inout [UInt8]) {
+        // The name of an action is another's text, which a spreadsheet must not take for a formula.
+        let action = receipt.action ?? ""
+        let cells = [
+            receipt.device.map(String.init) ?? "", receipt.event.word,
+            action.first.map("=+-@\t".contains) == true ? "'\(action)" : action, receipt.source.word,
+            receipt.at.rfc3339, receipt.receivedAt.rfc3339,
+        ]
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            DeviceRow.append(cell, to: &text)
+        }
+        text += "\r\n".utf8
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// The facts about a notification on which the acceptance of its receipts depends.
+struct ReceiptNotification {
+    let number: Int64
+    let id: UUID
+    let app: Int64
+    /// The kind of the devices that it goes to; `nil` for any.
+    let tokenKind: TokenKind?
+    let environment: PushEnvironment?
+    let privacy: ReceiptPrivacy
+    let createdAt: Timestamp
+    let finishedAt: Timestamp?
+    /// `true` while pages are sent, so that a receipt may come before its delivery is in the ledger.
+    let isOpen: Bool
+    let namesTokens: Bool
+
+    /// Reads a notification; `nil` for one that there is not, or that cannot be read.
+    static func fetch(_ subject: ReceiptBatch.Entry.Subject, in database: Database) throws -> ReceiptNotification? {
+        let (column, value): (String, DatabaseValue) =
+            switch subject {
+            case .notification(let id): ("id", id.uuidString.databaseValue)
+            case .delivery(let prefix, _): ("prefix", prefix.bits.databaseValue)
+            }
+        // Pages of a cancelled notification may be in flight.
+        let sql = """
+            SELECT number, id, app, tokenKind, environment, receipts, createdAt, finishedAt,
+                audience = '{"tokens":true}' AS namesTokens,
+                openedAfter IS NOT NULL AND (finishedAt IS NULL OR state = 'cancelled' AND (
+                    EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number)
+                    OR EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number))) AS isOpen
+            FROM notification WHERE \(column) = ?
+            """
+        guard let row = try database.row(sql: sql, [value]), let number = row["number"] as Int64?,
+            let id = row.uuid("id"), let app = row["app"] as Int64?, let createdAt = row.time("createdAt")
+        else { return nil }
+        return ReceiptNotification(
+            number: number,
+            id: id,
+            app: app,
+            tokenKind: row.tokenKind("tokenKind"),
+            environment: row.environment("environment"),
+            privacy: row.value("receipts") ?? .none,
+            createdAt: createdAt,
+            finishedAt: row.time("finishedAt"),
+            isOpen: row["isOpen"] ?? false,
+            namesTokens: row["namesTokens"] ?? false
+        )
+    }
+
+    /// Returns the cause for which no receipt of a sender is accepted; `nil` if there is none.
+    func refusal(of batch: ReceiptBatch, now: Timestamp) -> ReceiptRefusal? {
+        // The app of another's notification learns nothing about it.
+        if case .installation(_, let app) = batch.sender, app != self.app { return .unknownNotification }
+        guard min(self.privacy, batch.privacy) != .none else { return .receiptsOff }
+        if let finishedAt, now.since(finishedAt) > ReceiptLimits.latest { return .tooLate }
+        return nil
+    }
+}
+
+/// The subject under which receipts are stored.
+struct ReceiptSubject {
+    /// The device, or a number below zero.
+    var subject: Int64
+    /// Other subjects under which earlier receipts of the same installation may be stored.
+    var others: [Int64] = []
+    /// `true` if the device must not be stored.
+    var isCounted: Bool
+    var device: Int64?
+    /// The recipient of the notification; `nil` if it is not known yet.
+    var recipient: Int64?
+}
+
+/// Finds the subjects of one sender's receipts.
+struct ReceiptSubjectFinder {
+    private let batch: ReceiptBatch
+    private let masterKey: MasterKey
+    private let database: Database
+    /// The devices of the installation, the newest first; `nil` before they are read.
+    private var devices: [InstallationDevice]?
+
+    /// A registered device of the installation.
+    private struct InstallationDevice {
+        var id: Int64
+        var kind: TokenKind?
+        var environment: PushEnvironment?
+    }
+
+    init(_ batch: ReceiptBatch, masterKey: MasterKey, database: Database) {
+        (self.batch, self.masterKey, self.database) = (batch, masterKey, database)
+    }
+
+    /// Returns the subject of the sender's receipts of a notification; `nil` if the sender has not had it.
+    mutating func subject(
+        of entry: ReceiptBatch.Entry.Subject,
+        _ notification: ReceiptNotification
+    ) throws -> ReceiptSubject? {
+        switch (self.batch.sender, entry) {
+        case (.installation(let installation, let app), .notification):
+            return try self.subject(ofInstallation: installation, app: app, notification)
+        case (.gateway, .delivery(_, let recipient)):
+            return try self.subject(ofRecipient: recipient, notification)
+        case (.installation, .delivery), (.gateway, .notification): return nil
+        }
+    }
+
+    private mutating func subject(
+        ofInstallation installation: String,
+        app: Int64,
+        _ notification: ReceiptNotification
+    ) throws -> ReceiptSubject? {
+        let devices = try self.devices(of: installation, app: app).filter { device in
+            (notification.tokenKind == nil || device.kind == notification.tokenKind)
+                && (notification.environment == nil || device.environment == notification.environment)
+        }
+        guard let newest = devices.first else { return nil }
+        var chosen: Int64?
+        if !notification.isOpen || devices.count > 1 {
+            chosen = try devices.first { try self.hasDelivery(notification, device: $0.id) }?.id
+        }
+        guard let device = chosen ?? (notification.isOpen ? newest.id : nil) else { return nil }
+        return self.subject(
+            notification,
+            device: device,
+            installation: installation,
+            others: devices.map(\.id).filter { $0 != device }
+        )
+    }
+
+    /// Returns the subject of the recipient of a push that the gateway has delivered.
+    private func subject(ofRecipient recipient: Int64, _ notification: ReceiptNotification) throws -> ReceiptSubject? {
+        let sql = "SELECT state, device FROM delivery WHERE notification = ? AND recipient = ?"
+        let delivery = try self.database.row(sql: sql, [notification.number, recipient])
+        guard delivery != nil || notification.isOpen else { return nil }
+        var device = recipient > 0 ? recipient : delivery?["device"] as Int64?
+        if device == nil, delivery == nil {
+            let sql = """
+                SELECT device.id FROM target JOIN device ON device.app = ?1 AND device.token = target.token
+                    AND device.environment = target.environment
+                WHERE target.notification = ?2 AND target.position = -?3
+                """
+            device = try self.database.integer(sql: sql, [notification.app, notification.number, recipient])
+        }
+        guard let device else {
+            // The position of a token that is not registered names no device.
+            let name = "recipient \(recipient)"
+            var subject = self.subject(notification, device: recipient, installation: name, others: [])
+            (subject.device, subject.recipient) = (nil, recipient)
+            return subject
+        }
+        // What was erased does not come back.
+        guard let row = try self.database.row(sql: "SELECT installation FROM device WHERE id = ?", [device])
+        else { return nil }
+        let installation = row["installation"] as String? ?? "device \(device)"
+        var subject = self.subject(notification, device: device, installation: installation, others: [])
+        subject.recipient = recipient
+        return subject
+    }
+
+    private func subject(
+        _ notification: ReceiptNotification,
+        device: Int64,
+        installation: String,
+        others: [Int64]
+    ) -> ReceiptSubject {
+        let bits = self.masterKey.pseudonym(
+            of: installation,
+            app: notification.app,
+            notification: notification.number
+        )
+        // Below the numbers of recipients.
+        let counted = -(1 << 62) - bits
+        guard notification.privacy == .device else { return ReceiptSubject(subject: counted, isCounted: true) }
+        guard self.batch.privacy == .device else {
+            return ReceiptSubject(subject: counted, others: [device] + others, isCounted: true)
+        }
+        return ReceiptSubject(subject: device, others: others + [counted], isCounted: false, device: device)
+    }
+
+    private mutating func devices(of installation: String, app: Int64) throws -> [InstallationDevice] {
+        if let known = self.devices { return known }
+        let sql = "SELECT id, kind, environment FROM device WHERE app = ? AND installation = ? AND hasLeft = 0"
+        let statement = try RawStatement(sql: sql, in: self.database)
+        defer { statement.reset() }
+        statement.bind(app, at: 1)
+        statement.bind(installation, at: 2)
+        var devices: [InstallationDevice] = []
+        while try statement.step() {
+            devices.append(
+                InstallationDevice(
+                    id: statement.integer(0),
+                    kind: TokenKind(code: statement.integer(1)),
+                    environment: PushEnvironment(code: statement.integer(2))
+                )
+            )
+        }
+        devices.sort { $0.id > $1.id }
+        self.devices = devices
+        return devices
+    }
+
+    /// Returns `true` if the ledger has a delivery to the device that may have arrived.
+    private func hasDelivery(_ notification: ReceiptNotification, device: Int64) throws -> Bool {
+        let (rejected, skipped) = (DeliveryRecord.State.rejected.rawValue, DeliveryRecord.State.skipped.rawValue)
+        let condition = "notification = ?1 AND state NOT IN (\(rejected), \(skipped))"
+        let sql = """
+            SELECT 1 FROM delivery WHERE \(condition) AND recipient = ?2
+            UNION ALL SELECT 1 FROM delivery INDEXED BY deliveryByDevice WHERE device = ?2 AND \(condition)
+            """
+        return try self.database.hasRow(sql: sql, notification.number, device)
+    }
+}

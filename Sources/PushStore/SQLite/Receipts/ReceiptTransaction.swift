@@ -1,0 +1,238 @@
+import Foundation
+import GRDB
+import PushTypes
+
+/// Writes receipts and their counters, within one transaction.
+struct ReceiptTransaction {
+    private let now: Timestamp
+    private let masterKey: MasterKey
+    private let database: Database
+    /// The notifications that were read; `nil` for those that there are not.
+    private var notifications: [ReceiptBatch.Entry.Subject: ReceiptNotification?] = [:]
+    private var counts: [CountKey: (unique: Int64, total: Int64)] = [:]
+    /// The names of actions of each notification.
+    private var actions: [Int64: Set<String>] = [:]
+    /// The apps that have a webhook for receipts, or have none.
+    private var wanted: [Int64: Bool] = [:]
+    /// The receipts for webhooks, by app.
+    private var news: [Int64: [ReceiptNews]] = [:]
+
+    private struct CountKey: Hashable {
+        var notification, event: Int64
+        /// Empty for the event as a whole.
+        var action: String
+    }
+
+    init(now: Timestamp, masterKey: MasterKey, database: Database) {
+        (self.now, self.masterKey, self.database) = (now, masterKey, database)
+    }
+
+    /// Writes the receipts of one sender.
+    mutating func write(_ batch: ReceiptBatch) throws -> [ReceiptResult] {
+        var finder = ReceiptSubjectFinder(batch, masterKey: self.masterKey, database: self.database)
+        return try batch.entries.map { entry in
+            guard let notification = try self.notification(entry.subject) else { return .refused(.unknownNotification) }
+            if let refusal = notification.refusal(of: batch, now: self.now) { return .refused(refusal) }
+            guard let subject = try finder.subject(of: entry.subject, notification) else {
+                return .refused(.unknownNotification)
+            }
+            return try self.write(entry.receipt, subject, notification, from: batch)
+        }
+    }
+
+    private mutating func notification(_ subject: ReceiptBatch.Entry.Subject) throws -> ReceiptNotification? {
+        let key: ReceiptBatch.Entry.Subject =
+            if case .delivery(let prefix, _) = subject { .delivery(prefix, recipient: 0) } else { subject }
+        if let known = self.notifications[key] { return known }
+        let found = try ReceiptNotification.fetch(key, in: self.database)
+        self.notifications[key] = .some(found)
+        return found
+    }
+
+    /// Writes a receipt unless it was written before.
+    private mutating func write(
+        _ receipt: Receipt,
+        _ found: ReceiptSubject,
+        _ notification: ReceiptNotification,
+        from batch: ReceiptBatch
+    ) throws -> ReceiptResult {
+        let event = receipt.event.rawValue
+        var subject = found.subject
+        var earlier = try self.earlier(notification.number, subject, event)
+        for other in found.others where earlier.isEmpty {
+            earlier = try self.earlier(notification.number, other, event)
+            guard !earlier.isEmpty else { continue }
+            // The installation stays the same one. What it wants to be kept as a count becomes one.
+            if found.isCounted, other > 0 {
+                try Self.round(notification.number, other, event: event, to: subject, in: self.database)
+            } else {
+                subject = other
+            }
+        }
+        let id = Self.shortened(receipt.id)
+        guard !earlier.contains(where: { $0.id == id }) else { return .repeated }
+        guard earlier.count < ReceiptLimits.perEvent else { return .refused(.tooMany) }
+        let action = try receipt.action.flatMap { try self.accepted($0, of: notification.number) }
+        let isCounted = found.isCounted || subject < 0
+        var at = min(max(receipt.at, notification.createdAt), self.now)
+        var receivedAt = self.now
+        if isCounted { (at, receivedAt) = (Self.rounded(at), Self.rounded(receivedAt)) }
+        let source: ReceiptSource = if case .gateway = batch.sender { .gateway } else { .app }
+        let sql = """
+            INSERT INTO receipt (notification, subject, event, id, source, at, receivedAt, action)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        let statement = try RawStatement(sql: sql, in: self.database)
+        statement.bind(
+            notification.number,
+            subject,
+            event,
+            id,
+            source.rawValue,
+            at.milliseconds,
+            receivedAt.milliseconds
+        )
+        statement.bind(action, at: 8)
+        try statement.run()
+        self.count(notification.number, event, "", isFirst: earlier.isEmpty)
+        if let action {
+            self.count(notification.number, event, action, isFirst: !earlier.contains { $0.action == action })
+        }
+        if try self.isWanted(notification.app) {
+            let record = ReceiptRecord(
+                event: receipt.event,
+                action: action,
+                source: source,
+                at: at,
+                receivedAt: receivedAt,
+                device: isCounted ? nil : found.device,
+                subject: subject
+            )
+            self.news[notification.app, default: []].append(
+                try self.news(receipt.id, record, notification, recipient: found.recipient)
+            )
+        }
+        return .accepted
+    }
+
+    /// Returns the ids and actions of the receipts that a subject has.
+    private func earlier(_ notification: Int64, _ subject: Int64, _ event: Int64) throws
+        -> [(id: Int64, action: String?)]
+    {
+        let sql = "SELECT id, action FROM receipt WHERE notification = ? AND subject = ? AND event = ?"
+        let statement = try RawStatement(sql: sql, in: self.database)
+        defer { statement.reset() }
+        statement.bind(notification, subject, event)
+        var rows: [(Int64, String?)] = []
+        while try statement.step() { rows.append((statement.integer(0), statement.text(1))) }
+        return rows
+    }
+
+    /// Returns the name of an action; `nil` once the notification has as many others as are kept.
+    private mutating func accepted(_ action: String, of notification: Int64) throws -> String? {
+        var known = self.actions[notification]
+        if known == nil {
+            let sql = "SELECT DISTINCT action FROM receiptCount WHERE notification = ? AND action != ''"
+            known = Set(try self.database.rows(sql: sql, [notification]).compactMap { $0["action"] as String? })
+        }
+        var names = known ?? []
+        if names.count < ReceiptLimits.actions { names.insert(action) }
+        self.actions[notification] = names
+        return names.contains(action) ? action : nil
+    }
+
+    private mutating func count(_ notification: Int64, _ event: Int64, _ action: String, isFirst: Bool) {
+        let key = CountKey(notification: notification, event: event, action: action)
+        self.counts[key, default: (0, 0)].total += 1
+        if isFirst { self.counts[key]?.unique += 1 }
+    }
+
+    // MARK: Webhooks
+
+    private mutating func isWanted(_ app: Int64) throws -> Bool {
+        if let known = self.wanted[app] { return known }
+        let isWanted = try SQLiteStore.wants(.receipt, app: app, in: self.database)
+        self.wanted[app] = isWanted
+        return isWanted
+    }
+
+    private func news(
+        _ id: UUID,
+        _ record: ReceiptRecord,
+        _ notification: ReceiptNotification,
+        recipient: Int64?
+    ) throws -> ReceiptNews {
+        var news = ReceiptNews(id: id, notification: notification.id, record: record)
+        guard let device = record.device else { return news }
+        news.recipient = recipient
+        if recipient == nil {
+            let sql = "SELECT recipient FROM delivery WHERE device = ? AND notification = ?"
+            let named = try self.database.integer(sql: sql, [device, notification.number])
+            news.recipient = named ?? (notification.namesTokens ? nil : device)
+        }
+        let sql = "SELECT token, environment, user FROM device WHERE id = ?"
+        if let row = try self.database.row(sql: sql, [device]) {
+            (news.token, news.environment, news.user) = (
+                row.token("token"), row.environment("environment"), row["user"]
+            )
+        }
+        return news
+    }
+
+    /// Writes the counters, and the events for webhooks.
+    /// - Returns: Whether there are events.
+    func finish(announce: ([ReceiptNews]) -> Data) throws -> Bool {
+        for (key, count) in self.counts {
+            let sql = """
+                INSERT INTO receiptCount (notification, event, uniqueCount, total, action) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (notification, event, action) DO UPDATE
+                SET uniqueCount = uniqueCount + excluded.uniqueCount, total = total + excluded.total
+                """
+            let statement = try RawStatement(sql: sql, in: self.database)
+            statement.bind(key.notification, key.event, count.unique, count.total)
+            statement.bind(key.action, at: 5)
+            try statement.run()
+        }
+        for (app, news) in self.news {
+            let kind = WebhookRecord.Event.receipt.rawValue
+            let values: Columns = [
+                "app": app, "kind": kind, "at": self.now.milliseconds, "events": announce(news),
+            ]
+            try self.database.insert(into: "eventBlock", values)
+        }
+        return !self.news.isEmpty
+    }
+
+    // MARK: Values
+
+    /// Turns the receipts of a device for one event, or for all with `nil`, into those of a count: with another subject and
+    /// rounded times. The counters stay right.
+    static func round(
+        _ notification: Int64,
+        _ device: Int64,
+        event: Int64?,
+        to subject: Int64,
+        in database: Database
+    ) throws {
+        let unit = ReceiptLimits.rounding
+        let sql = """
+            UPDATE receipt SET subject = ?3, at = at / \(unit) * \(unit), receivedAt = receivedAt / \(unit) * \(unit)
+            WHERE notification = ?1 AND subject = ?2 AND event = coalesce(?4, event)
+            """
+        try database.run(sql: sql, notification, device, subject, event)
+    }
+
+    private static func rounded(_ time: Timestamp) -> Timestamp {
+        Timestamp(milliseconds: time.milliseconds / ReceiptLimits.rounding * ReceiptLimits.rounding)
+    }
+
+    /// Returns 64 bits of a hash of an id.
+    private static func shortened(_ id: UUID) -> Int64 {
+        // FNV-1a with a final mix: enough to tell the twenty receipts of one subject apart.
+        withUnsafeBytes(of: id.uuid) { bytes in
+            var hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+            hash = (hash ^ hash >> 32) &* 0xd6e8_feb8_6659_fd93
+            return Int64(bitPattern: hash ^ hash >> 32)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func setReceipts(_ privacy: ReceiptPrivacy, app: Int64) async throws {
+        try await self.database.run(sql: "UPDATE app SET receipts = ? WHERE id = ?", [privacy.rawValue, app])
+    }
+
+    package func addReceipts(
+        _ batches: [ReceiptBatch],
+        now: Timestamp,
+        announce: @Sendable ([ReceiptNews]) -> Data
+    ) async throws -> (results: [[ReceiptResult]], hasEvents: Bool) {
+        let masterKey = self.masterKey
+        return try await self.database.write { database in
+            var transaction = ReceiptTransaction(now: now, masterKey: masterKey, database: database)
+            let results = try batches.map { try transaction.write($0) }
+            return (results, try transaction.finish(announce: announce))
+        }
+    }
+
+    package func receiptCounts(of notification: UUID) async throws -> [ReceiptCount] {
+        let sql = """
+            SELECT event, action, uniqueCount, total FROM receiptCount
+            WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY event, action
+            """
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
+                // An event of a later version is left out.
+                guard let event = row.value("event") as ReceiptEvent?, let action = row["action"] as String?
+                else { return nil }
+                return ReceiptCount(
+                    event: event,
+                    action: action.isEmpty ? nil : action,
+                    unique: row["uniqueCount"] ?? 0,
+                    total: row["total"] ?? 0
+                )
+            }
+        }
+    }
+
+    package func receipts(
+        of notification: UUID,
+        from place: ReceiptPlace,
+        limit: Int
+    ) async throws -> [ReceiptRecord] {
+        let sql = """
+            SELECT subject, event, action, source, at, receivedAt FROM receipt
+            WHERE notification = (SELECT number FROM notification WHERE id = ?) AND subject >= ?
+            ORDER BY subject, event, id LIMIT ? OFFSET ?
+            """
+        return try await self.database.query { database in
+            try database.rows(sql: sql, [notification.uuidString, place.subject, limit, max(0, place.skipped)])
+                .compactMap(Self.receipt)
+        }
+    }
+
+    /// Returns the receipts of one recipient of a notification, in their order.
+    static func receipts(of notification: Int64, subject: Int64, in database: Database) throws -> [ReceiptRecord] {
+        let sql = """
+            SELECT subject, event, action, source, at, receivedAt FROM receipt
+            WHERE notification = ? AND subject = ?
+            """
+        return try database.rows(sql: sql, [notification, subject]).compactMap(Self.receipt)
+            .sorted { ($0.at, $0.event.rawValue) < ($1.at, $1.event.rawValue) }
+    }
+
+    /// Reads a row; `nil` for an event of a later version.
+    private static func receipt(_ row: Row) throws -> ReceiptRecord? {
+        guard let subject = row["subject"] as Int64?, let code = row["event"] as Int64?, let at = row.time("at"),
+            let receivedAt = row.time("receivedAt")
+        else { throw DamagedRow(table: "receipt") }
+        guard let event = ReceiptEvent(rawValue: code), let source = row.value("source") as ReceiptSource? else {
+            return nil
+        }
+        return ReceiptRecord(
+            event: event,
+            action: row["action"],
+            source: source,
+            at: at,
+            receivedAt: receivedAt,
+            device: subject > 0 ? subject : nil,
+            subject: subject
+        )
+    }
+
+    package func gatewayPosition(_ address: String) async throws -> Int64? {
+        try await self.database.read {
+            try $0.integer(sql: "SELECT position FROM gatewayCursor WHERE address = ?", [address])
+        }
+    }
+
+    package func setGatewayPosition(_ position: Int64, of address: String) async throws {
+        let sql = "INSERT OR REPLACE INTO gatewayCursor (address, position) VALUES (?, ?)"
+        try await self.database.run(sql: sql, [address, position])
+    }
+}

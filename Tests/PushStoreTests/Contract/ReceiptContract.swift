@@ -1,0 +1,365 @@
+import Foundation
+import PushStore
+import PushTesting
+import PushTypes
+import Testing
+
+/// The contract of receipts. After each test the counters are compared with the ledger, by the store's own rules.
+@Suite(.timeLimit(.minutes(5))) struct ReceiptContract: StoreContract {
+    private static let installation = "installation-1"
+
+    /// Returns the batch of an installation.
+    private func batch(
+        _ receipts: [(UUID, Receipt)],
+        app: Int64,
+        privacy: ReceiptPrivacy = .device,
+        from installation: String = ReceiptContract.installation
+    ) -> ReceiptBatch {
+        ReceiptBatch(
+            from: .installation(installation, app: app),
+            privacy: privacy,
+            receipts.map { .init($0.1, of: .notification($0.0)) }
+        )
+    }
+
+    private func receipt(_ event: ReceiptEvent, action: String? = nil, id: UUID = UUID(), at: Timestamp? = nil)
+        -> Receipt
+    {
+        Receipt(id: id, event: event, action: action, at: at ?? self.now)
+    }
+
+    private func add(
+        _ store: any ProviderStore,
+        _ batches: ReceiptBatch...,
+        now: Timestamp? = nil
+    ) async throws -> [[ReceiptResult]] {
+        try await store.addReceipts(batches, now: now ?? self.now) { _ in Data() }.results
+    }
+
+    /// Runs a test with a campaign in progress to the device of an installation.
+    private func withCampaign(
+        _ backend: StoreBackend,
+        _ privacy: ReceiptPrivacy = .device,
+        _ body: (any ProviderStore, Int64, NotificationRecord, _ device: Int64) async throws -> Void
+    ) async throws {
+        try await backend.withStore { store, app in
+            let device = try await store.register(1, app: app) { $0.installation = Self.installation }
+            let notification = try await store.start(app: app) { $0.content.receipts = privacy }
+            try await body(store, app, notification, device)
+        }
+    }
+
+    private func end(_ store: any ProviderStore, accepts: Bool = true) async throws {
+        let claim = try await store.claimed()
+        let recipients = try await store.readAll(claim, page: 100)
+        try await store.commit(claim) { page in
+            page.step = .last(claim)
+            page.deliveries = recipients.map { .fixture($0, accepts ? .accepted : .rejected) }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aRepeatedReceiptCountsOnce(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, device in
+            let id = notification.id
+            let (shown, opened) = (self.receipt(.shown), self.receipt(.opened))
+            let batch = self.batch([(id, shown), (id, opened), (id, shown)], app: app)
+            #expect(try await self.add(store, batch) == [[.accepted, .accepted, .repeated]])
+            #expect(
+                try await self.add(store, batch, batch) == [
+                    [.repeated, .repeated, .repeated], [.repeated, .repeated, .repeated],
+                ]
+            )
+            let again = self.batch([(id, self.receipt(.opened))], app: app)
+            #expect(try await self.add(store, again) == [[.accepted]])
+            let counts = try await store.receiptCounts(of: id)
+            #expect(
+                counts == [
+                    ReceiptCount(event: .shown, unique: 1, total: 1), ReceiptCount(event: .opened, unique: 1, total: 2),
+                ]
+            )
+            try await self.end(store)
+            let deliveries = try await store.deliveries(of: id, state: nil, after: nil, limit: 10)
+            #expect(deliveries.first?.receipts.map(\.event) == [.shown, .opened, .opened])
+            #expect(deliveries.first?.receipts.map(\.device) == [device, device, device])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func actionsAreCountedByName(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, _ in
+            let id = notification.id
+            let names = ["REPLY", "LIKE", "REPLY"].map { (id, self.receipt(.action, action: $0)) }
+            let conversion = (id, self.receipt(.converted))
+            _ = try await self.add(store, self.batch(names + [conversion], app: app))
+            let counts = try await store.receiptCounts(of: id)
+            #expect(
+                counts == [
+                    ReceiptCount(event: .action, unique: 1, total: 3),
+                    ReceiptCount(event: .action, action: "LIKE", unique: 1, total: 1),
+                    ReceiptCount(event: .action, action: "REPLY", unique: 1, total: 2),
+                    ReceiptCount(event: .converted, unique: 1, total: 1),
+                ]
+            )
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsTooManyIsBounded(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, _ in
+            let many = (0..<ReceiptLimits.perEvent + 1).map { _ in (notification.id, self.receipt(.opened)) }
+            let results = try await self.add(store, self.batch(many, app: app))[0]
+            #expect(results.count { $0 == .accepted } == ReceiptLimits.perEvent)
+            #expect(results.last == .refused(.tooMany))
+            // Names beyond the bound are counted with the event only.
+            for installation in 0..<4 {
+                try await store.register(10 + installation, app: app) { $0.installation = "other-\(installation)" }
+                let actions = (0..<ReceiptLimits.perEvent).map {
+                    (notification.id, self.receipt(.action, action: "A\(installation).\($0)"))
+                }
+                let batch = self.batch(actions, app: app, from: "other-\(installation)")
+                #expect(try await self.add(store, batch)[0].allSatisfy { $0 == .accepted })
+            }
+            let counts = try await store.receiptCounts(of: notification.id).filter { $0.event == .action }
+            #expect(counts.count == ReceiptLimits.actions + 1)
+            #expect(counts.first == ReceiptCount(event: .action, unique: 4, total: 80))
+        }
+    }
+
+    /// A receipt may come before the page's commit; once the notification has ended, the ledger decides.
+    @Test(arguments: StoreBackend.available)
+    func onlyRecipientsHaveReceipts(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, _ in
+            let refused: [[ReceiptResult]] = [[.refused(.unknownNotification)]]
+            func opened(_ installation: String, app: Int64) -> ReceiptBatch {
+                self.batch([(notification.id, self.receipt(.opened))], app: app, from: installation)
+            }
+            #expect(try await self.add(store, opened("no-such-installation", app: app)) == refused)
+            #expect(try await self.add(store, opened(Self.installation, app: app + 1)) == refused)
+            let unknown = self.batch([(UUID(), self.receipt(.opened))], app: app)
+            #expect(try await self.add(store, unknown) == refused)
+            try await store.register(5, app: app) {
+                ($0.installation, $0.kind) = ("voip-only", .voip)
+            }
+            let alert = try await store.start(app: app) {
+                ($0.content.receipts, $0.content.tokenKind) = (.device, .alert)
+            }
+            let voip = self.batch([(alert.id, self.receipt(.opened))], app: app, from: "voip-only")
+            #expect(try await self.add(store, voip) == refused)
+            _ = try await store.setState(.cancel, of: alert.id, now: self.now)
+            #expect(try await self.add(store, opened(Self.installation, app: app)) == [[.accepted]])
+            try await self.end(store)
+            try await store.register(6, app: app) { $0.installation = "came-later" }
+            #expect(try await self.add(store, opened("came-later", app: app)) == refused)
+            #expect(try await self.add(store, opened(Self.installation, app: app)) == [[.accepted]])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aRejectedPushHasNoReceipts(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, _ in
+            try await self.end(store, accepts: false)
+            let batch = self.batch([(notification.id, self.receipt(.opened))], app: app)
+            #expect(try await self.add(store, batch) == [[.refused(.unknownNotification)]])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func lateReceiptsCountForThirtyDays(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, _ in
+            let opened = self.batch([(notification.id, self.receipt(.opened))], app: app)
+            try await self.end(store)
+            let last = self.now.advanced(by: ReceiptLimits.latest)
+            let late = last.advanced(by: .milliseconds(1))
+            #expect(try await self.add(store, opened, now: late) == [[.refused(.tooLate)]])
+            #expect(try await self.add(store, opened, now: last) == [[.accepted]])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aWrongClockIsBounded(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, _ in
+            let times = [Timestamp(milliseconds: 0), Timestamp(milliseconds: .max)]
+            let batch = self.batch(times.map { (notification.id, self.receipt(.opened, at: $0)) }, app: app)
+            _ = try await self.add(store, batch, now: self.later)
+            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            #expect(Set(receipts.map(\.at)) == [self.now, self.later])
+            #expect(Set(receipts.map(\.receivedAt)) == [self.later])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available, [(ReceiptPrivacy.counts, ReceiptPrivacy.device), (.device, .counts)])
+    func countsNameNoDevice(backend: StoreBackend, levels: (ReceiptPrivacy, ReceiptPrivacy)) async throws {
+        try await self.withCampaign(backend, levels.0) { store, app, notification, _ in
+            let shown = self.receipt(.shown, at: self.later)
+            let batch = self.batch([(notification.id, shown)], app: app, privacy: levels.1)
+            #expect(try await self.add(store, batch, batch, now: self.later) == [[.accepted], [.repeated]])
+            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            #expect(receipts.map(\.device) == [nil])
+            #expect(receipts.allSatisfy { $0.subject < -(1 << 61) && $0.at.milliseconds % 3_600_000 == 0 })
+            #expect(try await store.receiptCounts(of: notification.id).map(\.unique) == [1])
+            try await self.end(store)
+            let deliveries = try await store.deliveries(of: notification.id, state: nil, after: nil, limit: 10)
+            #expect(deliveries.map(\.receipts) == [[]])
+        }
+    }
+
+    /// An installation that changes its mind stays one installation.
+    @Test(arguments: StoreBackend.available)
+    func aStricterLevelTakesTheDeviceAway(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, device in
+            let first = self.receipt(.opened)
+            _ = try await self.add(store, self.batch([(notification.id, first)], app: app))
+            let second = self.batch(
+                [(notification.id, first), (notification.id, self.receipt(.opened))],
+                app: app,
+                privacy: .counts
+            )
+            #expect(try await self.add(store, second) == [[.repeated, .accepted]])
+            let third = self.batch([(notification.id, self.receipt(.opened))], app: app)
+            #expect(try await self.add(store, third) == [[.accepted]])
+            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            #expect(receipts.map(\.device) == [nil, nil, nil])
+            #expect(receipts.allSatisfy { $0.subject != device })
+            let counts = try await store.receiptCounts(of: notification.id)
+            #expect(counts == [ReceiptCount(event: .opened, unique: 1, total: 3)])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func withoutReceiptsNoneAreKept(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend, .none) { store, app, notification, _ in
+            let batch = self.batch([(notification.id, self.receipt(.shown))], app: app)
+            #expect(try await self.add(store, batch) == [[.refused(.receiptsOff)]])
+            #expect(try await store.receiptCounts(of: notification.id) == [])
+        }
+    }
+
+    /// The gateway and the app report the same device, which is unique once.
+    @Test(arguments: StoreBackend.available, [ReceiptPrivacy.device, .counts])
+    func theGatewayReportsToo(backend: StoreBackend, privacy: ReceiptPrivacy) async throws {
+        try await self.withCampaign(backend, privacy) { store, app, notification, device in
+            let prefix = DeliveryPrefix(of: notification.id)
+            func delivered(_ recipient: Int64) -> ReceiptBatch {
+                let receipt = self.receipt(
+                    .delivered,
+                    id: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+                )
+                let entry = ReceiptBatch.Entry(receipt, of: .delivery(prefix, recipient: recipient))
+                return ReceiptBatch(from: .gateway, privacy: .device, [entry])
+            }
+            #expect(try await self.add(store, delivered(device), delivered(device)) == [[.accepted], [.repeated]])
+            let own = self.batch([(notification.id, self.receipt(.delivered))], app: app)
+            #expect(try await self.add(store, own) == [[.accepted]])
+            let counts = try await store.receiptCounts(of: notification.id)
+            #expect(counts == [ReceiptCount(event: .delivered, unique: 1, total: 2)])
+            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            #expect(Set(receipts.map(\.source)) == [.app, .gateway])
+            try await self.end(store)
+            #expect(try await self.add(store, delivered(device + 1)) == [[.refused(.unknownNotification)]])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func pagesOfAListCutNothing(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, _ in
+            for installation in 0..<4 {
+                let name = "installation-\(installation)"
+                try await store.register(installation, app: app) { $0.installation = name }
+                let receipts = ReceiptEvent.allCases.map { (notification.id, self.receipt($0)) }
+                _ = try await self.add(store, self.batch(receipts, app: app, from: name))
+            }
+            var (place, all): (ReceiptPlace, [ReceiptRecord]) = (ReceiptPlace(), [])
+            while true {
+                let page = try await store.receipts(of: notification.id, from: place, limit: 5)
+                guard !page.isEmpty else { break }
+                all += page
+                place.advance(past: page)
+            }
+            #expect(all.count == 24)
+            #expect(Set(all.map { [$0.subject, $0.event.rawValue] }).count == 24)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func erasingAUserTakesTheDevicesAway(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let device = try await store.register(1, app: app) {
+                ($0.installation, $0.user) = (Self.installation, .set("alice"))
+            }
+            let notification = try await store.start(app: app) { $0.content.receipts = .device }
+            let opened = [self.receipt(.opened), self.receipt(.shown)].map { (notification.id, $0) }
+            _ = try await self.add(store, self.batch(opened, app: app))
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            while try await store.continueErasure(erasure, now: self.now) {}
+            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            #expect(receipts.count == 2)
+            #expect(receipts.allSatisfy { $0.device == nil && $0.subject != device })
+            #expect(Set(receipts.map(\.subject)).count == 1)
+            #expect(receipts.allSatisfy { $0.at.milliseconds % 3_600_000 == 0 })
+            #expect(try await store.receiptCounts(of: notification.id).map(\.unique) == [1, 1])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available, [1, 1000])
+    func receiptsAreForgottenWithTheirNotification(backend: StoreBackend, limit: Int) async throws {
+        try await self.withCampaign(backend) { store, app, notification, _ in
+            let all = ReceiptEvent.allCases.map { (notification.id, self.receipt($0)) }
+            _ = try await self.add(store, self.batch(all, app: app))
+            try await self.end(store)
+            while true {
+                let count = try await store.forget(before: self.later, limit: limit)
+                guard count > 0 else { break }
+                #expect(count <= limit + 1)
+            }
+            #expect(try await store.notification(notification.id) == nil)
+            // The store's rules find what remains of a notification that is gone.
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func onlyWebhooksThatAskGetReceipts(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, device in
+            func write() async throws -> Bool {
+                let batch = self.batch([(notification.id, self.receipt(.opened))], app: app)
+                return try await store.addReceipts([batch], now: self.now) { news in
+                    #expect(news.map(\.record.device) == [device])
+                    #expect(news.map(\.recipient) == [device])
+                    #expect(news.map(\.token) == [.numbered(1)])
+                    return Data(#"{"type":"receipt"}"#.utf8)
+                }.hasEvents
+            }
+            #expect(!WebhookRecord.Event.standard.contains(.receipt))
+            for events in [WebhookRecord.Event.standard, [.receipt]] {
+                try await store.addWebhook(
+                    WebhookRecord(
+                        id: UUID(),
+                        app: app,
+                        url: "https://example.com",
+                        secret: "secret",
+                        events: events,
+                        createdAt: self.now
+                    )
+                )
+                #expect(try await write() == (events == [.receipt]))
+            }
+            let blocks = try await store.eventBlocks(app: app, kinds: [.receipt], after: 0, limit: 10)
+            #expect(blocks.map(\.kind) == [.receipt])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func theSettingOfAnAppIsStored(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            #expect(try await store.app(id: app)?.receipts == ReceiptPrivacy.none)
+            for privacy in ReceiptPrivacy.allCases {
+                try await store.setReceipts(privacy, app: app)
+                #expect(try await store.app(id: app)?.receipts == privacy)
+            }
+            #expect(try await store.gatewayPosition("gateway") == nil)
+            try await store.setGatewayPosition(7, of: "gateway")
+            try await store.setGatewayPosition(9, of: "gateway")
+            #expect(try await store.gatewayPosition("gateway") == 9)
+        }
+    }
+}
