@@ -30,6 +30,7 @@ extension Cursor.List {
     static let audit = Cursor.List("a")
     static let history = Cursor.List("h", hasTwoPositions: true)
     static let schedules = Cursor.List("s")
+    static let timeline = Cursor.List("l")
 }
 
 extension ParameterDescription {

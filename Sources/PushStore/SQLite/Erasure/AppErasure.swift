@@ -77,7 +77,7 @@ struct NotificationErasure {
     private static let tables = [
         ("shard", "number"), ("delivery", "recipient"), ("retry", "recipient"), ("tokenHad", "token"),
         ("badgeStep", "holder"),
-        ("target", "position"),
+        ("target", "position"), ("page", "answeredAt, first"), ("attempt", "recipient, number"),
     ]
 
     let number: Int64
@@ -91,7 +91,7 @@ struct NotificationErasure {
         try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", self.number)
         for (table, key) in Self.tables {
             let sql = """
-                DELETE FROM \(table) WHERE notification = ?1 AND \(key) IN (
+                DELETE FROM \(table) WHERE notification = ?1 AND (\(key)) IN (
                     SELECT \(key) FROM \(table) WHERE notification = ?1 LIMIT ?2)
                 """
             if try self.database.run(sql: sql, self.number, Int64(self.limit)) >= self.limit { return true }

@@ -137,6 +137,9 @@ enum NotificationRow {
                 "name": notification.name, "expiresIn": content.expiresIn,
                 "key": notification.key?.id.uuidString, "keyName": notification.key?.name,
                 "resendOf": notification.resendOf?.uuidString,
+                "receivedAt": notification.acceptance.receivedAt?.milliseconds,
+                "checkedIn": notification.acceptance.checkedIn,
+                "warnings": try Self.text(of: notification.acceptance.warnings),
             ]
         )
         if case .tokens(let tokens) = notification.audience {
@@ -147,6 +150,11 @@ enum NotificationRow {
             }
         }
         return number
+    }
+
+    /// Returns warnings as they are stored; `nil` for none.
+    private static func text(of warnings: [String]) throws -> Data? {
+        warnings.isEmpty ? nil : try JSONValue.array(warnings.map(JSONValue.string)).text
     }
 
     private static func text(of audience: Audience) throws -> String {

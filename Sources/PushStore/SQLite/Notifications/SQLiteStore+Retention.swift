@@ -38,7 +38,28 @@ extension SQLiteStore {
             try database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", number)
             return deliveries
         }
+        for (table, key) in Self.traces {
+            let sql = """
+                DELETE FROM \(table) WHERE notification = ?1 AND (\(key)) IN (
+                    SELECT \(key) FROM \(table) WHERE notification = ?1 LIMIT ?2)
+                """
+            let deleted = try database.run(sql: sql, number, Int64(limit))
+            guard deleted < limit else { return deleted }
+        }
         try database.run(sql: "DELETE FROM notification WHERE number = ?", number)
+        try Self.forgetConnections(before: before, in: database)
         return deliveries + 1
+    }
+
+    /// The tables with rows of deliveries besides the ledger, and their keys within a notification.
+    static let traces = [("page", "answeredAt, first"), ("attempt", "recipient, number")]
+
+    /// The connections that are kept whatever their age, as they may be open: more than a provider has.
+    private static let keptConnections = 1000
+
+    /// Deletes connections that were opened before this time.
+    private static func forgetConnections(before: Timestamp, in database: Database) throws {
+        let sql = "DELETE FROM connection WHERE openedAt < ? AND id <= (SELECT max(id) FROM connection) - ?"
+        try database.run(sql: sql, before.milliseconds, Int64(Self.keptConnections))
     }
 }

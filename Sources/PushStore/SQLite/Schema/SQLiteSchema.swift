@@ -23,6 +23,7 @@ enum SQLiteSchema {
         migrator.registerMigration("5 keys per app") { try $0.execute(sql: Self.keysPerApp) }
         migrator.registerMigration("6 announcements") { try $0.execute(sql: Self.announcements) }
         migrator.registerMigration("7 unknown") { try $0.execute(sql: Self.unknown) }
+        migrator.registerMigration("10 timeline") { try $0.execute(sql: Self.timeline) }
         return migrator
     }
 

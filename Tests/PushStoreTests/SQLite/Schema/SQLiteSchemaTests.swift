@@ -48,7 +48,7 @@ import Testing
                 )
             }
             #expect(loose == ["grdb_migrations"])
-            #expect(indexes == 52)
+            #expect(indexes == 53)
         }
     }
 
