@@ -7,4 +7,10 @@ package import PushTypes
 package protocol NotificationSender: Sendable {
     /// Sends many pushes and returns their outcomes in the same order.
     func send(_ pushes: [Push]) async -> [Outcome]
+    /// Sends many pushes and returns their outcomes with their ways.
+    func follow(_ pushes: [Push]) async -> SentPushes
+}
+
+extension NotificationSender {
+    package func follow(_ pushes: [Push]) async -> SentPushes { SentPushes(outcomes: await self.send(pushes)) }
 }

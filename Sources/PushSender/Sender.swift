@@ -31,13 +31,18 @@ public final class Sender: NotificationSender, Service {
     /// The array costs one hop to each connection's event loop. The pushes wait in it until a connection has a free stream,
     /// and the caller is suspended: that is the back-pressure.
     public func send(_ pushes: [Push]) async -> [Outcome] {
-        guard !pushes.isEmpty else { return [] }
+        await self.follow(pushes).outcomes
+    }
+
+    /// Sends many pushes and returns their outcomes with their ways.
+    package func follow(_ pushes: [Push]) async -> SentPushes {
+        guard !pushes.isEmpty else { return SentPushes(outcomes: []) }
         let batch = SendBatch(pushes, metrics: self.pool.metrics)
         return await withTaskCancellationHandler {
             self.pool.send(batch)
             // A cancellation before this point found nothing to take back.
             if Task.isCancelled { self.pool.cancel(batch) }
-            return await batch.outcomes
+            return await batch.sent
         } onCancel: {
             self.pool.cancel(batch)
         }
@@ -59,7 +64,7 @@ public final class Sender: NotificationSender, Service {
         continuation.onTermination = { if case .cancelled = $0 { pool.cancel(batch) } }
         pool.send(batch)
         Task {
-            _ = await batch.outcomes
+            _ = await batch.sent
             // The sender must not close its pool while the stream is read.
             withExtendedLifetime(self) { continuation.finish() }
         }

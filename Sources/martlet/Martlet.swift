@@ -25,7 +25,8 @@ struct Martlet: AsyncParsableCommand {
                 name: "Provider",
                 subcommands: [
                     StatusCommand.self, AppCommand.self, CredentialCommand.self, UserCommand.self, AudienceCommand.self,
-                    NotificationCommand.self, ScheduleCommand.self, WebhookCommand.self, TokenInvalidationCommand.self,
+                    NotificationCommand.self, TimelineCommand.self, ScheduleCommand.self, WebhookCommand.self,
+                    TokenInvalidationCommand.self,
                     KeyCommand.self, AuditCommand.self,
                 ]
             ),

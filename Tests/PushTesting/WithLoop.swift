@@ -1,6 +1,8 @@
 import Foundation
+import ProviderAPI
 package import PushDevice
 import PushGateway
+import PushProvider
 import PushSender
 package import PushSupport
 import PushTypes
@@ -71,7 +73,12 @@ package func withLoop<Value: Sendable>(
                 logger: silentLogger
             )
             return try await withServices([pool]) {
-                try await withProvider(senders: pool, time: time) { provider in
+                let admin = GatewayEvents(url: "http://127.0.0.1:\(gateway.addresses.admin)")
+                return try await withProvider(
+                    senders: pool,
+                    time: time,
+                    configure: { $0.gatewayEvents = admin }
+                ) { provider in
                     try await provider.addVectorsApp(in: [.sandbox])
                     return try await body(RunningLoop(gateway: gateway, provider: provider, time: time, proxy: proxy))
                 }

@@ -54,6 +54,7 @@ struct SendingController: Controller {
 
     /// Accepts a notification. It is on disk before the response with 202.
     private func send(_ request: OperationRequest) async throws -> Response {
+        let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
         let app = try await request.app(self.store)
         let key = try Self.idempotencyKey(request.http)
         let waiting = try OutcomeWaiting(request)
@@ -78,7 +79,8 @@ struct SendingController: Controller {
             wanted,
             app: app.id,
             key: request.caller?.reference,
-            idempotency: idempotency
+            idempotency: idempotency,
+            acceptance: AcceptanceRecord(receivedAt: receivedAt, checkedIn: begin.duration(to: .now).microseconds)
         ) { recipients in
             guard waiting != nil, recipients ?? .max > OutcomeWaiting.maximumRecipients else { return }
             throw OutcomeWaiting.tooMany(recipients)
@@ -211,7 +213,7 @@ struct SendingController: Controller {
 
     private static let resendRequest = Schema.object(optional: [
         "states": .array(of: .choice(NotificationResend.states.map(\.word)), count: 1...3)
-            .described("Default both."),
+            .described("Default rejected and failed."),
         "reasons": .array(of: .string(length: 1...300), count: 1...NotificationResend.maximumReasons)
             .described("Default all but those for which the token is at fault."),
         "name": .string(length: 1...NotificationRequest.maximumName).described("Default that of the first."),

@@ -31,6 +31,7 @@ extension Cursor.List {
     static let history = Cursor.List("h", hasTwoPositions: true)
     static let schedules = Cursor.List("s")
     static let receipts = Cursor.List("p", hasTwoPositions: true)
+    static let timeline = Cursor.List("l")
 }
 
 extension ParameterDescription {

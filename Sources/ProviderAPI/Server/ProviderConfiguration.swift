@@ -27,6 +27,8 @@ package struct ProviderConfiguration: Sendable {
     package var confirmsClock = false
     /// The addresses that webhooks may have. Default public ones.
     package var webhookAddresses = AddressPolicy()
+    /// The events of the gateway that the provider sends to. Default none.
+    package var gatewayEvents: GatewayEvents?
     package var erasure = ErasureSettings()
     package var limits = Limits()
     /// The apps that accept compatibility forms. Default none.

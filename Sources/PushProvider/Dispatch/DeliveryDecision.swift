@@ -24,6 +24,8 @@ struct DeliveryDecision: Hashable, Sendable {
     var reason: String?
     /// Indicates whether the response to this try or an earlier one was lost.
     var mayHaveArrived = false
+    /// Indicates whether the push left.
+    var wasSent = true
 
     /// Decides the consequence of an outcome.
     /// - Parameters:
@@ -58,7 +60,8 @@ struct DeliveryDecision: Hashable, Sendable {
                     using: &generator
                 ),
                 reason: reason,
-                mayHaveArrived: mayHaveArrived || isUnknown
+                mayHaveArrived: mayHaveArrived || isUnknown,
+                wasSent: counts
             )
         }
         switch outcome {

@@ -58,7 +58,13 @@ extension Dispatcher {
             let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: page.isLast ? nil : until)
             slot?.pageStarted()
             self.pages.metrics.noteStart(of: &claim, at: clocks)
-            var sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
+            var sent = try await self.pages.send(
+                work,
+                of: notification,
+                fence: claim.fence,
+                step: step,
+                claimedAt: claim.claimedAt
+            )
             let keepsSlot = slot?.pageEnded(sent.report) ?? true
             let delay = self.pacing.record(sent.report, of: service, now: self.time.steady)
             pagesLeft -= 1
@@ -149,7 +155,13 @@ extension Dispatcher {
         slot?.pageStarted()
         var claim = claim
         self.pages.metrics.noteStart(of: &claim, at: clocks)
-        let sent = try await self.pages.send(work, of: notification, fence: claim.fence, step: step)
+        let sent = try await self.pages.send(
+            work,
+            of: notification,
+            fence: claim.fence,
+            step: step,
+            claimedAt: claim.claimedAt
+        )
         _ = slot?.pageEnded(sent.report)
         return sent.result
     }
@@ -208,6 +220,12 @@ extension Dispatcher {
         let work = PageWork(claim, at: clocks)
         self.pages.metrics.noteRetry(claim, at: clocks)
         _ = self.pacing.spend(work.recipients.count, of: notification, now: clocks.steady)
-        return try await self.pages.send(work, of: notification, fence: claim.fence, step: nil)
+        return try await self.pages.send(
+            work,
+            of: notification,
+            fence: claim.fence,
+            step: nil,
+            claimedAt: claim.claimedAt
+        )
     }
 }

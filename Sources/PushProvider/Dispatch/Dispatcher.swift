@@ -106,7 +106,7 @@ package struct Dispatcher: Service {
         excluding services: Set<DispatchTarget> = []
     ) async throws -> [ShardClaim] {
         let clocks = self.time.reading
-        return try await self.leases.claim(fence: \.fence) { held in
+        let claims = try await self.leases.claim(fence: \.fence) { held in
             try await self.store.claim(
                 lane: lane,
                 at: clocks,
@@ -115,12 +115,18 @@ package struct Dispatcher: Service {
                 from: ClaimFilter(targets: services, held: held)
             )
         }
+        return claims.map { claim in
+            var claim = claim
+            claim.claimedAt = clocks.wall
+            return claim
+        }
     }
 
     /// Claims due retries of one app.
     func claimRetries(_ lane: NotificationRecord.Lane, excluding apps: Set<Int64> = []) async throws -> [RetryClaim] {
-        let now = self.time.steady
-        return try await self.leases.claim(fence: \.fence) { held in
+        let clocks = self.time.reading
+        let now = clocks.steady
+        let claims = try await self.leases.claim(fence: \.fence) { held in
             try await self.store.dueRetries(
                 lane: lane,
                 now: now,
@@ -128,6 +134,11 @@ package struct Dispatcher: Service {
                 limit: self.limits.page,
                 from: ClaimFilter(excluding: apps, held: held)
             )
+        }
+        return claims.map { claim in
+            var claim = claim
+            claim.claimedAt = clocks.wall
+            return claim
         }
     }
 }

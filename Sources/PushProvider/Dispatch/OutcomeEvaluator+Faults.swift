@@ -5,7 +5,7 @@ import PushTypes
 
 /// The recipients of a page whose outcomes prove configuration faults.
 struct FaultyRecipients {
-    private(set) var all: [(recipient: Recipient, outcome: Outcome)] = []
+    private(set) var all: [(recipient: Recipient, outcome: Outcome, trip: DeliveryTrip?)] = []
     /// The faults with the numbers of their outcomes.
     private(set) var counts: [ConfigurationFault: Int] = [:]
 
@@ -16,8 +16,13 @@ struct FaultyRecipients {
         self.counts.max { ($0.value, $1.key.detail) < ($1.value, $0.key.detail) }.map { ($0.key, $0.value) }
     }
 
-    mutating func add(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
-        self.all.append((recipient, outcome))
+    mutating func add(
+        _ recipient: Recipient,
+        _ outcome: Outcome,
+        _ fault: ConfigurationFault,
+        _ trip: DeliveryTrip?
+    ) {
+        self.all.append((recipient, outcome, trip))
         self.counts[fault, default: 0] += 1
     }
 }
@@ -42,7 +47,8 @@ extension OutcomeEvaluator {
             let proofs = fault.cause.isOfConnection ? 1 : count
             isHeld = await self.record(fault, count: proofs, isRefuted: accepted > 0, in: batch.environment)
         }
-        for (recipient, outcome) in faulty.all {
+        for (recipient, outcome, trip) in faulty.all {
+            self.trip = trip
             if recipient.movedFrom != nil {
                 self.abandon(recipient, .init(outcome))
             } else if isHeld {

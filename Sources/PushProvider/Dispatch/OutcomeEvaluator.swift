@@ -17,6 +17,8 @@ struct OutcomeEvaluator {
     private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEvents()
+    /// The way of the push whose outcome is being evaluated.
+    var trip: DeliveryTrip?
 
     init(
         _ notification: PreparedNotification,
@@ -75,15 +77,24 @@ struct OutcomeEvaluator {
         self.tally.add(.skipped, .skipped(reason), in: recipient.environment)
     }
 
+    /// Returns the times of the page.
+    func times(claimedAt: Timestamp?) -> PageTimes {
+        PageTimes(claimedAt: claimedAt, sentAt: self.sentAt.wall, answeredAt: self.now)
+    }
+
     /// Adds the outcomes of one batch, in the order of its recipients.
-    mutating func add(_ batch: PageDraft.PushBatch, _ outcomes: [Outcome]) async {
+    mutating func add(_ batch: PageDraft.PushBatch, _ sent: SentPushes) async {
+        let firstConnection = Int32(clamping: self.result.connections.count)
+        self.result.connections += sent.connections.map(ConnectionRecord.init)
+        defer { self.trip = nil }
         var others: [Unaccepted] = []
         var evidence: [PushEnvironment: TokenEvidence] = [:]
         var (accepted, ofEstablished) = (0, 0)
         var faulty = FaultyRecipients()
         let firstNew = await self.invalidation.firstNewDevice(now: self.now)
         self.result.deliveries.reserveCapacity(self.result.deliveries.count + batch.recipients.count)
-        for (recipient, outcome) in zip(batch.recipients, outcomes) {
+        for (index, (recipient, outcome)) in zip(batch.recipients, sent.outcomes).enumerated() {
+            if index < sent.trips.count { self.trip = DeliveryTrip(sent.trips[index], after: firstConnection) }
             if case .accepted = outcome {
                 accepted += 1
                 if TokenEvidence.isEstablished(recipient, firstNew: firstNew) { ofEstablished += 1 }
@@ -92,7 +103,7 @@ struct OutcomeEvaluator {
             }
             self.count(outcome)
             if let fault = ConfigurationFault(outcome, at: batch.endpoint) {
-                faulty.add(recipient, outcome, fault)
+                faulty.add(recipient, outcome, fault, self.trip)
                 continue
             }
             if recipient.movedFrom != nil, case .notSent = outcome {
@@ -110,7 +121,7 @@ struct OutcomeEvaluator {
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
             case .confirmed, .suspected, .withheld, .moved, nil: break
             }
-            others.append((recipient, decision, DeliveryTally.Reason(outcome), isEstablished))
+            others.append((recipient, decision, DeliveryTally.Reason(outcome), isEstablished, self.trip))
         }
         if self.notification.hasTopicOfTokens {
             evidence[batch.environment, default: .init()].established.accepted += ofEstablished
@@ -128,7 +139,8 @@ struct OutcomeEvaluator {
 
     /// A recipient whose push was not accepted.
     private typealias Unaccepted = (
-        recipient: Recipient, decision: DeliveryDecision, reason: DeliveryTally.Reason, isEstablished: Bool
+        recipient: Recipient, decision: DeliveryDecision, reason: DeliveryTally.Reason, isEstablished: Bool,
+        trip: DeliveryTrip?
     )
 
     private mutating func apply(
@@ -148,7 +160,8 @@ struct OutcomeEvaluator {
             evaluations[environment] = evaluation
             if let reason = evaluation.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
         }
-        for (recipient, decision, reason, isEstablished) in others {
+        for (recipient, decision, reason, isEstablished, trip) in others {
+            self.trip = trip
             let goesElsewhere = self.triesElsewhere(recipient, decision)
             if let requested = decision.token, let device = recipient.device,
                 let kind = evaluations[recipient.movedFrom ?? batch.environment]?.change(
@@ -169,7 +182,8 @@ struct OutcomeEvaluator {
                     in: batch.environment.other,
                     attempts: recipient.attempts + 1,
                     mayHaveArrived: recipient.mayHaveArrived,
-                    at: self.clocks.steady
+                    at: self.clocks.steady,
+                    after: decision
                 )
             } else {
                 self.apply(decision, to: recipient)
@@ -240,7 +254,14 @@ struct OutcomeEvaluator {
                 attempts = max(attempts, recipient.attempts + 1)
             }
             let environment = recipient.movedFrom == nil ? nil : recipient.environment
-            self.retry(recipient, in: environment, attempts: attempts, mayHaveArrived: decision.mayHaveArrived, at: at)
+            self.retry(
+                recipient,
+                in: environment,
+                attempts: attempts,
+                mayHaveArrived: decision.mayHaveArrived,
+                at: at,
+                after: decision
+            )
         }
     }
 
@@ -256,7 +277,9 @@ struct OutcomeEvaluator {
     /// Holds a recipient back for a configuration fault. The try does not count.
     mutating func hold(_ recipient: Recipient, _ outcome: Outcome, _ fault: ConfigurationFault) {
         let clocks = self.notification.record.clocksOfExpiry(self.clocks)
-        if let retry = self.notification.held(recipient, isRetry: recipient.attempts > 0, at: clocks) {
+        if var retry = self.notification.held(recipient, isRetry: recipient.attempts > 0, at: clocks) {
+            let reason = "held back: \(fault.description)"
+            retry.attempt = AttemptResult(reason: reason, wasSent: false, trip: self.trip)
             self.result.retries.append(retry)
             self.tally.add(.retried, .init(outcome), in: recipient.environment)
         } else {
@@ -282,7 +305,7 @@ struct OutcomeEvaluator {
         reason: String?,
         attempts: Int
     ) {
-        let delivery = DeliveryResult(
+        var delivery = DeliveryResult(
             recipient: recipient.id,
             device: recipient.device,
             state: state,
@@ -290,6 +313,7 @@ struct OutcomeEvaluator {
             attempts: attempts,
             at: self.now
         )
+        delivery.trip = self.trip
         self.finish(delivery, of: recipient)
     }
 
@@ -304,10 +328,13 @@ struct OutcomeEvaluator {
         in environment: PushEnvironment?,
         attempts: Int,
         mayHaveArrived: Bool,
-        at: Timestamp
+        at: Timestamp,
+        after decision: DeliveryDecision
     ) {
         var retry = RetryResult(recipient: recipient.id, environment: environment, attempts: attempts, dueAt: at)
         retry.mayHaveArrived = mayHaveArrived
+        let reason = decision.reason ?? "no reason"
+        retry.attempt = AttemptResult(reason: reason, wasSent: decision.wasSent, trip: self.trip)
         self.result.retries.append(retry)
     }
 
@@ -324,28 +351,11 @@ struct OutcomeEvaluator {
     }
 }
 
-extension Recipient {
-    /// The final state if there is no other try.
-    fileprivate var failure: DeliveryRecord.State { .failed.ending(mayHaveArrived: self.mayHaveArrived) }
-}
-
 extension PushEnvironment {
     var other: PushEnvironment {
         switch self {
         case .production: .sandbox
         case .sandbox: .production
         }
-    }
-}
-
-extension PreparedNotification {
-    /// Appends a final state to the events for webhooks.
-    fileprivate func append(_ delivery: DeliveryResult, of recipient: Recipient?, to events: inout WebhookEvents) {
-        events.append(
-            delivery,
-            apnsID: self.decoded.ids.text(recipient: delivery.recipient),
-            to: recipient,
-            notification: self.record.id
-        )
     }
 }

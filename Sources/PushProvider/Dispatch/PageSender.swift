@@ -2,6 +2,7 @@ import Logging
 import PushSender
 import PushStore
 import PushSupport
+import PushTypes
 
 /// Sends pages: renders the payloads, sends the pushes and evaluates their outcomes. The caller commits the result.
 struct PageSender: Sendable {
@@ -51,11 +52,13 @@ struct PageSender: Sendable {
     /// - Parameters:
     ///   - fence: The fencing number of the claim's lease.
     ///   - step: The position in the shard after this page; `nil` for retries. At-most-once writes it first.
+    ///   - claimedAt: The time of the claim, by the wall clock.
     func send(
         _ work: PageWork,
         of notification: PreparedNotification,
         fence: Int64,
-        step: ShardStep?
+        step: ShardStep?,
+        claimedAt: Timestamp?
     ) async throws -> Sent {
         self.metrics.pageStarted(notification.record.lane)
         defer { self.metrics.pageEnded(notification.record.lane) }
@@ -85,7 +88,7 @@ struct PageSender: Sendable {
             if let cursor = step?.cursor { step?.from = cursor }
             if !page.result.isInProgress { postponed = self.postponeAll(&draft, &work) }
         }
-        let outcomes = await self.outcomes(of: draft.batches)
+        let sent = await self.send(draft.batches)
         var evaluator = OutcomeEvaluator(
             notification,
             invalidation: self.invalidation,
@@ -99,25 +102,28 @@ struct PageSender: Sendable {
         for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
         for recipient in draft.abandoned { evaluator.abandon(recipient, .unsendable) }
         for (environment, fault) in draft.faults { await evaluator.pause(environment, fault) }
-        for (batch, outcomes) in zip(draft.batches, outcomes) { await evaluator.add(batch, outcomes) }
+        for (batch, sent) in zip(draft.batches, sent) { await evaluator.add(batch, sent) }
         self.metrics.count(evaluator.tally, of: notification)
         var result = evaluator.finished
         result.retries += postponed
         result.fence = fence
         result.reading = work.reading
         result.step = step
+        if !result.deliveries.isEmpty || result.retries.contains(where: { $0.attempt != nil }) {
+            result.times = evaluator.times(claimedAt: claimedAt)
+        }
         return Sent(result: result, report: evaluator.report)
     }
 
-    private func outcomes(of batches: [PageDraft.PushBatch]) async -> [[Outcome]] {
-        if batches.count == 1 { return [await batches[0].sender.send(batches[0].pushes)] }
-        return await withTaskGroup(of: (Int, [Outcome]).self) { group in
+    private func send(_ batches: [PageDraft.PushBatch]) async -> [SentPushes] {
+        if batches.count == 1 { return [await batches[0].sender.follow(batches[0].pushes)] }
+        return await withTaskGroup(of: (Int, SentPushes).self) { group in
             for (index, batch) in batches.enumerated() {
-                group.addTask { (index, await batch.sender.send(batch.pushes)) }
+                group.addTask { (index, await batch.sender.follow(batch.pushes)) }
             }
-            var outcomes: [[Outcome]] = Array(repeating: [], count: batches.count)
-            for await (index, ofBatch) in group { outcomes[index] = ofBatch }
-            return outcomes
+            var sent = Array(repeating: SentPushes(outcomes: []), count: batches.count)
+            for await (index, ofBatch) in group { sent[index] = ofBatch }
+            return sent
         }
     }
 

@@ -41,6 +41,7 @@ package struct NotificationAcceptor: Sendable {
     ///   - id: The id of the notification. A run of a schedule always has the same one.
     ///   - key: The API key of the request, or of the schedule's.
     ///   - run: The run of a schedule that the notification is.
+    ///   - acceptance: The arrival of the request, for its timeline.
     ///   - check: Throws for a number of recipients that the caller does not want; `nil` is a number that is not known.
     ///     Nothing is accepted then.
     ///   - scheduleVersion: The version of the record from which the run was decided. The run is accepted only while the
@@ -53,6 +54,7 @@ package struct NotificationAcceptor: Sendable {
         idempotency: Idempotency? = nil,
         run: ScheduleRun? = nil,
         scheduleVersion: Int64? = nil,
+        acceptance received: AcceptanceRecord = AcceptanceRecord(),
         check: (Int?) throws -> Void = { _ in }
     ) async throws -> (notification: NotificationRecord, acceptance: Acceptance) {
         let now = self.time.now
@@ -72,6 +74,8 @@ package struct NotificationAcceptor: Sendable {
         )
         (record.name, record.key, record.run) = (request.name, key, run)
         (record.resendOf, record.consent) = (request.resendOf, request.consent)
+        record.acceptance = received
+        record.acceptance.warnings = request.warnings.map { "\($0.field): \($0.message)" }
         var plan: NotificationPlanner.Plan?
         if record.startsAt <= now {
             plan = try await self.planner.plan(record, within: self.budget)

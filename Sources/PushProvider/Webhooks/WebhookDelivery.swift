@@ -190,11 +190,12 @@ package final class WebhookDelivery: Service {
                 let app = try await self.bundleID(webhook.app)
             else { return .idle }
             url = webhook.url
+            let postedAt = self.time.now
             let failure = await self.post(batch, webhook, app: app, &receiver)
             // The receiver may have accepted a post that was cancelled.
             self.failedThrough.withLock { $0[webhook.id] = batch.last }
             guard !Task.isCancelled else { return .idle }
-            try await self.settle(failure, batch, webhook)
+            try await self.settle(failure, batch, webhook, postedAt: postedAt)
             guard failure == nil else { return .failed }
         }
         return .more
@@ -224,7 +225,12 @@ package final class WebhookDelivery: Service {
     }
 
     /// Writes the outcome of a post. Changes by the API meanwhile, such as a replay, stay.
-    private func settle(_ failure: WebhookFailure?, _ batch: WebhookBatch, _ webhook: WebhookRecord) async throws {
+    private func settle(
+        _ failure: WebhookFailure?,
+        _ batch: WebhookBatch,
+        _ webhook: WebhookRecord,
+        postedAt: Timestamp
+    ) async throws {
         var state = WebhookStateMachine(webhook, policy: self.policy)
         if let failure {
             var generator = SystemRandomNumberGenerator()
@@ -232,7 +238,18 @@ package final class WebhookDelivery: Service {
         } else {
             state.accepted(through: batch.last, at: self.time.now)
         }
-        let outcome = WebhookOutcome(before: webhook, after: state.record, isAccepted: failure == nil)
+        let post = AcknowledgedPost(
+            first: batch.first,
+            last: batch.last,
+            postedAt: postedAt,
+            acknowledgedAt: self.time.now
+        )
+        let outcome = WebhookOutcome(
+            before: webhook,
+            after: state.record,
+            isAccepted: failure == nil,
+            post: failure == nil && !batch.isEmpty ? post : nil
+        )
         guard try await self.store.settleWebhook(webhook.id, outcome) else { return }
         self.failedThrough.withLock { $0[webhook.id] = failure == nil ? nil : batch.last }
         if let failure { self.report(failure, state.record) }

@@ -9,7 +9,7 @@ extension PushConnection {
     private static let maximumRefusals = 3
 
     func handle(_ events: [HTTP2ClientEvent]) {
-        var results = ResultCollector(&self.results)
+        var results = ResultCollector(&self.results, over: self.opened)
         var returned: [PushTicket] = []
         var returnCause: Outcome.Failure?
         let now = NIODeadline.now()

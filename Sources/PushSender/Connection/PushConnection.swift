@@ -29,6 +29,8 @@ final class PushConnection: ChannelInboundHandler {
     private var stateMachine: HTTP2ClientStateMachine?
     private var ticker: RepeatedTask?
     private var providerToken: String?
+    /// Is `nil` before the TLS handshake.
+    private(set) var opened: OpenedConnection?
     private var failure: ConnectionFailure?
     private var hasEnded = false
     private var isAbandoned = false
@@ -125,6 +127,12 @@ final class PushConnection: ChannelInboundHandler {
         guard self.stateMachine?.phase == nil, let context else { return }
         guard !self.hasEnded else { return context.close(promise: nil) }
         self.stateMachine = HTTP2ClientStateMachine(authority: self.authority, limits: self.limits, now: .now())
+        self.opened = OpenedConnection(
+            service: self.authority,
+            address: context.channel.remoteAddress.flatMap(\.text),
+            localPort: context.channel.localAddress?.port,
+            openedAt: self.delegate.wallTime
+        )
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         self.ticker = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.tick, delay: Self.tick) { _ in
             bound.value.stateMachine?.tick(now: .now())
@@ -204,7 +212,7 @@ final class PushConnection: ChannelInboundHandler {
             }
         } catch {
             let failure = Outcome.Failure("the provider token could not be signed: \(error)")
-            var results = ResultCollector(&self.results)
+            var results = ResultCollector(&self.results, over: nil)
             for ticket in tickets { results.add(ticket, .notSent(failure)) }
             return self.results = results.finish()
         }
@@ -231,5 +239,13 @@ final class PushConnection: ChannelInboundHandler {
 
     func reportExpiredToken() {
         if let providerToken { self.delegate.providerTokenExpired(self.id, providerToken) }
+    }
+}
+
+extension SocketAddress {
+    /// The address and the port; `nil` for a socket without them.
+    fileprivate var text: String? {
+        guard let address = self.ipAddress, let port = self.port else { return nil }
+        return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 }

@@ -1,7 +1,10 @@
+import PushTypes
 import PushWire
 
 /// The owner of a ``PushConnection``, which calls it on its event loop.
 protocol PushConnectionDelegate: AnyObject, Sendable {
+    /// The time of the wall clock.
+    var wallTime: Timestamp { get }
     /// Called when the service's settings are known: the connection takes work.
     func connectionIsReady(_ id: Int)
     /// Appends up to `limit` pushes to send now, fewer if others wait for a share. The connection will be woken for more.

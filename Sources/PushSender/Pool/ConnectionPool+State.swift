@@ -1,7 +1,10 @@
 import NIOCore
 import PushSupport
+import PushTypes
 
 extension ConnectionPool {
+    var wallTime: Timestamp { self.time.now }
+
     /// A connection of the pool, from the attempt to open it to its end.
     struct Connection {
         /// Is `nil` until the connection has an event loop.

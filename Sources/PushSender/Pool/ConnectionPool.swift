@@ -14,7 +14,7 @@ final class ConnectionPool: PushConnectionDelegate {
     private let endpoint: PushServiceEndpoint
     private let configuration: SenderConfiguration
     private let group: any EventLoopGroup
-    private let time: any TimeSource
+    let time: any TimeSource
     private let logger: Logger
     /// Receives the failure of each connection that could not be opened, and `nil` when one is open.
     private let observer: ConnectionObserver?

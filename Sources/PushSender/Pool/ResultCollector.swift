@@ -2,10 +2,13 @@
 struct ResultCollector {
     private var results: [SendResult]
     private var batch: SendBatch?
+    private let connection: OpenedConnection?
 
-    /// - Parameter memory: An empty array whose memory is used. ``finish()`` returns it.
-    init(_ memory: inout [SendResult]) {
-        self.results = []
+    /// - Parameters:
+    ///   - memory: An empty array whose memory is used. ``finish()`` returns it.
+    ///   - connection: The connection that carried the pushes.
+    init(_ memory: inout [SendResult], over connection: OpenedConnection?) {
+        (self.results, self.connection) = ([], connection)
         swap(&self.results, &memory)
     }
 
@@ -27,7 +30,7 @@ struct ResultCollector {
     private mutating func deliver() {
         guard let batch else { return }
         self.batch = nil
-        batch.finish(self.results)
+        batch.finish(self.results, over: self.connection)
         self.results.removeAll(keepingCapacity: true)
     }
 }

@@ -1,3 +1,4 @@
+import NIOCore
 import PushTypes
 import Synchronization
 
@@ -5,30 +6,54 @@ import Synchronization
 final class SendBatch: Sendable {
     private struct State {
         var outcomes: [Outcome?]
+        var trips: [PushTrip]
+        var connections: [OpenedConnection] = []
         var missing: Int
-        var waiter: CheckedContinuation<[Outcome], Never>?
+        var waiter: CheckedContinuation<SentPushes, Never>?
+
+        /// Returns the index of a connection, which is added if it is new.
+        mutating func index(of connection: OpenedConnection) -> Int32 {
+            if let index = self.connections.firstIndex(where: { $0 === connection }) { return Int32(clamping: index) }
+            self.connections.append(connection)
+            return Int32(clamping: self.connections.count - 1)
+        }
     }
 
     let pushes: [Push]
     /// Receives each outcome at once. With an observer no outcomes are kept.
     private let observer: (@Sendable ([SendResult]) -> Void)?
     let metrics: SenderMetrics
+    private let beganAt = NIODeadline.now()
     private let state: Mutex<State>
 
     init(_ pushes: [Push], metrics: SenderMetrics, observer: (@Sendable ([SendResult]) -> Void)? = nil) {
         (self.pushes, self.metrics, self.observer) = (pushes, metrics, observer)
         let kept = observer == nil ? pushes.count : 0
-        self.state = Mutex(State(outcomes: Array(repeating: nil, count: kept), missing: pushes.count))
+        let state = State(
+            outcomes: Array(repeating: nil, count: kept),
+            trips: Array(repeating: PushTrip(), count: kept),
+            missing: pushes.count
+        )
+        self.state = Mutex(state)
     }
 
     /// Records outcomes of pushes that had none yet. The last one resumes the caller.
-    func finish(_ results: some Collection<SendResult>) {
+    /// - Parameter connection: The connection that carried them; `nil` for none.
+    func finish(_ results: some Collection<SendResult>, over connection: OpenedConnection? = nil) {
         self.metrics.count(results)
         // Before the count, whose completion ends the stream of results.
         self.observer?(Array(results))
         let completed = self.state.withLock { state in
             if self.observer == nil {
-                for result in results { state.outcomes[result.index] = result.outcome }
+                let milliseconds = (NIODeadline.now() - self.beganAt).nanoseconds / 1_000_000
+                let trip = PushTrip(
+                    connection: connection.map { state.index(of: $0) } ?? -1,
+                    milliseconds: Int32(clamping: milliseconds)
+                )
+                for result in results {
+                    state.outcomes[result.index] = result.outcome
+                    state.trips[result.index] = trip
+                }
             }
             state.missing -= results.count
             return state.missing == 0
@@ -36,9 +61,9 @@ final class SendBatch: Sendable {
         if completed { self.resume() }
     }
 
-    /// The outcomes in the order of the pushes, once all are known. They are empty for a batch with an observer. Only
-    /// one caller may wait for them.
-    var outcomes: [Outcome] {
+    /// The outcomes in the order of the pushes, with their ways, once all are known. They are empty for a batch with an
+    /// observer. Only one caller may wait for them.
+    var sent: SentPushes {
         get async {
             await withCheckedContinuation { waiter in
                 let isComplete = self.state.withLock { state in
@@ -51,13 +76,15 @@ final class SendBatch: Sendable {
     }
 
     private func resume() {
-        let (waiter, outcomes) = self.state.withLock { state in
-            defer { state.waiter = nil }
-            guard state.waiter != nil else { return (state.waiter, [Outcome?]()) }
-            defer { state.outcomes = [] }
-            return (state.waiter, state.outcomes)
+        let (waiter, outcomes, trips, connections) = self.state.withLock { state in
+            let waiter = state.waiter
+            state.waiter = nil
+            guard waiter != nil else { return (waiter, [Outcome?](), [PushTrip](), [OpenedConnection]()) }
+            defer { (state.outcomes, state.trips) = ([], []) }
+            return (waiter, state.outcomes, state.trips, state.connections)
         }
-        waiter?.resume(returning: outcomes.compactMap { $0 })
+        let sent = SentPushes(outcomes: outcomes.compactMap { $0 }, trips: trips, connections: connections)
+        waiter?.resume(returning: sent)
     }
 }
 

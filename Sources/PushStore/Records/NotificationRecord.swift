@@ -59,6 +59,8 @@ package struct NotificationRecord: Hashable, Sendable {
     package var key: KeyReference?
     /// The notification whose failed recipients this one is sent to.
     package var resendOf: UUID?
+    /// The arrival and the check of its request, which are written and not read with the record.
+    package var acceptance = AcceptanceRecord()
     /// `true` once some of its deliveries have been deleted for their age.
     package var isForgotten = false
     package var progress = NotificationProgress()

@@ -25,6 +25,10 @@ package struct PageResult: Hashable, Sendable {
     package var environmentPauses: [EnvironmentPauseRequest] = []
     /// The events for webhooks: JSON values with commas between them.
     package var events: Data?
+    /// The times of a page that was sent; `nil` leaves no trace of it.
+    package var times: PageTimes?
+    /// The connections that carried its pushes.
+    package var connections: [ConnectionRecord] = []
 
     package init(notificationNumber: Int64, fence: Int64? = nil) {
         (self.notificationNumber, self.fence) = (notificationNumber, fence)
@@ -54,6 +58,8 @@ package struct DeliveryResult: Hashable, Sendable {
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
+    /// The way of the last push; `nil` if it is not known.
+    package var trip: DeliveryTrip?
 
     package init(
         recipient: Int64,
@@ -79,6 +85,8 @@ package struct RetryResult: Hashable, Sendable {
     package var heldFor: PushEnvironment?
     /// See ``Recipient/mayHaveArrived``.
     package var mayHaveArrived = false
+    /// The try that led to this one; `nil` if there was none.
+    package var attempt: AttemptResult?
 
     /// Returns a recipient that waits until all shards have been read, or for its device's return.
     package static func held(_ recipient: Int64) -> RetryResult {

@@ -11,6 +11,8 @@ package final class SQLiteStore: ProviderStore {
     let keyCache = KeyCache()
     /// The ids of the texts that deliveries have as their reason.
     let reasons = ReasonTable()
+    /// The ids of the connections that carried pushes.
+    let connections = ConnectionTable()
     let owner = LeaseOwner()
     /// The index ranges that find the recipients of narrow audiences.
     let drivers = AudienceDriverTable()

@@ -86,6 +86,18 @@ package struct WebhookChange: Hashable, Sendable {
     }
 }
 
+/// A post that a receiver has acknowledged.
+package struct AcknowledgedPost: Hashable, Sendable {
+    /// The positions of its first and its last block.
+    package var first, last: Int64
+    package var postedAt, acknowledgedAt: Timestamp
+
+    package init(first: Int64, last: Int64, postedAt: Timestamp, acknowledgedAt: Timestamp) {
+        (self.first, self.last) = (first, last)
+        (self.postedAt, self.acknowledgedAt) = (postedAt, acknowledgedAt)
+    }
+}
+
 /// The outcome of a post to a webhook.
 package struct WebhookOutcome: Hashable, Sendable {
     /// The record that the post was made from.
@@ -94,9 +106,11 @@ package struct WebhookOutcome: Hashable, Sendable {
     package var after: WebhookRecord
     /// Indicates whether the receiver accepted the post.
     package var isAccepted: Bool
+    /// The blocks and the beginning of an accepted post; `nil` if there was nothing to post.
+    package var post: AcknowledgedPost?
 
-    package init(before: WebhookRecord, after: WebhookRecord, isAccepted: Bool) {
-        (self.before, self.after, self.isAccepted) = (before, after, isAccepted)
+    package init(before: WebhookRecord, after: WebhookRecord, isAccepted: Bool, post: AcknowledgedPost? = nil) {
+        (self.before, self.after, self.isAccepted, self.post) = (before, after, isAccepted, post)
     }
 
     /// Returns the record to be stored after this outcome; `nil` if the outcome does not count for `stored`.

@@ -74,6 +74,7 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration = ServeSettings.Storage.configuration(settings)
         ServeSettings.General.apply(settings, to: &configuration)
         configuration.tls = try ServeSettings.General.tls(settings)
+        configuration.gatewayEvents = ServeSettings.General.gateway(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
         // A number out of its range would be reported as its nearest one.

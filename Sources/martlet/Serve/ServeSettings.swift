@@ -72,6 +72,21 @@ enum ServeSettings {
         static let proxyPasswordFile = Setting("serve.proxyPasswordFile", flag: "proxy-password-file")
             .help("File with the password of the proxy's user, whose name is in the URL")
 
+        private static let gatewayEvents = Setting("serve.gatewayEvents", flag: "gateway-events")
+            .help("URL of the admin API of the Martlet gateway that pushes go to, for its events")
+            .detail("Timelines show its events then. A gateway that does not respond delays nothing by more than 2 s.")
+
+        /// Returns the reader of the gateway's events; `nil` without the setting.
+        static func gateway(_ settings: SettingsReader) -> GatewayEvents? {
+            guard let url = settings.string(self.gatewayEvents) else { return nil }
+            let gateway = GatewayEvents(url: url)
+            if gateway == nil {
+                let hint = "is no URL of an admin API such as http://127.0.0.1:2198"
+                settings.reject(self.gatewayEvents, "'\(url.printable)' \(hint)")
+            }
+            return gateway
+        }
+
         private static let certificate = Setting("serve.tls.certificate", flag: "tls-certificate")
             .help("PEM file with the certificate of the API, and those of its issuers after it")
             .detail("With it the API speaks HTTPS: HTTP/2 and HTTP/1.1, with TLS 1.2 or later.")
@@ -108,7 +123,7 @@ enum ServeSettings {
                 .help("Port of the API; 0 takes a free one"),
             SettingRow(certificate), SettingRow(key),
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
-            SettingRow(fallbackPort), SettingRow(proxy), SettingRow(proxyPasswordFile),
+            SettingRow(fallbackPort), SettingRow(proxy), SettingRow(proxyPasswordFile), SettingRow(gatewayEvents),
             .text("serve.adminKeyFile", flag: "admin-key-file", \.adminKeyFile)
                 .help("New file for the first admin API key, which is not printed then")
                 .detail("Only its owner can read it. Both the file and the output are written once the port is bound.")

@@ -115,6 +115,8 @@ import Testing
         try await self.withFixture { fixture in
             let filtered = ["GET /v1/apps", "GET /v1/notifications", "GET /v1/key"]
             for operation in fixture.operations where operation.subject == nil {
+                // Its query names the app.
+                guard operation.description != "GET /v1/timeline" else { continue }
                 let response = try await fixture.api.call(operation.method, operation.path([:]), nil)
                 guard filtered.contains(operation.description) else {
                     #expect(response.status == 403, "\(operation)")
@@ -128,6 +130,30 @@ import Testing
             #expect(apps.compactMap { $0["bundleId"].stringValue } == [Vectors.bundleID])
             let notifications = try await fixture.api.get("/v1/notifications").json["notifications"].elements
             #expect(notifications.compactMap { $0["id"].stringValue } == [fixture.own["notification"]])
+        }
+    }
+
+    /// The app of a timeline follows from its query.
+    @Test func aTimelineIsShownToTheKeyOfItsAppOnly() async throws {
+        try await self.withFixture { fixture in
+            let path = "/v1/timeline"
+            for name in ["apnsId", "notification"] {
+                let own = try await fixture.api.get("\(path)?\(name)=\(fixture.own[name] ?? "")")
+                #expect(own.status == 200, "\(name)")
+                #expect(own.json["timelines"].elements.count == 1)
+                let other = try await fixture.api.get("\(path)?\(name)=\(fixture.other[name] ?? "")")
+                let missing = try await fixture.api.get("\(path)?\(name)=\(UUID().uuidString)")
+                #expect(other.status == 404 && other.code == missing.code && other.body == missing.body, "\(name)")
+            }
+            let token = String(repeating: "ab", count: 32)
+            for subject in ["token=\(token)", "user=alice"] {
+                let own = try await fixture.api.get("\(path)?\(subject)&app=\(Vectors.bundleID)")
+                #expect(own.status == 200, "\(subject)")
+                let other = try await fixture.api.get("\(path)?\(subject)&app=\(Self.other)")
+                let missing = try await fixture.api.get("\(path)?\(subject)&app=com.example.Missing")
+                #expect(other.status == 403 && other.code == "other_app", "\(subject)")
+                #expect(missing.status == 403 && missing.body == other.body, "\(subject)")
+            }
         }
     }
 

@@ -94,6 +94,9 @@ import Testing
                 _ = try await store.setState(.cancel, of: notification.id, now: self.now)
                 _ = try await store.deliveries(of: notification.id, state: .failed, after: nil, limit: 10)
                 _ = try await store.delivery(of: DeliveryPrefix(of: notification.id), recipient: 1)
+                _ = try await store.history(of: notification.id, recipient: 1)
+                _ = try await store.history(of: notification.id)
+                _ = try await store.notification(DeliveryPrefix(of: notification.id))
             }
         }
         let scheduled = try await store.start(app: app, shards: []) { $0.state = .scheduled }
@@ -127,6 +130,7 @@ import Testing
                 page.retries = recipients.map { RetryResult(recipient: $0.id, attempts: 1, dueAt: self.now) }
                 page.step = .last(claim)
                 page.events = Data("{}".utf8)
+                page.times = PageTimes(claimedAt: self.now, sentAt: self.now, answeredAt: self.now)
             }
         }
         _ = try await store.nextDue(lane: lane)
@@ -179,6 +183,6 @@ import Testing
 
     private static let tables: Set<String> = [
         "device", "deviceTag", "deviceAttribute", "notification", "target", "delivery", "retry", "reason", "badge",
-        "badgeStep", "tokenEvent", "eventBlock", "audit",
+        "badgeStep", "tokenEvent", "eventBlock", "audit", "page", "attempt", "connection", "webhookPost",
     ]
 }

@@ -10,6 +10,7 @@ struct PageCommit {
     private let owner, number: Int64
     private let now: Timestamp
     private let reasons: ReasonLookup
+    private let trace: PageTrace
     private let database: Database
     private let id: UUID
     private let app: Int64
@@ -24,6 +25,7 @@ struct PageCommit {
         owner: Int64,
         now: Timestamp,
         reasons: ReasonLookup,
+        connections: ConnectionLookup,
         database: Database
     ) throws {
         let sql = "SELECT id, app, state, lane, startedAt FROM notification WHERE number = ?"
@@ -36,6 +38,7 @@ struct PageCommit {
         (self.now, self.reasons, self.database) = (now, reasons, database)
         (self.id, self.app, self.state, self.lane) = (id, app, state, lane)
         self.hasStarted = row["startedAt"] as Int64? != nil
+        self.trace = try PageTrace(page, number: self.number, now: now, connections: connections, in: database)
     }
 
     /// Indicates whether the notification is still to be sent after this page.
@@ -56,13 +59,17 @@ struct PageCommit {
         let removed = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) }
         for recipient in removed { counts[recipient.delivery.state, default: 0] += 1 }
         let paused = try self.pausedEnvironments()
-        for retry in self.page.retries { try self.queue(retry, paused) }
+        for retry in self.page.retries {
+            try self.queue(retry, paused)
+            try self.trace.write(retry, self.reasons)
+        }
         try SentTokenHistory(app: self.app, database: self.database).correct(self.page)
         try self.applyTokenChanges()
         try self.advanceShard(counts)
         try self.updateNotification(counts)
         let events = [self.page.events].compactMap { $0 } + removed.compactMap(\.event)
-        if !events.isEmpty { try self.addEvents(Data(events.joined(separator: Data(",".utf8)))) }
+        let block = events.isEmpty ? nil : try self.addEvents(Data(events.joined(separator: Data(",".utf8))))
+        try self.trace.write(block: block)
         if !self.begins { try self.endLease() }
         return StartedPage(result: self.isInProgress ? .inProgress : .stopped, started: started)
     }
@@ -117,14 +124,16 @@ struct PageCommit {
         let device = self.lane == .urgent || delivery.recipient < 0 ? delivery.device : nil
         let (state, attempts, at) = (delivery.state.rawValue, Int64(delivery.attempts), delivery.at.milliseconds)
         let sql = """
-            INSERT INTO delivery (notification, recipient, state, attempts, at, reason, device)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO delivery (notification, recipient, state, attempts, at, reason, device, trip)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (notification, recipient) DO UPDATE
-            SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
+            SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason,
+                trip = excluded.trip
             WHERE delivery.state = 0 AND excluded.state != 0
             """
         let recipient = delivery.recipient
-        return try self.database.run(sql: sql, self.number, recipient, state, attempts, at, reason, device) > 0
+        let trip = self.trace.trip(delivery.trip)
+        return try self.database.run(sql: sql, self.number, recipient, state, attempts, at, reason, device, trip) > 0
     }
 
     /// Skips a recipient whose device is gone, or queues it if the device has come back since the page was read.
@@ -262,10 +271,11 @@ struct PageCommit {
     }
 
     /// Adds a block of events for webhooks.
-    private func addEvents(_ events: Data) throws {
+    /// - Returns: The id of the block.
+    private func addEvents(_ events: Data) throws -> Int64 {
         let kind = WebhookRecord.Event.delivery.rawValue
         let values: Columns = ["app": self.app, "kind": kind, "at": self.now.milliseconds, "events": events]
-        try self.database.insert(into: "eventBlock", values)
+        return try self.database.insert(into: "eventBlock", values)
     }
 }
 
@@ -290,8 +300,8 @@ extension SQLiteStore {
 
     private func write(_ pages: [PageResult], begins: Bool, now: Timestamp) async throws -> [StartedPage] {
         let owner = try await self.owner.number(self.database)
-        let (results, reasons) = try await self.database.write { database in
-            let reasons = self.reasons.lookup()
+        let (results, reasons, connections) = try await self.database.write { database in
+            let (reasons, connections) = (self.reasons.lookup(), self.connections.lookup())
             let results = try pages.map { page in
                 // They are the app's, also where the notification is gone.
                 for request in page.environmentPauses {
@@ -303,13 +313,15 @@ extension SQLiteStore {
                     owner: owner,
                     now: now,
                     reasons: reasons,
+                    connections: connections,
                     database: database
                 )?
                 .run() ?? StartedPage(result: .leaseLost, started: [])
             }
-            return (results, reasons.found)
+            return (results, reasons.found, connections.found)
         }
         self.reasons.remember(reasons)
+        self.connections.remember(connections)
         return results
     }
 }

@@ -66,7 +66,7 @@ extension SQLiteStore {
             record.progress.recipients = recipients
             let update = "UPDATE notification SET state = 'accepted', recipients = ? WHERE number = ?"
             try database.run(sql: update, [recipients, number])
-            try Shards.add(shards, to: record, number: number, in: database)
+            try Shards.add(shards, to: record, number: number, now: now, in: database)
             // An empty audience has no page that would end the notification.
             try Completion.finishIfComplete(number, now: now, in: database)
         }

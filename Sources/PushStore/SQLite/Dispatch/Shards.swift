@@ -14,14 +14,16 @@ enum Shards {
         _ plans: [ShardPlan],
         to notification: NotificationRecord,
         number: Int64,
+        now: Timestamp,
         in database: Database
     ) throws {
         guard !plans.isEmpty else { return }
         let devices = try Self.devices(of: notification.app, in: database)
         let recipients = Int64(notification.progress.recipients)
         let isNarrow = try Self.isNarrow(notification, devices: devices.count, in: database)
-        let sql = "UPDATE notification SET isNarrow = ?, openedAfter = ? WHERE number = ?"
-        try database.run(sql: sql, [isNarrow, try RegistrationChanges.clock(in: database), number])
+        let sql = "UPDATE notification SET isNarrow = ?, openedAfter = ?, openedAt = ? WHERE number = ?"
+        let clock = try RegistrationChanges.clock(in: database)
+        try database.run(sql: sql, [isNarrow, clock, now.milliseconds, number])
         var shard: Int64 = 0
         for plan in plans {
             for (cursor, last) in Self.ranges(of: notification, plan, devices, recipients, isNarrow: isNarrow) {

@@ -83,6 +83,7 @@ struct NotificationErasure {
     /// Those that a notification which has ended keeps, and that no reference of the database deletes with it.
     static let ledger = [
         ("delivery", "recipient"), ("receipt", "subject, event, id"), ("receiptCount", "event, action"),
+        ("page", "answeredAt, first"), ("attempt", "recipient, number"),
     ]
 
     let number: Int64

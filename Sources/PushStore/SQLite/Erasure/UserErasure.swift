@@ -179,6 +179,11 @@ struct UserErasure {
                 UPDATE notification SET isForgotten = 1 WHERE number IN (SELECT notification FROM delivery WHERE \(condition))
                 """
             try self.database.run(sql: mark, [self.app, device])
+            let attempts = """
+                DELETE FROM attempt WHERE (notification, recipient) IN (
+                    SELECT notification, recipient FROM delivery WHERE \(condition))
+                """
+            try self.database.run(sql: attempts, [self.app, device])
             try self.database.run(sql: "DELETE FROM delivery WHERE \(condition)", [self.app, device])
         }
     }

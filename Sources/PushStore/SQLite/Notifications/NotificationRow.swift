@@ -145,6 +145,9 @@ enum NotificationRow {
                 "consentCategory": notification.consent.category,
                 "ignoresQuietHours": notification.consent.ignoresQuietHours,
                 "ignoresCap": notification.consent.ignoresCap, "placeholder": content.placeholder,
+                "receivedAt": notification.acceptance.receivedAt?.milliseconds,
+                "checkedIn": notification.acceptance.checkedIn,
+                "warnings": try Self.text(of: notification.acceptance.warnings),
             ]
         )
         if case .tokens(let tokens) = notification.audience {
@@ -155,6 +158,11 @@ enum NotificationRow {
             }
         }
         return number
+    }
+
+    /// Returns warnings as they are stored; `nil` for none.
+    private static func text(of warnings: [String]) throws -> Data? {
+        warnings.isEmpty ? nil : try JSONValue.array(warnings.map(JSONValue.string)).text
     }
 
     private static func text(of audience: Audience) throws -> String {

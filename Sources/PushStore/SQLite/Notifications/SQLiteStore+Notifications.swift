@@ -28,7 +28,7 @@ extension SQLiteStore {
                 guard try database.hasRow(sql: sql, [original.uuidString]) else { return .originalForgotten }
             }
             let number = try NotificationRow.insert(notification, idempotency: idempotency, in: database)
-            try Shards.add(shards, to: notification, number: number, in: database)
+            try Shards.add(shards, to: notification, number: number, now: notification.createdAt, in: database)
             return .accepted
         }
     }

@@ -42,6 +42,16 @@ extension SQLiteStore {
             }
         }
         try database.run(sql: "DELETE FROM notification WHERE number = ?", number)
+        try Self.forgetConnections(before: before, in: database)
         return count + 1
+    }
+
+    /// The connections that are kept whatever their age, as they may be open: more than a provider has.
+    private static let keptConnections = 1000
+
+    /// Deletes connections that were opened before this time.
+    private static func forgetConnections(before: Timestamp, in database: Database) throws {
+        let sql = "DELETE FROM connection WHERE openedAt < ? AND id <= (SELECT max(id) FROM connection) - ?"
+        try database.run(sql: sql, before.milliseconds, Int64(Self.keptConnections))
     }
 }

@@ -25,6 +25,7 @@ enum SQLiteSchema {
         migrator.registerMigration("7 unknown") { try $0.execute(sql: Self.unknown) }
         migrator.registerMigration("8 receipts") { try $0.execute(sql: Self.receipts) }
         migrator.registerMigration("9 preferences") { try $0.execute(sql: Self.preferences) }
+        migrator.registerMigration("10 timeline") { try $0.execute(sql: Self.timeline) }
         return migrator
     }
 

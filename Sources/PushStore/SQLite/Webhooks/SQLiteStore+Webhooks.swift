@@ -66,8 +66,22 @@ extension SQLiteStore {
                 let webhook = outcome.applied(to: try Self.webhook(row, nil))
             else { return false }
             try Self.update(webhook, in: database)
+            if let post = outcome.post { try Self.note(post, of: webhook, in: database) }
             return true
         }
+    }
+
+    /// Remembers a post. The first one of a block stays: a later one is a replay.
+    private static func note(_ post: AcknowledgedPost, of webhook: WebhookRecord, in database: Database) throws {
+        let sql = """
+            INSERT INTO webhookPost (webhook, last, first, app, postedAt, acknowledgedAt) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """
+        let (postedAt, acknowledgedAt) = (post.postedAt.milliseconds, post.acknowledgedAt.milliseconds)
+        let values: StatementArguments = [
+            webhook.id.uuidString, post.last, post.first, webhook.app, postedAt, acknowledgedAt,
+        ]
+        try database.run(sql: sql, values)
     }
 
     /// Writes what both a person and the delivery change.
@@ -88,7 +102,10 @@ extension SQLiteStore {
     }
 
     package func deleteWebhook(_ id: UUID) async throws -> Bool {
-        try await self.database.run(sql: "DELETE FROM webhook WHERE id = ?", [id.uuidString]) > 0
+        try await self.database.write { database in
+            try database.run(sql: "DELETE FROM webhookPost WHERE webhook = ?", [id.uuidString])
+            return try database.run(sql: "DELETE FROM webhook WHERE id = ?", [id.uuidString]) > 0
+        }
     }
 
     package func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool {
@@ -139,7 +156,10 @@ extension SQLiteStore {
     }
 
     package func forgetEvents(before: Timestamp) async throws -> Int {
-        try await self.database.run(sql: "DELETE FROM eventBlock WHERE at < ?", [before.milliseconds])
+        try await self.database.write { database in
+            try database.run(sql: "DELETE FROM webhookPost WHERE acknowledgedAt < ?", [before.milliseconds])
+            return try database.run(sql: "DELETE FROM eventBlock WHERE at < ?", [before.milliseconds])
+        }
     }
 
     /// Reads a webhook's row.

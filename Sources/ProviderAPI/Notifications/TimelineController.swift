@@ -1,0 +1,192 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/timeline`: one ordered list of what happened with a delivery, a notification, a token or a user.
+struct TimelineController: Controller {
+    /// The deliveries of a page without `limit`, and the most that it may have.
+    private static let limits = (standard: 5, most: 20)
+    /// The most devices of one user that are searched.
+    private static let maximumDevices = 50
+    /// The lookups of a device in a campaign for one response.
+    private static let maximumLookups = 5000
+
+    private let store: any ProviderStore
+    private let reader: TimelineReader
+
+    init(store: any ProviderStore, gateway: GatewayEvents?, time: any TimeSource) {
+        (self.store, self.reader) = (store, TimelineReader(store: store, gateway: gateway, time: time))
+    }
+
+    var operations: [ProviderOperation] {
+        let most = Int64(Self.limits.most)
+        return [
+            .init(.get, "/v1/timeline", id: "timeline", self.show)
+                .summary("What happened with a push, a notification, a token or a user, in order and with durations.")
+                .tag(.notifications).scope(.read).cost(.query).filteredByApp()
+                .parameters(
+                    .query("apnsId", "Of the push with this apns-id.", .uuid),
+                    .query("notification", "Of this notification: its own steps.", .uuid),
+                    .query("token", "Of the newest deliveries to this device token; needs app.", .deviceToken),
+                    .query("user", "Of the newest deliveries to this user; needs app.", .string(length: 1...256)),
+                    .query("app", "The app of the token or of the user.", .bundleID),
+                    .query("limit", "The deliveries of a page, 5 without it.", .integer(1...most)),
+                    .cursor
+                )
+                .responses(.ok(.page("timelines", of: TimelineResponse.schema))).errors(.notFound)
+        ]
+    }
+
+    /// The subject of a request.
+    private enum Subject {
+        case push(String)
+        case notification(String)
+        case token(DeviceToken)
+        case user(String)
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        switch try Self.subject(request) {
+        case .push(let text): return try await self.push(text, request)
+        case .notification(let text):
+            let id = UUID(uuidString: text)
+            guard let id, let notification = try await self.visible(try await self.store.notification(id), request),
+                let timeline = try await self.reader.timeline(of: notification)
+            else { throw RequestError.noSuch("notification", by: "id", at: "notification") }
+            return try .page("timelines", [TimelineResponse(timeline: timeline)])
+        case .token(let token):
+            let app = try await self.app(request)
+            let devices = try await self.store.devices(app: app.id, token: token)
+            return try await self.deliveries(of: devices, tokens: [token], app, request)
+        case .user(let user):
+            let app = try await self.app(request)
+            let devices = try await self.store.devices(
+                app: app.id,
+                audience: .user(user),
+                after: 0,
+                limit: Self.maximumDevices
+            )
+            return try await self.deliveries(of: devices, tokens: Set(devices.map(\.token)), app, request)
+        }
+    }
+
+    // MARK: The subject
+
+    /// Returns the subject.
+    /// - Throws: ``RequestError`` unless exactly one is named, and an app with what needs one.
+    private static func subject(_ request: OperationRequest) throws -> Subject {
+        let names = ["apnsId", "notification", "token", "user"].filter { request.query[$0] != nil }
+        guard let name = names.first, names.count == 1, let text = request.query[name] else {
+            let message = "name one of apnsId, notification, token (with app) and user (with app)"
+            throw RequestError(.invalid, code: "invalid_value", message: message, path: names.last ?? "apnsId")
+        }
+        let needsApp = name == "token" || name == "user"
+        if needsApp, request.query["app"] == nil {
+            throw RequestError(.invalid, code: "missing_field", message: "a \(name) needs its app", path: "app")
+        }
+        for item in ["app", "limit", "cursor"] where !needsApp && request.query[item] != nil {
+            let message = "this belongs to token and user only: leave it out"
+            throw RequestError(.invalid, code: "conflicting_field", message: message, path: item)
+        }
+        switch name {
+        case "apnsId": return .push(text)
+        case "notification": return .notification(text)
+        case "token":
+            guard let token = DeviceToken(hex: text) else { throw RequestError.invalidToken }
+            return .token(token)
+        default:
+            guard (1...DeviceRequest.maximumText).contains(text.utf8.count) else {
+                throw RequestError.invalid("user", "a user id has 1 to \(DeviceRequest.maximumText) bytes")
+            }
+            return .user(text)
+        }
+    }
+
+    /// Returns the app that the query names.
+    /// - Throws: ``RequestError`` for one that the caller may not use, whether it exists or not.
+    private func app(_ request: OperationRequest) async throws -> AppRecord {
+        let text = request.query["app"] ?? ""
+        guard let bundleID = Topic(text) else { throw RequestError.noSuch("app", by: "bundle id", at: "app") }
+        guard request.caller?.mayUse(bundleID) ?? true else {
+            let message = "this API key is for other apps"
+            throw RequestError(.forbidden, code: "other_app", message: message, path: "app")
+        }
+        guard let app = try await self.store.app(bundleID: bundleID) else {
+            throw RequestError.noSuch("app", by: "bundle id", at: "app")
+        }
+        return app
+    }
+
+    /// Returns a notification that the caller may see; `nil` for any other.
+    private func visible(
+        _ notification: NotificationRecord?,
+        _ request: OperationRequest
+    ) async throws -> NotificationRecord? {
+        guard let notification, request.caller?.apps != nil else { return notification }
+        guard let app = try await self.store.app(id: notification.app) else { return nil }
+        return request.caller?.mayUse(app.bundleID) == true ? notification : nil
+    }
+
+    // MARK: Deliveries
+
+    private func push(_ text: String, _ request: OperationRequest) async throws -> Response {
+        guard let id = DeliveryID.parse(text),
+            let notification = try await self.visible(try await self.store.notification(id.notification), request),
+            let timeline = try await self.reader.timeline(of: notification, recipient: id.recipient)
+        else { throw RequestError.noSuch("delivery", by: "apns-id", at: "apnsId") }
+        return try .page("timelines", [TimelineResponse(timeline: timeline)])
+    }
+
+    /// Responds with the newest deliveries of some devices and tokens.
+    private func deliveries(
+        of devices: [DeviceRecord],
+        tokens: Set<DeviceToken>,
+        _ app: AppRecord,
+        _ request: OperationRequest
+    ) async throws -> Response {
+        let limit = Int(try request.number("limit", in: 1...Int64(Self.limits.most)) ?? Int64(Self.limits.standard))
+        let cursor = try request.cursor(.timeline)
+        let before = cursor.map { NotificationCursor(number: $0.position) }
+        let horizon = try await self.store.horizon(
+            app: app.id,
+            before: before,
+            campaigns: Self.maximumLookups / max(1, devices.count)
+        )
+        var page = HistoryPage(after: cursor, limit: limit, horizon: horizon)
+        for id in devices.map(\.id) {
+            page.add(
+                try await self.store.deliveries(
+                    app: app.id,
+                    device: id,
+                    before: before,
+                    horizon: horizon,
+                    limit: limit
+                )
+            )
+        }
+        for token in tokens {
+            page.add(
+                try await self.store.deliveries(
+                    app: app.id,
+                    unregistered: token,
+                    before: before,
+                    horizon: horizon,
+                    limit: limit
+                )
+            )
+        }
+        var timelines: [Timeline] = []
+        for delivery in page.deliveries {
+            guard let notification = try await self.store.notification(delivery.notification),
+                let timeline = try await self.reader.timeline(of: notification, recipient: delivery.recipient)
+            else { continue }
+            timelines.append(timeline)
+        }
+        let next = page.next.map { Cursor(list: .timeline, position: $0.position).text }
+        return try .page("timelines", timelines.map(TimelineResponse.init), next: next)
+    }
+}

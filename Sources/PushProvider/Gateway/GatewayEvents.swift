@@ -1,0 +1,158 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import PushSupport
+package import PushTypes
+
+/// An event of a push at a gateway.
+package struct GatewayEvent: Hashable, Sendable {
+    /// The number of the event, rising.
+    package var id: Int64
+    /// The name for programs, such as `delivered`.
+    package var name: String
+    /// The name for people, such as `Delivered to Device`.
+    package var text: String
+    package var at: Timestamp
+    /// The `apns-id` of the push; `nil` for an event of a device.
+    package var apnsID: String?
+
+    package init(id: Int64, name: String, text: String, at: Timestamp, apnsID: String?) {
+        (self.id, self.name, self.text, self.at, self.apnsID) = (id, name, text, at, apnsID)
+    }
+}
+
+/// The cause for which the events of a gateway could not be read.
+package struct GatewayEventsFailure: Error, Hashable, CustomStringConvertible {
+    package let description: String
+}
+
+/// A client of the events of a gateway's admin API.
+package struct GatewayEvents: Sendable {
+    /// The longest time of a request with its response. Default 2 s.
+    package var deadline: Duration = .seconds(2)
+    /// The longest response, in bytes.
+    private static let maximumLength = 1024 * 1024
+    /// The most events of one push that are read.
+    private static let maximumEvents = 200
+    /// The longest text of an event that is kept, in characters.
+    private static let maximumText = 200
+
+    /// The URL of the admin API, without a slash at its end.
+    package let url: String
+
+    /// Makes a client; `nil` for text that is no `http` or `https` URL with a host and at most a slash behind it.
+    package init?(url: String) {
+        guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", parts.host?.isEmpty == false, parts.query == nil,
+            parts.fragment == nil, parts.user == nil, parts.path.isEmpty || parts.path == "/"
+        else { return nil }
+        self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+    }
+
+    /// Returns the events of a push, the oldest first.
+    /// - Throws: ``GatewayEventsFailure``; it names the address.
+    package func events(apnsID: String) async throws(GatewayEventsFailure) -> [GatewayEvent] {
+        try await self.events(query: "apnsId=\(Self.encoded(apnsID))&limit=\(Self.maximumEvents)")
+            .sorted { ($0.at, $0.id) < ($1.at, $1.id) }
+    }
+
+    /// Returns the events after an id, the oldest first.
+    /// - Throws: ``GatewayEventsFailure``; it names the address.
+    package func events(after: Int64, limit: Int) async throws(GatewayEventsFailure) -> [GatewayEvent] {
+        try await self.events(query: "after=\(after)&limit=\(limit)")
+    }
+
+    private func events(query: String) async throws(GatewayEventsFailure) -> [GatewayEvent] {
+        do {
+            let body = try await self.get("\(self.url)/v1/events?\(query)")
+            guard case .object(let members)? = try? JSONValue(parsing: body),
+                case .array(let values)? = members["events"]
+            else { throw GatewayEventsFailure(description: "its response has no events") }
+            return values.compactMap(Self.event)
+        } catch {
+            throw GatewayEventsFailure(description: "the gateway at \(self.url) does not tell: \(Self.reason(error))")
+        }
+    }
+
+    /// Returns an event; `nil` for a value that is none.
+    private static func event(_ value: JSONValue) -> GatewayEvent? {
+        guard case .object(let members) = value, case .integer(let id)? = members["id"],
+            case .string(let name)? = members["name"], case .integer(let at)? = members["timeMs"]
+        else { return nil }
+        var text = name
+        if case .string(let words)? = members["event"] { text = words }
+        var apnsID: String?
+        if case .string(let id)? = members["apnsId"] { apnsID = id }
+        return GatewayEvent(
+            id: id,
+            name: String(name.prefix(Self.maximumText)),
+            text: String(text.prefix(Self.maximumText)),
+            at: Timestamp(milliseconds: at),
+            apnsID: apnsID
+        )
+    }
+
+    private func get(_ url: String) async throws -> Data {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.connect = TimeAmount(self.deadline)
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let result: Result<Data, any Error>
+        do {
+            result = .success(try await self.get(url, by: client))
+        } catch {
+            result = .failure(error)
+        }
+        try? await client.shutdown()
+        return try result.get()
+    }
+
+    private func get(_ url: String, by client: HTTPClient) async throws -> Data {
+        let deadline = self.deadline
+        return try await withThrowingTaskGroup(of: Data.self) { group in
+            group.addTask {
+                let response = try await client.execute(HTTPClientRequest(url: url), timeout: TimeAmount(deadline))
+                guard response.status == .ok else {
+                    throw GatewayEventsFailure(description: "status \(response.status.code)")
+                }
+                return Data(try await response.body.collect(upTo: Self.maximumLength).readableBytesView)
+            }
+            group.addTask {
+                try await Task.sleep(for: deadline)
+                throw GatewayEventsFailure(description: "no response within \(deadline)")
+            }
+            defer { group.cancelAll() }
+            guard let body = try await group.next() else { throw CancellationError() }
+            return body
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as GatewayEventsFailure: error.description
+        case is NIOTooManyBytesError: "its response is longer than \(Self.maximumLength) bytes"
+        case is HTTPClientError: "\((error as? HTTPClientError)?.shortDescription ?? "no response")"
+        default: "\(error)"
+        }
+    }
+
+    private static func encoded(_ text: String) -> String {
+        let unreserved = CharacterSet(
+            charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+        )
+        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+    }
+}
+
+extension GatewayEvents {
+    /// Returns the events of a push for its timeline. It never throws, as a silent gateway must not hide what is known.
+    func reading(of apnsID: String) async -> GatewayReading {
+        do {
+            return .events(try await self.events(apnsID: apnsID))
+        } catch {
+            return .failed(error.description)
+        }
+    }
+}

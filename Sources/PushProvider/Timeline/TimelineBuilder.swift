@@ -1,0 +1,301 @@
+import Foundation
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Makes timelines from what is stored.
+enum TimelineBuilder {
+    /// Returns the timeline of a delivery.
+    static func timeline(of facts: DeliveryFacts) -> Timeline {
+        let (notification, history) = (facts.notification, facts.history)
+        var timeline = Timeline(
+            kind: .delivery,
+            notification: notification.id,
+            app: facts.app,
+            apnsID: DeliveryID(notification: notification.id).text(recipient: facts.recipient),
+            device: history.delivery?.device,
+            token: history.delivery?.token?.description,
+            environment: history.delivery?.environment ?? notification.environment,
+            state: history.delivery?.state.word ?? "pending",
+            reason: history.delivery?.reason
+        )
+        var steps = Self.beginning(of: notification, facts.common)
+        steps += history.attempts.map(Self.step)
+        steps += Self.page(of: history)
+        if let next = history.nextTryAt {
+            let wall = facts.clocks.wall.advanced(by: next.since(facts.clocks.steady))
+            steps.append(.init(wall, .provider, .waits, next == .atOnce ? "is due again" : "next try"))
+        }
+        steps += facts.tokenEvents.map(Self.step)
+        steps += Self.webhooks(history.events, "its event")
+        if case .events(let events) = facts.gateway {
+            steps += events.map { .init($0.at, .gateway, .reported, $0.text) }
+        }
+        timeline.steps = steps.ordered
+        timeline.notes = Self.notes(facts)
+        return timeline
+    }
+
+    /// Returns the timeline of a notification: its own steps, with its pages summarized.
+    static func timeline(of facts: NotificationFacts) -> Timeline {
+        let (notification, history) = (facts.notification, facts.history)
+        var timeline = Timeline(
+            kind: .notification,
+            notification: notification.id,
+            app: facts.app,
+            environment: notification.environment,
+            state: notification.state.rawValue,
+            reason: notification.progress.pauseReason
+        )
+        var steps = Self.beginning(of: notification, history)
+        if let pages = history.pages { steps += Self.pages(pages, "page") }
+        if let pages = history.retryPages { steps += Self.pages(pages, "page of retries", "pages of retries") }
+        steps += Self.webhooks(history.firstEvents, "events of its first page")
+        if history.lastEvents != history.firstEvents {
+            steps += Self.webhooks(history.lastEvents, "events of its last page")
+        }
+        if let end = notification.progress.finishedAt {
+            let word = notification.state == .cancelled ? "cancelled" : "done"
+            steps.append(.init(end, .provider, .finished, "\(word): \(notification.progress.summary)"))
+        }
+        timeline.steps = steps.ordered
+        if notification.progress.finishedAt == nil {
+            timeline.notes.append("so far: \(notification.progress.summary)")
+        }
+        if notification.isForgotten { timeline.notes.append(Self.forgotten) }
+        if history.pages == nil, history.retryPages == nil, notification.progress.startedAt != nil {
+            timeline.notes.append(Self.earlier)
+        }
+        return timeline
+    }
+
+    private static let forgotten = "some of its deliveries are deleted for their age"
+    private static let earlier = "its pages were not noted: it was sent by a version before 0.2.0"
+
+    // MARK: The request
+
+    /// Returns the steps from the request to the opening.
+    private static func beginning(
+        of notification: NotificationRecord,
+        _ history: NotificationHistory
+    ) -> [TimelineStep] {
+        let acceptance = history.acceptance
+        var steps: [TimelineStep] = []
+        let key = notification.key.map { " with the key \($0.name) (\($0.id.uuidString.lowercased()))" } ?? ""
+        if let received = acceptance.receivedAt {
+            steps.append(.init(received, .api, .requested, "request to send\(key)"))
+            if let checked = acceptance.checkedIn {
+                let count = acceptance.warnings.count
+                let warnings = count == 0 ? "no warning" : "\(count) warning\(count == 1 ? "" : "s"): "
+                let text = warnings + acceptance.warnings.joined(separator: "; ")
+                let at = received.advanced(by: .microseconds(checked))
+                steps.append(
+                    .init(at, .provider, .checked, "checked in \(Duration.microseconds(checked).text), \(text)")
+                )
+            }
+        }
+        var accepted = "accepted: on disk"
+        if let name = notification.name { accepted += ", \u{201C}\(name)\u{201D}" }
+        if let run = notification.run {
+            accepted += ", run of the schedule \(run.schedule.uuidString.lowercased())\(key)"
+        }
+        if let original = notification.resendOf {
+            accepted += ", for recipients of \(original.uuidString.lowercased())"
+        }
+        if acceptance.receivedAt == nil, notification.run == nil { accepted += key }
+        steps.append(.init(notification.createdAt, .provider, .accepted, accepted))
+        if notification.startsAt > notification.createdAt {
+            let text = "its time: \(notification.delivery == nil ? "starts" : "the first recipients' window") opens"
+            steps.append(.init(notification.startsAt, .provider, .scheduled, text))
+        }
+        if let opened = history.openedAt {
+            let count = notification.progress.recipients
+            let text = "opened for \(count) recipient\(count == 1 ? "" : "s")"
+            steps.append(.init(opened, .provider, .opened, text))
+        }
+        return steps
+    }
+
+    // MARK: Pages and tries
+
+    private static func pages(_ pages: PageSummary, _ one: String, _ many: String? = nil) -> [TimelineStep] {
+        let name = pages.pages == 1 ? one : many ?? "\(one)s"
+        let count = pages.recipients
+        return [
+            .init(pages.firstClaimedAt, .provider, .claimed, "first \(one) claimed"),
+            .init(pages.firstSentAt, .sender, .sent, "first \(one) sent"),
+            .init(
+                pages.lastAnsweredAt,
+                .pushService,
+                .answered,
+                "last response; the slowest \(one) took \(pages.longest.text)"
+            ),
+            .init(
+                pages.lastCommittedAt,
+                .provider,
+                .pages,
+                "\(pages.pages) \(name) with \(count) recipient\(count == 1 ? "" : "s") on disk"
+            ),
+        ]
+    }
+
+    /// Returns the steps of the page that ended a delivery.
+    private static func page(of history: DeliveryHistory) -> [TimelineStep] {
+        guard let delivery = history.delivery, delivery.state != .sending else {
+            guard let delivery = history.delivery else { return [] }
+            return [.init(delivery.at, .sender, .sent, "is being sent, at most once")]
+        }
+        guard let page = history.page else {
+            return [.init(delivery.at, .pushService, .answered, Self.result(delivery))]
+        }
+        var steps: [TimelineStep] = []
+        if let claimed = page.times.claimedAt {
+            let others = page.recipients - 1
+            let beside = others > 0 ? " with \(others) other\(others == 1 ? "" : "s")" : ""
+            let text = "claimed as \(page.isRetry ? "a retry" : "part of a page")\(beside)"
+            steps.append(.init(claimed, .provider, .claimed, text))
+        }
+        let sentAt = page.times.sentAt
+        guard let milliseconds = history.milliseconds else {
+            // No push was made, or its way is not known.
+            steps.append(.init(delivery.at, .provider, .ended, Self.result(delivery)))
+            steps.append(.init(page.committedAt, .provider, .committed, "its final state is on disk"))
+            return steps
+        }
+        steps += Self.sending(over: history.connection, at: sentAt)
+        let answeredAt = sentAt.advanced(by: .milliseconds(milliseconds))
+        let hasResponse = delivery.state == .accepted || delivery.state == .rejected
+        let source = hasResponse ? TimelineStep.Source.pushService : .sender
+        let text = "\(Self.result(delivery)), after \(Duration.milliseconds(milliseconds).text)"
+        steps.append(.init(answeredAt, source, hasResponse ? .answered : .ended, text))
+        steps.append(.init(page.committedAt, .provider, .committed, "its final state is on disk"))
+        return steps
+    }
+
+    /// Returns the steps from the sender to the connection, whose opening belongs to the story if the push waited for it.
+    private static func sending(over connection: ConnectionRecord?, at time: Timestamp) -> [TimelineStep] {
+        guard let connection else { return [.init(time, .sender, .sent, "given to the sender")] }
+        guard connection.openedAt > time else {
+            let since = ", connected since \(connection.openedAt.rfc3339)"
+            return [.init(time, .sender, .sent, "sent to \(connection.text)\(since)")]
+        }
+        return [
+            .init(time, .sender, .waits, "waits for a connection"),
+            .init(connection.openedAt, .sender, .connected, "connection to \(connection.service) opened"),
+            .init(connection.openedAt, .sender, .sent, "sent to \(connection.text)"),
+        ]
+    }
+
+    private static func result(_ delivery: DeliveryRecord) -> String {
+        let reason = delivery.reason.map { ": \($0)" } ?? ""
+        let tries = delivery.attempts > 1 ? ", try \(delivery.attempts)" : ""
+        return "\(delivery.state.word)\(reason)\(tries)"
+    }
+
+    private static func step(_ attempt: AttemptRecord) -> TimelineStep {
+        var text = attempt.wasSent ? "try without success" : "not sent"
+        if let reason = attempt.reason { text += ": \(reason)" }
+        if attempt.times > 1 { text += ", \(attempt.times) times since \(attempt.firstAt.rfc3339)" }
+        if attempt.wasSent, let milliseconds = attempt.milliseconds {
+            text += ", after \(Duration.milliseconds(milliseconds).text)"
+        }
+        if let connection = attempt.connection { text += ", by \(connection.text)" }
+        return TimelineStep(attempt.at, attempt.wasSent ? .pushService : .sender, .tried, text)
+    }
+
+    // MARK: Tokens and webhooks
+
+    private static func step(_ event: TokenEventRecord) -> TimelineStep {
+        let reason = event.reason.map { ": \($0)" } ?? ""
+        return TimelineStep(event.at, .provider, .tokenChanged, "token \(event.action.phrase)\(reason)")
+    }
+
+    private static func webhooks(_ events: PageEvents?, _ subject: String) -> [TimelineStep] {
+        guard let events else { return [] }
+        return events.posts.flatMap { post in
+            [
+                TimelineStep(post.postedAt, .webhook, .posted, "\(subject) posted to \(post.url.hostText)"),
+                TimelineStep(post.acknowledgedAt, .webhook, .acknowledged, "acknowledged by \(post.url.hostText)"),
+            ]
+        }
+    }
+
+    // MARK: Notes
+
+    private static func notes(_ facts: DeliveryFacts) -> [String] {
+        var notes: [String] = []
+        let (history, notification) = (facts.history, facts.notification)
+        if history.delivery == nil {
+            if notification.isForgotten {
+                notes.append("its delivery is deleted for its age, if there was one")
+            } else if history.attempts.isEmpty, history.nextTryAt == nil {
+                notes.append(
+                    "nothing was sent to this recipient so far: the notification is \(notification.state.rawValue)"
+                )
+            }
+        } else if history.page == nil {
+            notes.append("its page was not noted: it was ended without one, or by a version before 0.2.0")
+        }
+        for url in history.events?.waiting ?? [] {
+            notes.append("the webhook at \(url.hostText) has not acknowledged its event so far")
+        }
+        if case .failed(let failure) = facts.gateway { notes.append("the gateway's events are missing: \(failure)") }
+        if case .events([]) = facts.gateway { notes.append("the gateway has no events of this push") }
+        return notes
+    }
+}
+
+extension ConnectionRecord {
+    /// The connection in words.
+    fileprivate var text: String {
+        var text = self.service
+        if let address { text += " (\(address)" + (self.localPort.map { " from port \($0))" } ?? ")") }
+        return text
+    }
+}
+
+extension NotificationProgress {
+    /// The counters in words.
+    fileprivate var summary: String {
+        let counts = [
+            ("accepted", self.accepted), ("rejected", self.rejected), ("failed", self.failed),
+            ("skipped", self.skipped), ("unknown", self.unknown), ("retrying", self.retrying),
+        ]
+        let texts = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        return "of \(self.recipients) " + (texts.isEmpty ? "none has a state" : texts.joined(separator: ", "))
+    }
+}
+
+extension TokenEventRecord.Action {
+    /// The change in words.
+    fileprivate var phrase: String {
+        switch self {
+        case .keptAlive: "kept, as the device registered since"
+        case .withheld: "not deactivated, as the circuit breaker is open"
+        case .settled: "decided by an operator"
+        default: self.rawValue
+        }
+    }
+}
+
+extension String {
+    /// The host of a URL, as a path may hold a secret.
+    fileprivate var hostText: String { URL(string: self)?.host() ?? "its address" }
+}
+
+extension Duration {
+    /// The duration in words, such as `3 ms`.
+    fileprivate var text: String {
+        let (seconds, attoseconds) = self.components
+        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        if microseconds < 1000 { return "\(max(0, microseconds)) µs" }
+        if microseconds < 10_000_000 { return "\(microseconds / 1000) ms" }
+        return "\(microseconds / 1_000_000) s"
+    }
+
+    /// The duration in microseconds.
+    package var microseconds: Int64 {
+        let (seconds, attoseconds) = self.components
+        return seconds.multipliedReportingOverflow(by: 1_000_000).partialValue + attoseconds / 1_000_000_000_000
+    }
+}

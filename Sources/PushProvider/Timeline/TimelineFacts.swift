@@ -1,0 +1,34 @@
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Everything from which the timeline of one delivery is made.
+struct DeliveryFacts: Sendable {
+    var notification: NotificationRecord
+    var app: Topic?
+    var recipient: Int64
+    var common: NotificationHistory
+    var history: DeliveryHistory
+    /// The changes of the token's state that the notification led to.
+    var tokenEvents: [TokenEventRecord] = []
+    var gateway: GatewayReading = .off
+    /// The clocks by which the time of a next try is shown.
+    var clocks: ClockReading
+}
+
+/// What the gateway says about a push.
+enum GatewayReading: Hashable, Sendable {
+    /// None is configured.
+    case off
+    case events([GatewayEvent])
+    /// It did not respond in time, or with something else than events.
+    case failed(String)
+}
+
+/// Everything from which the timeline of a notification is made.
+struct NotificationFacts: Sendable {
+    var notification: NotificationRecord
+    var app: Topic?
+    var history: NotificationHistory
+    var clocks: ClockReading
+}

@@ -1,0 +1,231 @@
+package import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+
+extension SQLiteStore {
+    package func notification(_ prefix: DeliveryPrefix) async throws -> NotificationRecord? {
+        try await self.database.lookup { database in
+            try database.row(sql: "SELECT * FROM notification WHERE prefix = ?", [prefix.bits])
+                .map { try NotificationRow.record($0, in: database) }
+        }
+    }
+
+    package func history(of notification: UUID, recipient: Int64) async throws -> DeliveryHistory? {
+        let delivery = try await self.delivery(of: DeliveryPrefix(of: notification), recipient: recipient)
+        return try await self.database.lookup { database in
+            guard let key = try TimelineQuery.Subject(notification, in: database) else { return nil }
+            let query = TimelineQuery(subject: key, database: database)
+            var history = DeliveryHistory(delivery: delivery, attempts: try query.attempts(of: recipient))
+            (history.connection, history.milliseconds) = try query.trip(of: recipient)
+            history.nextTryAt = try query.nextTry(of: recipient)
+            if let delivery {
+                history.page = try query.page(of: recipient, at: delivery.at)
+                history.events = try history.page?.block.flatMap(query.events(block:))
+            }
+            return history
+        }
+    }
+
+    package func history(of notification: UUID) async throws -> NotificationHistory? {
+        try await self.database.lookup { database in
+            guard let key = try TimelineQuery.Subject(notification, in: database) else { return nil }
+            let query = TimelineQuery(subject: key, database: database)
+            return NotificationHistory(
+                acceptance: try query.acceptance(),
+                openedAt: try query.openedAt(),
+                pages: try query.pages(areRetries: false),
+                retryPages: try query.pages(areRetries: true),
+                firstEvents: try query.edgeEvents(order: "ASC"),
+                lastEvents: try query.edgeEvents(order: "DESC")
+            )
+        }
+    }
+}
+
+/// The queries for the timeline of one notification. Each is a look-up by a key, or a walk over the notification's pages.
+struct TimelineQuery {
+    /// A notification and its app, as the store numbers them.
+    struct Subject {
+        let number, app: Int64
+
+        init?(_ notification: UUID, in database: Database) throws {
+            let sql = "SELECT number, app FROM notification WHERE id = ?"
+            guard let row = try database.row(sql: sql, [notification.uuidString]), let number = row["number"] as Int64?,
+                let app = row["app"] as Int64?
+            else { return nil }
+            (self.number, self.app) = (number, app)
+        }
+    }
+
+    /// The columns of a connection that is joined.
+    private static let ofConnection = "service, address, localPort, openedAt"
+
+    let subject: Subject
+    let database: Database
+
+    // MARK: A notification
+
+    func acceptance() throws -> AcceptanceRecord {
+        let sql = "SELECT receivedAt, checkedIn, warnings FROM notification WHERE number = ?"
+        guard let row = try self.database.row(sql: sql, [self.subject.number]) else { return AcceptanceRecord() }
+        var record = AcceptanceRecord(receivedAt: row.time("receivedAt"), checkedIn: row["checkedIn"])
+        if let text = row["warnings"] as Data?, case .array(let values)? = try? JSONValue(parsing: text) {
+            record.warnings = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        }
+        return record
+    }
+
+    func openedAt() throws -> Timestamp? {
+        try self.database.time(sql: "SELECT openedAt FROM notification WHERE number = ?", [self.subject.number])
+    }
+
+    /// Returns the pages together; `nil` if there is none.
+    func pages(areRetries: Bool) throws -> PageSummary? {
+        let sql = """
+            SELECT count(*) AS pages, sum(recipients) AS recipients, min(coalesce(claimedAt, sentAt)) AS claimedAt,
+                min(sentAt) AS sentAt, max(answeredAt) AS answeredAt, max(committedAt) AS committedAt,
+                max(answeredAt - sentAt) AS longest
+            FROM page WHERE notification = ? AND isRetry = ?
+            """
+        guard let row = try self.database.row(sql: sql, [self.subject.number, areRetries]),
+            let pages = row["pages"] as Int?, pages > 0, let recipients = row["recipients"] as Int?,
+            let claimedAt = row.time("claimedAt"), let sentAt = row.time("sentAt"),
+            let answeredAt = row.time("answeredAt"), let committedAt = row.time("committedAt"),
+            let longest = row["longest"] as Int64?
+        else { return nil }
+        return PageSummary(
+            pages: pages,
+            recipients: recipients,
+            firstClaimedAt: claimedAt,
+            firstSentAt: sentAt,
+            lastAnsweredAt: answeredAt,
+            lastCommittedAt: committedAt,
+            longest: .milliseconds(max(0, longest))
+        )
+    }
+
+    /// Returns the events of the first or the last page that has some.
+    func edgeEvents(order: String) throws -> PageEvents? {
+        let sql = """
+            SELECT block FROM page WHERE notification = ? AND block IS NOT NULL
+            ORDER BY answeredAt \(order), first \(order) LIMIT 1
+            """
+        return try self.database.integer(sql: sql, [self.subject.number]).flatMap(self.events(block:))
+    }
+
+    // MARK: A recipient
+
+    /// Returns the way of the push that decided a delivery.
+    func trip(of recipient: Int64) throws -> (ConnectionRecord?, milliseconds: Int?) {
+        let sql = "SELECT trip FROM delivery WHERE notification = ? AND recipient = ?"
+        guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient]) else {
+            return (nil, nil)
+        }
+        return try self.trip(number)
+    }
+
+    private func trip(_ number: Int64) throws -> (ConnectionRecord?, milliseconds: Int?) {
+        let (id, milliseconds) = StoredTrip.parts(number)
+        let sql = "SELECT \(Self.ofConnection) FROM connection WHERE id = ?"
+        guard let row = try self.database.row(sql: sql, [id]), let service = row["service"] as String?,
+            let openedAt = row.time("openedAt")
+        else { return (nil, milliseconds) }
+        let connection = ConnectionRecord(
+            service: service,
+            address: row["address"],
+            localPort: row["localPort"],
+            openedAt: openedAt
+        )
+        return (connection, milliseconds)
+    }
+
+    /// Returns the page that ended a recipient at a time.
+    func page(of recipient: Int64, at: Timestamp) throws -> PageRecord? {
+        let sql = """
+            SELECT * FROM page WHERE notification = ?1 AND answeredAt = ?2 AND first <= ?3 AND last >= ?3
+            ORDER BY last - first LIMIT 1
+            """
+        guard let row = try self.database.row(sql: sql, [self.subject.number, at.milliseconds, recipient]),
+            let sentAt = row.time("sentAt"), let committedAt = row.time("committedAt"),
+            let recipients = row["recipients"] as Int?, let isRetry = row["isRetry"] as Bool?
+        else { return nil }
+        let times = PageTimes(claimedAt: row.time("claimedAt"), sentAt: sentAt, answeredAt: at)
+        return PageRecord(
+            times: times,
+            committedAt: committedAt,
+            recipients: recipients,
+            isRetry: isRetry,
+            block: row["block"]
+        )
+    }
+
+    /// Returns the tries after which there was another one, in their order.
+    func attempts(of recipient: Int64) throws -> [AttemptRecord] {
+        let sql = """
+            SELECT number, firstAt, at, times, trip, text FROM attempt LEFT JOIN reason ON reason.id = attempt.reason
+            WHERE notification = ? AND recipient = ? ORDER BY number
+            """
+        return try self.database.rows(sql: sql, [self.subject.number, recipient]).map { row in
+            guard let number = row["number"] as Int64?, let firstAt = row.time("firstAt"), let at = row.time("at"),
+                let times = row["times"] as Int?
+            else { throw DamagedRow(table: "attempt") }
+            let (connection, milliseconds) = try (row["trip"] as Int64?).map { try self.trip($0) } ?? (nil, nil)
+            return AttemptRecord(
+                at: at,
+                times: times,
+                firstAt: firstAt,
+                wasSent: number % 2 == 0,
+                reason: row["text"],
+                connection: connection,
+                milliseconds: milliseconds
+            )
+        }
+    }
+
+    /// Returns the time of the next try, by the steady clock; `nil` if there is none, or its time is not known yet.
+    func nextTry(of recipient: Int64) throws -> Timestamp? {
+        let sql = """
+            SELECT dueAt FROM retry WHERE notification = ? AND recipient = ? AND dueAt < \(RetryQueue.departed)
+            """
+        return try self.database.time(sql: sql, [self.subject.number, recipient])
+    }
+
+    // MARK: Webhooks
+
+    /// Returns what became of a block of events; `nil` once it is forgotten.
+    func events(block: Int64) throws -> PageEvents? {
+        let sql = "SELECT at, position, kind FROM eventBlock WHERE id = ?"
+        guard let row = try self.database.row(sql: sql, [block]), let at = row.time("at"),
+            let kind = row["kind"] as String?
+        else { return nil }
+        var events = PageEvents(at: at, posts: [], waiting: [])
+        let webhooks = "SELECT id, url, isActive, createdAt, instr(events, ?) AS wants FROM webhook WHERE app = ?"
+        for webhook in try self.database.rows(sql: webhooks, [kind, self.subject.app]) {
+            guard let id = webhook.uuid("id"), let url = webhook["url"] as String?,
+                let createdAt = webhook.time("createdAt")
+            else { continue }
+            let post = try (row["position"] as Int64?).flatMap { try self.post(of: id, url, position: $0) }
+            if let post {
+                events.posts.append(post)
+            } else if webhook["isActive"] as Bool? == true, webhook["wants"] as Int? ?? 0 > 0, createdAt <= at {
+                events.waiting.append(url)
+            }
+        }
+        events.posts.sort { $0.acknowledgedAt < $1.acknowledgedAt }
+        return events
+    }
+
+    /// Returns the acknowledged post that had a position.
+    private func post(of webhook: UUID, _ url: String, position: Int64) throws -> WebhookPostRecord? {
+        let sql = """
+            SELECT first, postedAt, acknowledgedAt FROM webhookPost WHERE webhook = ? AND last >= ?
+            ORDER BY last LIMIT 1
+            """
+        guard let row = try self.database.row(sql: sql, [webhook.uuidString, position]),
+            let first = row["first"] as Int64?, first <= position, let postedAt = row.time("postedAt"),
+            let acknowledgedAt = row.time("acknowledgedAt")
+        else { return nil }
+        return WebhookPostRecord(webhook: webhook, url: url, postedAt: postedAt, acknowledgedAt: acknowledgedAt)
+    }
+}

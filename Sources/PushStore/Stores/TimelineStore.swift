@@ -1,0 +1,11 @@
+package import Foundation
+
+/// The history of single deliveries and of notifications, found by index.
+package protocol TimelineStore: Sendable {
+    /// Returns the history of a recipient of a notification; `nil` if the notification does not exist.
+    func history(of notification: UUID, recipient: Int64) async throws -> DeliveryHistory?
+    /// Returns the history of a notification; `nil` if it does not exist.
+    func history(of notification: UUID) async throws -> NotificationHistory?
+    /// Returns the notification with a prefix; `nil` if there is none.
+    func notification(_ prefix: DeliveryPrefix) async throws -> NotificationRecord?
+}
