@@ -16,7 +16,7 @@ export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
 
-demo: build  ## run gateway, provider and device in one process (ARGS=--exit ends after one notification)
+demo: build  ## run gateway, provider and a phone in one process (ARGS=--exit ends after one notification)
 	@.build/debug/martlet demo $(ARGS)
 
 build: setup  ## build the martlet command

@@ -245,8 +245,9 @@ let package = Package(
         tests(
             "MartletTests",
             [
-                "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore", "PushSupport",
-                "PushTesting", "PushTypes", "martlet", .argumentParser, .asyncHTTPClient, .configuration, .logging,
+                "AppSimulator", "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore",
+                "PushSupport", "PushTesting", "PushTypes", "martlet", .argumentParser, .asyncHTTPClient, .configuration,
+                .logging,
             ]
         ),
         tests(

@@ -18,7 +18,7 @@ enum ExitStatus: Int32, CaseIterable {
         switch self {
         case .done: "Everything was done; a notification that was waited for was accepted for every recipient."
         case .failed: "It failed: the server rejected the request, a file cannot be used, or a push was not accepted."
-        case .unfinished: "The time of --wait-seconds was over first; the provider continues with the notification."
+        case .unfinished: "The time of --wait-seconds, or of a simulator's wait, was over first; the rest goes on."
         case .nobodyReached: "The notification reached nobody: the audience is empty, or every recipient was skipped."
         case .usage: "An option or a setting is missing, unknown or wrong; nothing was done."
         case .unavailable: "No server responded."

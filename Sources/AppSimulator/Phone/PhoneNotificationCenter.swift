@@ -20,6 +20,8 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     package var capabilities = Set(PhoneCapability.allCases)
     /// The ids of the last pushes, oldest first.
     private var handled: [String] = []
+    /// The number of times that the app was removed.
+    package private(set) var installs = 0
     private var lastNumber = 0
     var lastActivityNumber = 0
 
@@ -194,8 +196,9 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
 
     /// Removes everything of the app, which loses its permissions too. Numbers go on.
     package mutating func removeApp() {
-        let (number, activityNumber) = (self.lastNumber, self.lastActivityNumber)
+        let earlier = self
         self = PhoneNotificationCenter()
-        (self.lastNumber, self.lastActivityNumber) = (number, activityNumber)
+        (self.lastNumber, self.lastActivityNumber) = (earlier.lastNumber, earlier.lastActivityNumber)
+        self.installs = earlier.installs + 1
     }
 }

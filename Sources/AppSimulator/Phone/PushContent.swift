@@ -12,7 +12,7 @@ package struct PushContent: Hashable, Sendable {
     package private(set) var subtitle: String?
     package private(set) var body: String?
     /// The new number on the icon; `nil` leaves it.
-    package private(set) var badge: Int?
+    package internal(set) var badge: Int?
     /// The name of the sound; `nil` for a silent notification.
     package private(set) var sound: String?
     package private(set) var isCriticalSound = false

@@ -6,7 +6,7 @@ import PushSupport
 /// `martlet demo`: runs all roles in one process.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = command("demo")
-        .help("Run gateway, provider and a device in one process and follow one notification through all of them.")
+        .help("Run gateway, provider and a phone in one process and follow one notification to its screen.")
         .detail(
             """
             Everything listens on free ports of 127.0.0.1 and is kept in a temporary directory that is removed at the \
@@ -16,7 +16,7 @@ struct DemoCommand: AsyncParsableCommand {
         .example("demo --exit")
 
     @OptionGroup var common: CommonOptions
-    @Flag(help: "End after the first delivery, with status 0.") var exit = false
+    @Flag(help: "End after the first notification, with status 0.") var exit = false
 
     func run() async throws {
         let settings = try await self.common.settings()

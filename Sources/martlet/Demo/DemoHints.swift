@@ -12,7 +12,8 @@ extension DemoLoop {
         let providerToken = try token.text(now: SystemTime().now)
         return """
 
-            The demo keeps running; Ctrl-C ends it. In another terminal:
+            The demo keeps running; Ctrl-C ends it. The phone takes commands here: list, open, dismiss, help …
+            In another terminal:
 
             # through the provider
             curl -s http://127.0.0.1:\(self.providerPort)/v1/apps/\(app)/notifications \\
@@ -24,6 +25,10 @@ extension DemoLoop {
               -H 'apns-topic: \(app)' -H 'apns-push-type: alert' \\
               -H 'authorization: bearer \(providerToken)' \\
               -d '{"aps":{"alert":"straight to the gateway"}}' -i
+
+            # another phone with the app
+            martlet simulator --app \(app) --provider \(self.providerURL) --public-key \(self.publicKey) \\
+              --gateway localhost:\(ports.main.deviceLink) --admin-url http://127.0.0.1:\(ports.admin)
 
             # what the gateway did with it
             curl -s http://127.0.0.1:\(ports.admin)/v1/devices/\(self.deviceID)/events

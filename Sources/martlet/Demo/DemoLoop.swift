@@ -1,3 +1,4 @@
+import AppSimulator
 import Crypto
 import Foundation
 import ProviderAPI
@@ -8,9 +9,15 @@ import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// The gateway, the provider and the device of the demo, connected over real sockets.
+/// The gateway, the provider and the phone of the demo, connected over real sockets.
 struct DemoLoop: Sendable {
     static let bundleID = "com.example.MyApp", user = "alice", teamID = "DEMOTEAM01", keyID = "DEMOKEY001"
+    /// The screens of the app, as a rule file.
+    static let routes = """
+        {"version":1,"fallback":"home","screens":[
+        {"name":"home"},
+        {"name":"order","class":"Order","parameters":[{"name":"id","type":"integer"}]}]}
+        """
 
     /// The temporary directory for the data of all roles.
     let directory: String
@@ -21,7 +28,7 @@ struct DemoLoop: Sendable {
 
     private(set) var gatewayPorts = GatewayAddresses()
     private(set) var providerPort = 0
-    private(set) var apiKey = "", deviceID = "", deviceToken = ""
+    private(set) var apiKey = "", publicKey = "", userSecret = "", deviceID = "", deviceToken = ""
 
     init(directory: String, log: LogConfiguration) { (self.directory, self.log) = (directory, log) }
 
@@ -31,9 +38,11 @@ struct DemoLoop: Sendable {
     var admin: APIClient {
         get throws { try APIClient(baseURL: "http://127.0.0.1:\(self.gatewayPorts.admin)", role: .gateway) }
     }
+    /// The URL of the provider.
+    var providerURL: String { "http://127.0.0.1:\(self.providerPort)" }
     /// A client of the provider's API.
     var provider: APIClient {
-        get throws { try APIClient(baseURL: "http://127.0.0.1:\(self.providerPort)", apiKey: self.apiKey) }
+        get throws { try APIClient(baseURL: self.providerURL, apiKey: self.apiKey) }
     }
 
     /// Starts a gateway with the app and its key.
@@ -57,7 +66,7 @@ struct DemoLoop: Sendable {
         return gateway
     }
 
-    /// Starts a provider with the app and its credential.
+    /// Starts a provider with the app, its credential, and what the app and its back end need.
     mutating func startProvider(trusting authority: String, _ start: (any Service) async -> Void) async throws {
         let port = self.gatewayPorts.main.http2
         let endpoint = PushServiceEndpoint(host: "localhost", port: port, additionalTrustRoots: authority)
@@ -70,36 +79,69 @@ struct DemoLoop: Sendable {
         self.apiKey = server.firstAdminKey ?? ""
         await start(server)
         self.providerPort = try await server.port()
-        self.narrator.report(.provider, "open: http://127.0.0.1:\(self.providerPort)/v1")
+        self.narrator.report(.provider, "open: \(self.providerURL)/v1")
         try await self.provider.send(.post("apps").body(["bundleId": Self.bundleID.json]))
         let key = ["teamId": Self.teamID.json, "keyId": Self.keyID.json, "privateKey": self.privateKey.json]
         try await self.provider.send(.put("apps", Self.bundleID, "credentials", "sandbox").body(key))
         self.narrator.report(.provider, "has the app and its credential for the sandbox")
+        let forTheApp: [String: JSONValue?] = [
+            "name": "in-the-app", "scopes": .texts(["registerSelf"]), "apps": .texts([Self.bundleID]),
+        ]
+        self.publicKey = try await self.provider.send(.post("keys").body(forTheApp))["key"].stringValue ?? ""
+        let secret = try await self.provider.send(.post("apps", Self.bundleID, "user-secrets"))["secret"]
+        self.userSecret = secret.stringValue ?? ""
+        self.narrator.report(.provider, "has a public key for the app and a user secret for its back end")
     }
 
-    /// Starts a device and registers it at the provider.
-    mutating func startDevice(_ start: (any Service) async -> Void) async throws -> Device {
-        let activation = DeviceActivation(adminURL: "http://127.0.0.1:\(self.gatewayPorts.admin)")
-        let identity = try await activation.activate(name: "demo device")
-        self.deviceID = identity.deviceID
-        self.narrator.report(.device, "activated: it has a certificate as \(identity.deviceID)")
-        let configuration = DeviceConfiguration(port: self.gatewayPorts.main.deviceLink)
-        let device = Device(identity: identity, configuration: configuration, logger: self.log.logger("device"))
-        await start(device)
-        self.deviceToken = try await device.deviceToken(for: Self.bundleID)
-        let (start, size) = (self.deviceToken.prefix(16), self.deviceToken.count / 2)
-        self.narrator.report(.device, "connected; device token \(start)… (\(size) bytes)")
-        let registration = ["token": self.deviceToken.json, "environment": "sandbox", "user": Self.user.json]
-        try await self.provider.send(.post("apps", Self.bundleID, "devices").body(registration))
-        self.narrator.report(.provider, "registered the device for user \(Self.user)")
-        return device
+    /// Starts a phone with the app, which registers itself and logs in.
+    mutating func startPhone(_ start: (any Service) async -> Void) async throws -> Simulator {
+        let device = DeviceConfiguration(port: self.gatewayPorts.main.deviceLink)
+        guard let url = URL(string: self.providerURL) else { throw SettingsError("\(self.providerURL) is no URL") }
+        var configuration = SimulatorConfiguration(
+            app: Self.bundleID,
+            provider: url,
+            publicKey: self.publicKey,
+            device: device
+        )
+        configuration.routes = Data(Self.routes.utf8)
+        let narrator = self.narrator
+        let simulator = try await SimulatorCommand.simulator(
+            configuration,
+            directory: "\(self.directory)/phone",
+            gateway: try self.admin,
+            logger: self.log.logger("device")
+        ) { narrator.report($0) }
+        await start(simulator)
+        try await Self.perform(.wait(.registered, count: 1, seconds: 30), simulator)
+        let status = try await simulator.perform(.status)?.json ?? .null
+        self.deviceToken = status["deviceToken"].stringValue ?? ""
+        self.deviceID = await simulator.deviceID
+        let installation = status["installation"].stringValue
+        let proof = try UserProofSigner(secret: self.userSecret).proof(ofUser: Self.user, installation: installation)
+        narrator.report(.backEnd, "signs a proof that installation \(installation ?? "?") is \(Self.user)'s")
+        try await Self.perform(.login(proof: proof), simulator)
+        try await Self.perform(.wait(.registered, count: 1, seconds: 30), simulator)
+        return simulator
+    }
+
+    /// Carries out a command on the phone.
+    /// - Throws: ``SettingsError`` for one that fails, or whose time is over.
+    static func perform(_ command: PhoneCommand, _ simulator: Simulator) async throws {
+        do {
+            _ = try await simulator.perform(command)
+        } catch let error as WaitError {
+            throw SettingsError("a step of the demo did not happen: \(error)".printable)
+        }
     }
 }
 
 /// Prints each step of the demo as one line: seconds since the start, the role, and what it did.
 struct DemoNarrator: Sendable {
     /// The roles that take part.
-    enum Role: String { case gateway, provider, device }
+    enum Role: String {
+        case gateway, provider, phone, app
+        case backEnd = "back end"
+    }
 
     private let start = ContinuousClock.now
 
@@ -108,5 +150,15 @@ struct DemoNarrator: Sendable {
         let milliseconds = (ContinuousClock.now - self.start) / .milliseconds(1)
         let time = String(format: "%7.3f s", milliseconds / 1000)
         StandardOutput.line("\(time)  \(role.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0))  \(text)")
+    }
+
+    /// Prints an event of the phone or its app in one line.
+    func report(_ event: SimulatorEvent) {
+        let role: Role =
+            switch event.name {
+            case .registered, .receipts, .screen, .extension, .woken, .converted: .app
+            default: .phone
+            }
+        self.report(role, "\(event.name.rawValue): \(event.lines.joined(separator: " · "))".printable)
     }
 }

@@ -1,3 +1,4 @@
+import AppSimulator
 import Foundation
 import Logging
 import PushDevice
@@ -49,39 +50,47 @@ struct DemoRun: Service {
     /// Performs the steps of the demo.
     /// - Parameter start: Runs a service with the others.
     private func perform(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
-        let (loop, device) = try await Self.within(Self.deadline) {
+        let (loop, simulator) = try await Self.within(Self.deadline) {
             var loop = DemoLoop(directory: self.directory, log: self.log)
             let gateway = try await loop.startGateway(start)
             try await loop.startProvider(trusting: gateway.authorityPEM, start)
-            let device = try await loop.startDevice(start)
-            return (loop, device)
+            let simulator = try await loop.startPhone(start)
+            return (loop, simulator)
         }
-        let first = try await Self.within(Self.deadline) { try await self.sendFirst(loop, device) }
-        StandardOutput.line("\n\(NotificationText.plain(first))\n")
+        try await Self.within(Self.deadline) { try await self.sendFirst(loop, simulator) }
         guard !self.endsAfterDelivery else { return }
         StandardOutput.line(try loop.hints())
-        for await notification in device.notifications { StandardOutput.line(NotificationText.plain(notification)) }
-        // A device that has failed ends the demo with its error.
-        try? await gracefulShutdown()
+        try await self.continue(simulator)
     }
 
-    /// Sends one notification and follows it to the device and back.
-    private func sendFirst(_ loop: DemoLoop, _ device: Device) async throws -> ReceivedNotification {
+    /// Keeps the demo running, with the commands that are typed.
+    private func `continue`(_ simulator: Simulator) async throws {
+        if isatty(STDIN_FILENO) == 1 {
+            let console = SimulatorConsole(simulator: simulator, input: nil, printer: SimulatorPrinter(asJSON: false))
+            try await console.run()
+        } else {
+            // A phone that has failed ends the demo with its error.
+            try? await gracefulShutdown()
+        }
+    }
+
+    /// Sends one notification and follows it to the screen and back.
+    private func sendFirst(_ loop: DemoLoop, _ simulator: Simulator) async throws {
         let narrator = loop.narrator
         let request = APIRequest.post("apps", DemoLoop.bundleID, "notifications").body([
             "to": ["user": DemoLoop.user.json], "alert": ["title": "Hello", "body": "This went all the way round."],
+            "mutableContent": true, "data": ["class": "Order", "property": ["id": .integer(42)]],
         ])
         let response = try await loop.provider.send(request.idempotencyKey(nil))
         guard let id = response["id"].stringValue else { throw SettingsError("the provider returned no notification") }
         narrator.report(.provider, "202 Accepted: notification \(id) is on disk")
-        var notifications = device.notifications.makeAsyncIterator()
-        guard let received = await notifications.next() else { throw CancellationError() }
-        narrator.report(.device, "received and acknowledged apns-id \(received.apnsID ?? "?")")
+        try await DemoLoop.perform(.wait(.shown, count: 1, seconds: 30), simulator)
+        let apnsID = try await simulator.perform(.list)?.json["notifications"].elements.first?["apnsId"].stringValue
         let end = try await loop.provider.end(ofNotification: id, within: Self.deadline)
         guard end.isDoneAndAccepted else { throw SettingsError("the notification was not accepted: \(try end.line)") }
         narrator.report(.provider, "ledger: accepted by the push service, notification done")
-        for name in try await self.events(loop, apnsID: received.apnsID) { narrator.report(.gateway, "event: \(name)") }
-        return received
+        for name in try await self.events(loop, apnsID: apnsID) { narrator.report(.gateway, "event: \(name)") }
+        try await DemoLoop.perform(.open(nil), simulator)
     }
 
     /// Returns the gateway's events of a notification, oldest first, once the device's acknowledgement is among them.

@@ -28,6 +28,7 @@ enum SettingTable {
                 + GatewaySettings.Rules.settings + GatewaySettings.Admission.settings + GatewaySettings.Admin.settings
         ),
         Part("device", "`martlet device run`", DeviceSettings.settings),
+        Part("simulator", "`martlet simulator`", SimulatorSettings.settings),
         Part(
             "api",
             "the commands that talk to a provider, such as `martlet app list`",

@@ -9,8 +9,10 @@ import Testing
 @Suite struct DemoRunTests {
     @Test func oneNotificationGoesAllTheWayRound() async throws {
         let text = try await Self.demo(endsAfterDelivery: true).joined()
-        #expect(text.contains("body: This went all the way round."))
-        #expect(text.contains("ledger: accepted by the push service"))
+        for step in [
+            "registered: ", "shown: [1] Hello · This went all the way round.", "ledger: accepted by the push service",
+            "event: Delivered to Device", "opened: [1] Hello", "screen: order(id: 42)",
+        ] { #expect(text.contains(step), "\(step)") }
     }
 
     /// Ctrl-C at each step ends the demo without an error.

@@ -1,6 +1,6 @@
 import Foundation
 
-extension SimulatorCommand {
+extension PhoneCommand {
     /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
     /// - Throws: ``CommandError`` that says what the command takes.
     package init?(parsing line: some StringProtocol) throws {
@@ -11,7 +11,7 @@ extension SimulatorCommand {
     }
 
     /// Reads the words of one command.
-    private static func parsed(_ name: String, _ words: inout CommandWords) throws -> SimulatorCommand {
+    private static func parsed(_ name: String, _ words: inout CommandWords) throws -> PhoneCommand {
         switch name {
         case "list": return .list
         case "status": return .status
@@ -52,7 +52,7 @@ package struct CommandError: Error, Hashable, CustomStringConvertible {
 
     /// The error of words that a command does not take.
     static func usage(of name: String) -> CommandError {
-        let usage = SimulatorCommand.usage.first { $0.words.split(separator: " ").first == name[...] }
+        let usage = PhoneCommand.usage.first { $0.words.split(separator: " ").first == name[...] }
         return CommandError("this is '\(usage?.words ?? name)': \(usage?.meaning ?? "")")
     }
 }
@@ -106,7 +106,7 @@ private struct CommandWords {
     }
 
     /// Returns the quiet hours; `nil` for `off`.
-    mutating func quietTimes() throws -> SimulatorCommand.QuietTimes? {
+    mutating func quietTimes() throws -> PhoneCommand.QuietTimes? {
         let from = try self.required(for: "quiet")
         if from == "off" { return nil }
         let to = try self.required(for: "quiet")
@@ -117,15 +117,15 @@ private struct CommandWords {
         return .init(from: from, to: to)
     }
 
-    mutating func wait() throws -> SimulatorCommand {
+    mutating func wait() throws -> PhoneCommand {
         let event = try self.required(for: "wait")
-        guard SimulatorEvent.Name(rawValue: event) != nil else {
+        guard let name = SimulatorEvent.Name(rawValue: event) else {
             let known = SimulatorEvent.Name.allCases.map(\.rawValue).joined(separator: ", ")
             throw CommandError("'\(event)' is no event: these are \(known)")
         }
         let count = try self.whole(1...100_000) ?? 1
-        let seconds = try self.whole(1...SimulatorCommand.longestWait) ?? SimulatorCommand.defaultWait
-        return .wait(event, count: count, seconds: seconds)
+        let seconds = try self.whole(1...PhoneCommand.longestWait) ?? PhoneCommand.defaultWait
+        return .wait(name, count: count, seconds: seconds)
     }
 
     private mutating func whole(_ range: ClosedRange<Int>) throws -> Int? {

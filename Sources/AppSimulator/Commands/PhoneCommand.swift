@@ -1,5 +1,5 @@
 /// A command to the simulated phone, as one line of standard input or of a script.
-package enum SimulatorCommand: Hashable, Sendable {
+package enum PhoneCommand: Hashable, Sendable {
     /// Prints the list, the badge and the Live Activities.
     case list
     /// Prints the installation, its user and what waits to be sent.
@@ -31,7 +31,7 @@ package enum SimulatorCommand: Hashable, Sendable {
     /// Sends what waits to be sent.
     case flush
     /// Waits for events of one name that no wait has counted yet.
-    case wait(String, count: Int, seconds: Int)
+    case wait(SimulatorEvent.Name, count: Int, seconds: Int)
     /// Keeps running until the process is interrupted.
     case stay
     case help

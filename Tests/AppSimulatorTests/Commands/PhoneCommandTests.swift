@@ -2,7 +2,7 @@ import Testing
 
 @testable import AppSimulator
 
-@Suite("Commands to the simulator") struct SimulatorCommandTests {
+@Suite("Commands to the simulator") struct PhoneCommandTests {
     @Test(
         "Each line is read as its command",
         arguments: [
@@ -17,18 +17,18 @@ import Testing
             ("optout news", .optOut("news")), ("optin news", .optIn("news")),
             ("quiet 22:00 07:00", .quiet(.init(from: "22:00", to: "07:00"))), ("quiet off", .quiet(nil)),
             ("deny alerts", .deny(.alert)), ("allow background", .allow(.background)),
-            ("wait shown", .wait("shown", count: 1, seconds: 30)),
-            ("wait receipts 2 5", .wait("receipts", count: 2, seconds: 5)),
+            ("wait shown", .wait(.shown, count: 1, seconds: 30)),
+            ("wait receipts 2 5", .wait(.receipts, count: 2, seconds: 5)),
             ("flush", .flush), ("status", .status), ("stay", .stay), ("help", .help), ("quit", .quit),
             ("exit\r", .quit),
-        ] as [(String, SimulatorCommand)]
+        ] as [(String, PhoneCommand)]
     )
-    func parsing(line: String, command: SimulatorCommand) throws {
-        #expect(try SimulatorCommand(parsing: line) == command)
+    func parsing(line: String, command: PhoneCommand) throws {
+        #expect(try PhoneCommand(parsing: line) == command)
     }
 
     @Test("Empty lines and comments are no commands", arguments: ["", "   ", "# open 1", "#"])
-    func nothing(line: String) throws { #expect(try SimulatorCommand(parsing: line) == nil) }
+    func nothing(line: String) throws { #expect(try PhoneCommand(parsing: line) == nil) }
 
     @Test(
         "Each mistake says what the command takes",
@@ -54,20 +54,20 @@ import Testing
         ]
     )
     func mistakes(line: String, message: String) {
-        let error = #expect(throws: CommandError.self) { try SimulatorCommand(parsing: line) }
+        let error = #expect(throws: CommandError.self) { try PhoneCommand(parsing: line) }
         #expect(error?.description.hasPrefix(message) == true)
     }
 
     @Test("The help has every command that can be read")
     func help() throws {
-        for usage in SimulatorCommand.usage {
+        for usage in PhoneCommand.usage {
             let name = try #require(usage.words.split(separator: " ").first)
             let error = #expect(throws: CommandError.self) {
-                _ = try SimulatorCommand(parsing: "\(name) 1 2 3 4 5")
+                _ = try PhoneCommand(parsing: "\(name) 1 2 3 4 5")
                 throw CommandError("")
             }
             #expect(error?.description.hasPrefix("unknown") == false)
         }
-        #expect(SimulatorCommand.helpText.contains("\n  open [N]  "))
+        #expect(PhoneCommand.helpText.contains("\n  open [N]  "))
     }
 }

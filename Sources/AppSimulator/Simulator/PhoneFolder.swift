@@ -1,0 +1,63 @@
+import Foundation
+import PushSupport
+
+/// The folder that keeps a simulated phone between two runs. One process at a time has it.
+package final class PhoneFolder: Sendable {
+    /// The path of the folder.
+    package let path: String
+    private let lock: DirectoryLock
+
+    /// Makes the folder, if it is missing, and locks it.
+    /// - Throws: ``PhoneError`` if it cannot be used.
+    package init(_ path: String) throws {
+        guard DurableFile.makePrivateFolder(path) else {
+            throw PhoneError("the folder \(path) cannot be made: \(DurableFile.lastError)")
+        }
+        do {
+            self.lock = try DirectoryLock(folder: path)
+        } catch {
+            throw PhoneError("the folder \(path) cannot be used: \(error)")
+        }
+        self.path = path
+    }
+
+    /// The file of the device's identity.
+    package var identityFile: String { "\(self.path)/device.json" }
+    /// The folder in which an installation of the app keeps its values. Each has its own, so that work of an app that was
+    /// removed can do no harm.
+    package func appFolder(install: Int) -> String { "\(self.path)/app-\(install)" }
+    private var phoneFile: String { "\(self.path)/phone.json" }
+
+    /// Returns the notification centre of the last run; an empty one before the first.
+    /// - Throws: ``PhoneError`` for a file that holds none.
+    package func loadCenter() throws -> PhoneNotificationCenter {
+        guard FileManager.default.fileExists(atPath: self.phoneFile) else { return PhoneNotificationCenter() }
+        do {
+            let data = try Data(contentsOf: URL(filePath: self.phoneFile))
+            return try JSONDecoder().decode(PhoneNotificationCenter.self, from: data)
+        } catch {
+            let cause = ErrorDescription.of(error)
+            throw PhoneError("\(self.phoneFile) has no phone (remove it to begin with an empty one): \(cause)")
+        }
+    }
+
+    /// Keeps the notification centre.
+    /// - Throws: ``PhoneError`` if it cannot be written.
+    package func save(_ center: PhoneNotificationCenter) throws {
+        guard let data = try? JSONEncoder().encode(center), DurableFile.replace(self.phoneFile, Array(data)) else {
+            throw PhoneError("\(self.phoneFile) cannot be written: \(DurableFile.lastError)")
+        }
+    }
+
+    /// Removes everything that an installation of the app keeps.
+    /// - Throws: ``PhoneError`` if it cannot be removed.
+    package func removeApp(install: Int) throws {
+        let folder = self.appFolder(install: install)
+        guard FileManager.default.fileExists(atPath: folder) else { return }
+        do {
+            try FileManager.default.removeItem(atPath: folder)
+        } catch {
+            throw PhoneError("\(folder) cannot be removed: \(ErrorDescription.of(error))")
+        }
+    }
+}

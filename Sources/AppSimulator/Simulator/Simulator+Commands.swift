@@ -1,0 +1,199 @@
+import Foundation
+import MartletKit
+import PushSupport
+
+/// What the user of the phone does.
+extension Simulator {
+    /// Carries out a command of the user.
+    /// - Returns: The text that it prints, and the same as JSON; `nil` for none.
+    /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that was in vain.
+    package func perform(_ command: PhoneCommand) async throws -> SimulatorAnswer? {
+        switch command {
+        case .list: return SimulatorAnswer(lines: self.center.lines, json: self.center.json)
+        case .status: return await self.status()
+        case .open(let number): try await self.open(number)
+        case .dismiss(let number): try await self.dismiss(number)
+        case .action(let number, let id, let text): try await self.act(on: number, id: id, text: text)
+        case .convert(let name): try await self.convert(name)
+        case .background: self.isInForeground = false
+        case .foreground: await self.comeForward()
+        case .badge(let number):
+            try self.setBadge(number)
+        case .login(let proof):
+            await self.app.martlet.attach(userProof: proof)
+            await self.synchronize()
+        case .logout:
+            await self.app.martlet.detach()
+            await self.synchronize()
+        case .reinstall: try await self.reinstall()
+        case .optOut(let category): try await self.prefer { $0.optOuts.insert(category) }
+        case .optIn(let category): try await self.prefer { $0.optOuts.remove(category) }
+        case .quiet(let times):
+            try await self.prefer { preferences in
+                preferences.quietHours = times.flatMap { Preferences.QuietHours(from: $0.from, to: $0.to) }
+            }
+        case .deny(let capability): await self.allow { $0.remove(capability) }
+        case .allow(let capability): await self.allow { $0.insert(capability) }
+        case .flush: await self.synchronize()
+        case .wait(let name, let count, let seconds): try await self.wait(for: name, count: count, seconds: seconds)
+        case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
+        case .help: return SimulatorAnswer(lines: PhoneCommand.helpText.components(separatedBy: "\n"), json: .null)
+        case .quit: break
+        }
+        return nil
+    }
+
+    /// Sends what waits to be sent, for a limited time.
+    /// - Returns: The number of receipts that wait for the next run.
+    package func flush(within limit: Duration = Simulator.flushTime) async -> Int {
+        let martlet = self.app.martlet
+        await Cancellable.run(within: limit) { await martlet.synchronize() }
+        return await martlet.status()?.waitingReceipts ?? 0
+    }
+
+    private func synchronize() async {
+        let martlet = self.app.martlet
+        await Cancellable.run { await martlet.synchronize() }
+    }
+
+    private func status() async -> SimulatorAnswer {
+        let status = await self.app.martlet.status()
+        let permissions = PhoneCapability.allCases.filter { self.center.capabilities.contains($0) }.map(\.rawValue)
+        let optOuts = status?.preferences.optOuts.sorted() ?? []
+        let hours = status?.preferences.quietHours.map { "\($0.from) to \($0.to)" }
+        let rows: [(String, String?)] = [
+            ("installation", status?.installation.uuidString), ("device token", self.deviceToken),
+            ("registered", status.map { $0.isConfirmed ? "yes" : "not yet" }),
+            ("app is", self.isInForeground ? "in the foreground" : "in the background"),
+            ("allowed", permissions.joined(separator: ", ")), ("opted out of", optOuts.joined(separator: ", ")),
+            ("quiet hours", hours), ("receipts that wait", status.map { "\($0.waitingReceipts)" }),
+        ]
+        let lines = rows.compactMap { name, value in
+            value.flatMap { $0.isEmpty ? nil : "\(name.padding(toLength: 20, withPad: " ", startingAt: 0))\($0)" }
+        }
+        let json: [String: PushSupport.JSONValue?] = [
+            "installation": status?.installation.uuidString.json, "deviceToken": self.deviceToken?.json,
+            "isRegistered": status.map { .bool($0.isConfirmed) }, "isInForeground": .bool(self.isInForeground),
+            "allowed": .array(permissions.map { .string($0) }), "optOuts": .array(optOuts.map { .string($0) }),
+            "quietHours": status?.preferences.quietHours.map {
+                .object(["from": .string($0.from), "to": .string($0.to)])
+            }, "waitingReceipts": status.map { .integer(Int64($0.waitingReceipts)) },
+        ]
+        return SimulatorAnswer(lines: lines, json: .object(json.compactMapValues { $0 }))
+    }
+
+    private func setBadge(_ number: Int) throws {
+        do {
+            // The extension counts from here.
+            _ = try self.app.serviceExtension.badge.apply(.set(number))
+        } catch {
+            throw PhoneError("the badge cannot be kept: \(ErrorDescription.of(error))")
+        }
+        self.log.report(self.center.setBadge(number))
+        self.keep()
+    }
+
+    private func open(_ number: Int?) async throws {
+        let entry = try self.center.take(number)
+        self.keep()
+        await self.comeForward()
+        self.lastOpened = entry
+        self.log.report(SimulatorEvent(.opened, entry))
+        self.show(entry)
+        await self.app.receive(entry.payload, .opened)
+        await self.synchronize()
+    }
+
+    /// Reports the screen that a notification opens.
+    private func show(_ entry: NotificationEntry) {
+        guard let opening = self.app.opening(entry.payload) else { return }
+        let values = opening.values.sorted { $0.key < $1.key }.map { "\($0): \(PhoneText.plain($1))" }
+        let refusal = opening.refusal.map { ", the fallback: \($0)" } ?? ""
+        self.log.report(
+            SimulatorEvent(
+                .screen,
+                "\(opening.screen)(\(values.joined(separator: ", ")))\(refusal)",
+                ["screen": opening.screen.json, "values": .object(opening.values), "refusal": opening.refusal?.json]
+            )
+        )
+    }
+
+    private func dismiss(_ number: Int?) async throws {
+        let entry = try self.center.take(number)
+        self.keep()
+        self.log.report(SimulatorEvent(.dismissed, entry))
+        await self.app.receive(entry.payload, .dismissed)
+    }
+
+    private func act(on number: Int, id: String, text: String?) async throws {
+        let (entry, action) = try self.center.act(
+            on: number,
+            id: id,
+            text: text,
+            categories: self.configuration.categories
+        )
+        self.keep()
+        if action.foreground == true { await self.comeForward() }
+        self.lastOpened = entry
+        self.log.report(SimulatorEvent(.action, entry, ["action": id.json, "text": text?.json]))
+        await self.app.receive(entry.payload, .action(id, text: text))
+    }
+
+    private func convert(_ name: String?) async throws {
+        guard let entry = self.lastOpened else { throw PhoneError("no notification was opened yet: 'open' first") }
+        guard let id = self.app.id(of: entry.payload) else {
+            throw PhoneError("notification \(entry.number) asks for no receipts")
+        }
+        self.log.report(SimulatorEvent(.converted, entry, ["name": name?.json]))
+        await self.app.martlet.converted(by: id, name: name)
+        await self.synchronize()
+    }
+
+    private func comeForward() async {
+        guard !self.isInForeground else { return }
+        self.isInForeground = true
+        await self.app.martlet.launched(self.profile)
+    }
+
+    private func allow(_ change: (inout Set<PhoneCapability>) -> Void) async {
+        change(&self.center.capabilities)
+        self.keep()
+        await self.app.martlet.launched(self.profile)
+        await self.synchronize()
+    }
+
+    private func prefer(_ change: (inout Preferences) -> Void) async throws {
+        guard var preferences = await self.app.martlet.status()?.preferences else {
+            throw PhoneError("the app's folder cannot be read")
+        }
+        change(&preferences)
+        await self.app.martlet.setPreferences(preferences)
+        await self.synchronize()
+    }
+
+    /// Removes the app and installs it again: nothing of it is left, and its device token is another one.
+    private func reinstall() async throws {
+        try await self.services.removeApp(self.identity)
+        await self.end()
+        try self.folder.removeApp(install: self.center.installs)
+        self.center.removeApp()
+        self.keep()
+        (self.deviceToken, self.lastOpened, self.isInForeground) = (nil, nil, false)
+        self.app = try Self.app(self.configuration, self.folder, install: self.center.installs, self.log)
+        await self.launch()
+    }
+
+    private func wait(for name: SimulatorEvent.Name, count: Int, seconds: Int) async throws {
+        let tally = self.tally
+        let isComplete = await Cancellable.value(within: .seconds(seconds)) { await tally.wait(for: count, name) }
+        guard isComplete != true else { return }
+        try Task.checkCancellation()
+        throw WaitError(
+            name: name,
+            count: count,
+            seconds: seconds,
+            present: tally.count(of: name),
+            self.log.lastProblem
+        )
+    }
+}

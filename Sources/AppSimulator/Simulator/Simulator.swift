@@ -1,0 +1,201 @@
+import Foundation
+package import Logging
+import MartletKit
+package import PushDevice
+import PushSupport
+import PushTypes
+import ServiceLifecycle
+
+/// A phone with one app: a device of the push service, its notification centre, and the app with its library.
+///
+/// Run it (it is a `Service`), and hand it the user's commands.
+package actor Simulator: Service {
+    /// The time for sending what waits, when the simulator ends.
+    package static let flushTime: Duration = .seconds(5)
+
+    /// The id of the device at the push service.
+    package var deviceID: String { self.identity.deviceID }
+    /// The events that commands can wait for.
+    package nonisolated let tally = EventTally()
+
+    let configuration: SimulatorConfiguration
+    let folder: PhoneFolder
+    let services: PhoneServices
+    let logger: Logger
+
+    var center: PhoneNotificationCenter
+    private(set) var identity: DeviceIdentity
+    var app: SimulatedApp
+    var deviceToken: String?
+    var isInForeground = false
+    var lastOpened: NotificationEntry?
+    /// The connection to the push service, and the work on what arrives.
+    private var session: Task<Void, Never>?
+    /// Waits for the next change of a Live Activity.
+    private var timer: Task<Void, any Error>?
+    let log: EventLog
+
+    /// Makes the phone of a folder.
+    /// - Parameters:
+    ///   - identity: The identity of the device.
+    ///   - print: Hears each event.
+    /// - Throws: ``PhoneError`` for a folder or a configuration that cannot be used.
+    package init(
+        _ configuration: SimulatorConfiguration,
+        folder: PhoneFolder,
+        identity: DeviceIdentity,
+        services: PhoneServices,
+        logger: Logger,
+        print: @escaping @Sendable (SimulatorEvent) -> Void
+    ) throws {
+        (self.configuration, self.folder, self.identity) = (configuration, folder, identity)
+        (self.services, self.logger) = (services, logger)
+        self.center = try folder.loadCenter()
+        self.log = EventLog(tally: self.tally, print: print)
+        self.app = try Self.app(configuration, folder, install: self.center.installs, self.log)
+    }
+
+    static func app(
+        _ configuration: SimulatorConfiguration,
+        _ folder: PhoneFolder,
+        install: Int,
+        _ log: EventLog
+    ) throws -> SimulatedApp {
+        log.current(install: install)
+        return try SimulatedApp(configuration, folder: folder.appFolder(install: install)) { event in
+            log.report(event, install: install)
+        }
+    }
+
+    /// Is connected until the service is shut down.
+    package func run() async throws {
+        await self.launch()
+        try? await gracefulShutdown()
+        await self.end()
+    }
+
+    // MARK: - The app's process
+
+    /// Launches the app, and connects the phone.
+    func launch() async {
+        let device = Device(identity: self.identity, configuration: self.configuration.device, logger: self.logger)
+        // What a command begins must not end with that command.
+        self.session = Task.detached { [self] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do {
+                        try await device.run()
+                    } catch {
+                        self.log.problem("the phone cannot connect: \(ErrorDescription.of(error))")
+                    }
+                }
+                group.addTask { await self.register(device) }
+                group.addTask { for await notification in device.notifications { await self.receive(notification) } }
+            }
+        }
+        do {
+            try await self.app.registerKey()
+        } catch {
+            self.log.problem("there is no key for encrypted content: \(ErrorDescription.of(error))")
+        }
+        await self.app.martlet.launched(self.profile)
+        if let proof = self.configuration.userProof { await self.app.martlet.attach(userProof: proof) }
+        self.advance()
+    }
+
+    /// Ends the app's process and the connection.
+    func end() async {
+        self.timer?.cancel()
+        self.session?.cancel()
+        await self.session?.value
+        self.session = nil
+    }
+
+    /// Obtains the device token, and has the app register it.
+    private func register(_ device: Device) async {
+        while !Task.isCancelled {
+            do {
+                let token = try await device.deviceToken(for: self.configuration.app)
+                guard let bytes = DeviceToken(hex: token).map({ Data($0.bytes) }) else { return }
+                self.deviceToken = token
+                self.identity = device.identity
+                try self.services.save(device.identity)
+                let text = "device token \(token.prefix(16))… (\(bytes.count) bytes)"
+                self.log.report(SimulatorEvent(.connected, text, ["deviceToken": token.json]))
+                await self.app.martlet.register(bytes)
+                if await self.app.martlet.status()?.isConfirmed == true {
+                    // Nothing is sent then, and who waits for it should not wait in vain.
+                    self.log.report(SimulatorEvent(.registered, "the provider has this installation already"))
+                }
+                return
+            } catch is CancellationError {
+                return
+            } catch DeviceError.topicNotRegistered {
+                let text = "the push service knows no app \(self.configuration.app): add it there first"
+                return self.log.problem(text)
+            } catch {
+                self.log.problem("no device token: \(ErrorDescription.of(error))")
+            }
+        }
+    }
+
+    var profile: DeviceProfile {
+        var profile = DeviceProfile.current(capabilities: Capabilities(self.center.capabilities))
+        profile.locale = self.configuration.locale ?? profile.locale
+        profile.timeZone = self.configuration.timeZone ?? profile.timeZone
+        profile.appVersion = self.configuration.appVersion ?? profile.appVersion
+        return profile
+    }
+
+    // MARK: - Pushes
+
+    private func receive(_ notification: PushDevice.ReceivedNotification) async {
+        let push = PhonePush(notification)
+        switch self.center.arrived(push) {
+        case .drop(let events): self.log.report(events)
+        case .deliver(let content): await self.deliver(content, of: push)
+        case .runExtension(let content):
+            let (extended, events) = await self.app.serviceExtension.extend(content)
+            for event in events { self.log.report(event) }
+            await self.deliver(extended, of: push)
+        }
+    }
+
+    private func deliver(_ content: PushContent, of push: PhonePush) async {
+        let events = self.center.deliver(content, of: push, now: Date())
+        self.keep()
+        self.log.report(events)
+        for event in events {
+            switch event {
+            case .shown(let entry, _) where self.isInForeground: await self.app.receive(entry.payload, .foreground)
+            case .woken(let content, _): await self.app.receive(content.payload, .background)
+            default: break
+            }
+        }
+        self.advance()
+    }
+
+    /// Changes Live Activities whose time has come, and waits for the next one.
+    private func advance() {
+        self.timer?.cancel()
+        self.timer = nil
+        let events = self.center.advance(to: Date())
+        if !events.isEmpty { self.keep() }
+        self.log.report(events)
+        guard let next = self.center.nextChange else { return }
+        let delay = max(0, next.timeIntervalSinceNow)
+        self.timer = Task.detached { [weak self] in
+            try await Task.sleep(for: .seconds(delay))
+            await self?.advance()
+        }
+    }
+
+    /// Keeps the phone's state for the next run.
+    func keep() {
+        do {
+            try self.folder.save(self.center)
+        } catch {
+            self.log.problem("\(error)")
+        }
+    }
+}

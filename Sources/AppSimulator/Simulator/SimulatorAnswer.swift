@@ -1,0 +1,19 @@
+package import PushSupport
+
+/// The answer to a command that asks for something.
+package struct SimulatorAnswer: Hashable, Sendable {
+    /// The text for people.
+    package let lines: [String]
+    /// The same as JSON; `null` for what has none.
+    package let json: JSONValue
+}
+
+/// The error of a wait whose time is over.
+package struct WaitError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(name: SimulatorEvent.Name, count: Int, seconds: Int, present: Int, _ problem: String?) {
+        let last = problem.map { "; the last problem: \($0)" } ?? ""
+        self.description = "\(present) of \(count) events '\(name.rawValue)' within \(seconds) s\(last)"
+    }
+}

@@ -1,0 +1,90 @@
+import AppSimulator
+import ArgumentParser
+import Logging
+import PushDevice
+
+/// `martlet simulator`: is a phone with an app.
+struct SimulatorCommand: AsyncParsableCommand {
+    static let configuration = command("simulator")
+        .help(
+            "Simulate an app on a phone: it registers itself, shows what its user would see, and takes the user's actions."
+        )
+        .detail(
+            """
+            The app is made of MartletKit, the library that apps embed, and its phone is a device of a gateway. It prints \
+            each notification as the lock screen has it, the screens that open and what happens in the background, and \
+            sends receipts.
+            """
+        )
+        .detail("Commands such as 'open' come from the arguments after --, from a script, or from standard input.")
+        .detail("'help' there lists them. A script ends with the first command that fails.")
+        .example("simulator --app com.example.MyApp --public-key mk_public_…")
+        .example("simulator --app com.example.MyApp --public-key mk_public_… -- 'wait shown' open quit")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var app: SettingFlags<AppSettings>
+    @OptionGroup var flags: SettingFlags<SimulatorSettings>
+    @OptionGroup var admin: SettingFlags<GatewaySettings.Admin>
+    @Option(help: "File with commands, one a line.") var script: String?
+    @Flag(help: "One line of JSON per event.") var json = false
+    @Argument(parsing: .postTerminator, help: "Commands, after --; each is one argument.") var commands: [String] = []
+
+    func run() async throws {
+        guard self.script == nil || self.commands.isEmpty else {
+            throw ValidationError("Give commands after -- or in a --script, not both.")
+        }
+        let script = try self.script.map { try SimulatorInput.script(try InputFile.text($0, for: "--script")) }
+        let arguments = try SimulatorInput.commands(self.commands, of: "the arguments after --")
+        let input = script ?? (arguments.isEmpty ? nil : arguments)
+
+        let settings = try await self.common.settings([self.app, self.flags, self.admin])
+        let admin = GatewaySettings.Admin.url(settings)
+        let log = LogConfiguration(settings, defaultLevel: .error)
+        let configuration = try SimulatorSettings.configuration(settings)
+        let printer = SimulatorPrinter(asJSON: self.json)
+        let simulator = try await Self.simulator(
+            configuration,
+            directory: settings.text(SimulatorSettings.directory),
+            gateway: try APIClient(baseURL: admin, role: .gateway),
+            logger: log.logger("device")
+        ) { printer.print($0) }
+        let console = SimulatorConsole(simulator: simulator, input: input, printer: printer)
+        try await ServiceRunner.run([simulator], until: console, logger: log.logger("martlet"))
+    }
+
+    /// Makes the simulator of a folder; in an empty one a new device is activated.
+    /// - Parameters:
+    ///   - gateway: A client of the gateway's admin API.
+    ///   - print: Hears each event.
+    static func simulator(
+        _ configuration: SimulatorConfiguration,
+        directory: String,
+        gateway: APIClient,
+        logger: Logger,
+        print: @escaping @Sendable (SimulatorEvent) -> Void
+    ) async throws -> Simulator {
+        do {
+            let folder = try PhoneFolder(directory)
+            let file = IdentityFile(path: folder.identityFile)
+            let activation = DeviceActivation(adminURL: gateway.baseURL)
+            let identity = try await file.loadOrCreate { try await activation.activate(name: "Martlet simulator") }
+            let services = PhoneServices { identity in
+                try file.save(identity)
+            } removeApp: { identity in
+                try await gateway.send(
+                    APIRequest(.delete, ["devices", identity.deviceID, "topics", configuration.app])
+                )
+            }
+            return try Simulator(
+                configuration,
+                folder: folder,
+                identity: identity,
+                services: services,
+                logger: logger,
+                print: print
+            )
+        } catch let error as PhoneError {
+            throw SettingsError("\(error)")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import AppSimulator
+import Foundation
+import MartletKit
+import PushDevice
+import PushSupport
+import PushTypes
+
+/// The settings of the app simulator.
+enum SimulatorSettings: SettingSection {
+    static let provider = Setting("simulator.provider", flag: "provider", default: "http://127.0.0.1:8080")
+        .help("URL of the provider at which the app registers itself")
+    static let publicKey = Setting("simulator.publicKey", flag: "public-key")
+        .help("Public key of the app, mk_public_…, as 'martlet key add --scope registerSelf' makes it")
+    static let gateway = Setting("simulator.gateway", flag: "gateway", default: "localhost:5223")
+        .help("Address of the gateway's device link, as HOST:PORT")
+    static let directory = Setting("simulator.directory", flag: "data-directory", default: "martlet-data/simulator")
+        .help("Folder that keeps the phone between two runs")
+    static let userProof = Setting("simulator.userProof", flag: "user-proof", kind: .secret)
+        .help("Proof of the user (a JWT) with which the app logs in")
+    static let routes = Setting("simulator.routes", flag: "routes")
+        .help("Rule file of the screens that notifications open")
+    static let categories = Setting("simulator.categories", flag: "categories")
+        .help("JSON file of the notification categories with their actions")
+    static let locale = Setting("simulator.locale", flag: "locale")
+        .help("Language of the phone, such as pt-BR; that of the system where it is absent")
+    static let timeZone = Setting("simulator.timeZone", flag: "time-zone")
+        .help("Time zone of the phone, such as Europe/Berlin; that of the system where it is absent")
+    static let appVersion = Setting("simulator.appVersion", flag: "app-version")
+        .help("Version of the app, such as 2.10.1")
+    static let environment = Setting.choice(
+        "simulator.environment",
+        flag: "environment",
+        default: PushTypes.PushEnvironment.sandbox
+    )
+    .help("Environment of the device token, which is that of the gateway's listener")
+
+    static let settings = [
+        provider, publicKey, gateway, directory, userProof, routes, categories, locale, timeZone, appVersion,
+        environment,
+    ]
+
+    /// Reads the configuration of a simulator.
+    /// - Throws: ``SettingsError`` that names the settings at fault.
+    static func configuration(_ settings: SettingsReader) throws -> SimulatorConfiguration {
+        let (provider, gateway) = (settings.text(self.provider), settings.text(self.gateway))
+        if !APIClient.isURL(provider) {
+            settings.reject(self.provider, "'\(provider.printable)' is no URL such as http://127.0.0.1:8080")
+        }
+        let address = ServiceAddress(gateway)
+        if address == nil { settings.reject(self.gateway, "'\(gateway.printable)' is no HOST:PORT") }
+        let environment = settings.choice(self.environment, default: PushTypes.PushEnvironment.sandbox)
+        let zone = settings.string(self.timeZone)
+        if let zone, TimeZone(identifier: zone) == nil {
+            settings.reject(self.timeZone, "'\(zone.printable)' is no time zone such as Europe/Berlin")
+        }
+        try settings.check()
+        guard let app = settings.string(AppSettings.app), !app.isEmpty else {
+            throw SettingsError("name the app: --app, MARTLET_API_APP or api.app", status: .usage)
+        }
+        guard let key = settings.string(self.publicKey), !key.isEmpty else {
+            let hint = "'martlet key add in-the-app --scope registerSelf --app \(app)' makes one"
+            throw SettingsError("give the app's public key with --public-key: \(hint)", status: .usage)
+        }
+        guard let url = URL(string: provider), let address else {
+            throw SettingsError("simulator.provider: '\(provider.printable)' is no URL", status: .usage)
+        }
+        do {
+            _ = try MartletKit.Martlet.Configuration(provider: url, app: app, key: key)
+        } catch {
+            throw SettingsError("\(error)", status: .usage)
+        }
+        let device = DeviceConfiguration(host: address.host, port: address.port ?? DeviceConfiguration().port)
+        var configuration = SimulatorConfiguration(app: app, provider: url, publicKey: key, device: device)
+        configuration.environment = environment
+        configuration.userProof = settings.string(self.userProof)
+        (configuration.locale, configuration.timeZone) = (settings.string(self.locale), zone)
+        configuration.appVersion = settings.string(self.appVersion)
+        try self.readFiles(settings, &configuration)
+        return configuration
+    }
+
+    /// Reads the files that the settings name.
+    private static func readFiles(_ settings: SettingsReader, _ configuration: inout SimulatorConfiguration) throws {
+        if let path = settings.string(self.categories) {
+            let data = try InputFile.data(path, for: self.categories.key, maximum: 1024 * 1024)
+            configuration.categories = try self.naming(self.categories) { try NotificationCategory.list(parsing: data) }
+        }
+        if let path = settings.string(self.routes) {
+            let data = try InputFile.data(path, for: self.routes.key, maximum: 1024 * 1024)
+            _ = try self.naming(self.routes) { try ScreenRouter(rules: data) }
+            configuration.routes = data
+        }
+    }
+
+    /// Adds the name of a setting to the error of its file.
+    private static func naming<Value>(_ setting: Setting, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as PhoneError {
+            throw SettingsError("\(setting.key): \(error)", status: .usage)
+        }
+    }
+}
