@@ -141,6 +141,31 @@ struct TimelineController: Controller {
         return try .page("timelines", [TimelineResponse(timeline: timeline)])
     }
 
+    /// Returns the timelines of what waits for a try to some devices and tokens.
+    private func waiting(
+        for devices: [DeviceRecord],
+        _ tokens: Set<DeviceToken>,
+        _ app: AppRecord,
+        _ limit: Int
+    ) async throws -> [Timeline] {
+        var waiting: [WaitingRecipient] = []
+        for token in tokens {
+            let owners = devices.filter { $0.token == token }.map { Optional($0.id) }
+            for device in owners.isEmpty ? [nil] : owners {
+                waiting += try await self.store.waiting(app: app.id, device: device, token: token, limit: limit)
+            }
+        }
+        var timelines: [Timeline] = []
+        var seen: Set<WaitingRecipient> = []
+        for recipient in waiting where seen.insert(recipient).inserted && timelines.count < limit {
+            guard let notification = try await self.store.notification(recipient.notification),
+                let timeline = try await self.reader.timeline(of: notification, recipient: recipient.recipient)
+            else { continue }
+            timelines.append(timeline)
+        }
+        return timelines
+    }
+
     /// Responds with the newest deliveries of some devices and tokens.
     private func deliveries(
         of devices: [DeviceRecord],
@@ -179,7 +204,8 @@ struct TimelineController: Controller {
                 )
             )
         }
-        var timelines: [Timeline] = []
+        // What still waits comes before what has a state.
+        var timelines = cursor == nil ? try await self.waiting(for: devices, tokens, app, limit) : []
         for delivery in page.deliveries {
             guard let notification = try await self.store.notification(delivery.notification),
                 let timeline = try await self.reader.timeline(of: notification, recipient: delivery.recipient)

@@ -1,5 +1,6 @@
 import PushSender
 import PushStore
+import PushTypes
 
 extension ConnectionRecord {
     init(_ connection: OpenedConnection) {
@@ -36,4 +37,13 @@ extension PreparedNotification {
 extension Recipient {
     /// The final state if there is no other try.
     var failure: DeliveryRecord.State { .failed.ending(mayHaveArrived: self.mayHaveArrived) }
+}
+
+extension PushEnvironment {
+    var other: PushEnvironment {
+        switch self {
+        case .production: .sandbox
+        case .sandbox: .production
+        }
+    }
 }

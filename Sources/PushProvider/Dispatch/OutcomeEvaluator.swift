@@ -350,12 +350,3 @@ struct OutcomeEvaluator {
         }
     }
 }
-
-extension PushEnvironment {
-    var other: PushEnvironment {
-        switch self {
-        case .production: .sandbox
-        case .sandbox: .production
-        }
-    }
-}

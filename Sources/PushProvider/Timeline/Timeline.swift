@@ -23,7 +23,7 @@ package struct Timeline: Hashable, Sendable {
     package var reason: String?
     /// The steps in their order.
     package var steps: [TimelineStep] = []
-    /// What is not known, and the cause.
+    /// The facts that are not known, and the cause.
     package var notes: [String] = []
 }
 

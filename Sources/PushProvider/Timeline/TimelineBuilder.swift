@@ -31,6 +31,7 @@ enum TimelineBuilder {
         if case .events(let events) = facts.gateway {
             steps += events.map { .init($0.at, .gateway, .reported, $0.text) }
         }
+        steps += history.delivery?.receipts.map(Self.step) ?? []
         timeline.steps = steps.ordered
         timeline.notes = Self.notes(facts)
         return timeline
@@ -62,6 +63,8 @@ enum TimelineBuilder {
         if notification.progress.finishedAt == nil {
             timeline.notes.append("so far: \(notification.progress.summary)")
         }
+        let receipts = facts.receipts.filter { $0.action == nil }.map(\.text)
+        if !receipts.isEmpty { timeline.notes.append("receipts: \(receipts.joined(separator: ", "))") }
         if notification.isForgotten { timeline.notes.append(Self.forgotten) }
         if history.pages == nil, history.retryPages == nil, notification.progress.startedAt != nil {
             timeline.notes.append(Self.earlier)
@@ -210,6 +213,12 @@ enum TimelineBuilder {
         return TimelineStep(event.at, .provider, .tokenChanged, "token \(event.action.phrase)\(reason)")
     }
 
+    private static func step(_ receipt: ReceiptRecord) -> TimelineStep {
+        let action = receipt.action.map { " \($0)" } ?? ""
+        let source = receipt.source == .gateway ? TimelineStep.Source.gateway : .app
+        return TimelineStep(receipt.at, source, .receipt, "receipt: \(receipt.event.word)\(action)")
+    }
+
     private static func webhooks(_ events: PageEvents?, _ subject: String) -> [TimelineStep] {
         guard let events else { return [] }
         return events.posts.flatMap { post in
@@ -254,6 +263,14 @@ extension ConnectionRecord {
     }
 }
 
+extension ReceiptCount {
+    /// The count in words.
+    fileprivate var text: String {
+        let repeated = self.total > self.unique ? ", \(self.total) times" : ""
+        return "\(self.event.word) by \(self.unique)\(repeated)"
+    }
+}
+
 extension NotificationProgress {
     /// The counters in words.
     fileprivate var summary: String {
@@ -288,7 +305,8 @@ extension Duration {
     fileprivate var text: String {
         let (seconds, attoseconds) = self.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-        if microseconds < 1000 { return "\(max(0, microseconds)) µs" }
+        if microseconds <= 0 { return "less than 1 ms" }
+        if microseconds < 1000 { return "\(microseconds) µs" }
         if microseconds < 10_000_000 { return "\(microseconds / 1000) ms" }
         return "\(microseconds / 1_000_000) s"
     }

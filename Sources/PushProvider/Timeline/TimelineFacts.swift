@@ -16,7 +16,7 @@ struct DeliveryFacts: Sendable {
     var clocks: ClockReading
 }
 
-/// What the gateway says about a push.
+/// The gateway's word about a push.
 enum GatewayReading: Hashable, Sendable {
     /// None is configured.
     case off
@@ -30,5 +30,7 @@ struct NotificationFacts: Sendable {
     var notification: NotificationRecord
     var app: Topic?
     var history: NotificationHistory
+    /// The numbers of receipts.
+    var receipts: [ReceiptCount] = []
     var clocks: ClockReading
 }

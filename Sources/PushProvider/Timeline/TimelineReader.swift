@@ -24,6 +24,7 @@ package struct TimelineReader: Sendable {
             notification: notification,
             app: app,
             history: history,
+            receipts: try await self.store.receiptCounts(of: notification.id),
             clocks: self.time.reading
         )
         return TimelineBuilder.timeline(of: facts)

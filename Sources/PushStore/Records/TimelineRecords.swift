@@ -121,6 +121,12 @@ package struct DeliveryHistory: Hashable, Sendable {
     package var events: PageEvents?
 }
 
+/// A recipient that waits for a try.
+package struct WaitingRecipient: Hashable, Sendable {
+    package var notification: UUID
+    package var recipient: Int64
+}
+
 /// The pages of a notification, summarized.
 package struct PageSummary: Hashable, Sendable {
     package var pages: Int

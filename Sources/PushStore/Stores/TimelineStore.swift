@@ -1,4 +1,5 @@
 package import Foundation
+package import PushTypes
 
 /// The history of single deliveries and of notifications, found by index.
 package protocol TimelineStore: Sendable {
@@ -6,6 +7,9 @@ package protocol TimelineStore: Sendable {
     func history(of notification: UUID, recipient: Int64) async throws -> DeliveryHistory?
     /// Returns the history of a notification; `nil` if it does not exist.
     func history(of notification: UUID) async throws -> NotificationHistory?
+    /// Returns recipients that wait for a try, of notifications in progress, the newest first.
+    /// - Parameter device: The device; `nil` for a token without one.
+    func waiting(app: Int64, device: Int64?, token: DeviceToken, limit: Int) async throws -> [WaitingRecipient]
     /// Returns the notification with a prefix; `nil` if there is none.
     func notification(_ prefix: DeliveryPrefix) async throws -> NotificationRecord?
 }

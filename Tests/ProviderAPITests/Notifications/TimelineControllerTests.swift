@@ -1,5 +1,6 @@
 import Foundation
 import PushProvider
+import PushSender
 import PushSupport
 import PushTesting
 import PushTypes
@@ -64,6 +65,31 @@ import Testing
             }
             let nobody = try await provider.api.get("/v1/timeline?user=bob&app=\(Vectors.bundleID)")
             #expect(nobody.status == 200 && nobody.json["timelines"].elements.isEmpty)
+        }
+    }
+
+    /// A push that waits for its next try is what is asked for most.
+    @Test func whatWaitsForATryComesFirst() async throws {
+        let sender = ScriptedSender()
+        try await withProvider(senders: sender) { provider in
+            try await provider.addVectorsApp(in: [.sandbox])
+            let token = DeviceToken.numbered(1)
+            _ = try await provider.register(token.hex, ["user": "alice"])
+            _ = try await provider.finished(try await provider.send(["to": ["user": "alice"], "alert": "Hi"]))
+            let later = Rejection(status: 503, reasonText: "ServiceUnavailable", retryAfter: .seconds(3600))
+            sender.script(token, .rejected(later))
+            let answer = try await provider.send(["to": ["user": "alice"], "alert": "Hi", "expiresIn": 86_400])
+            var timelines: [JSONValue] = []
+            while timelines.first?["state"] != "pending" {
+                try Task.checkCancellation()
+                let path = "/v1/timeline?user=alice&app=\(Vectors.bundleID)"
+                timelines = try await provider.api.get(path).json["timelines"].elements
+            }
+            #expect(timelines.count == 2)
+            #expect(timelines.first?["notification"] == answer.json["id"])
+            let steps = timelines.first?["steps"].elements ?? []
+            #expect(steps.suffix(2).compactMap { $0["event"].stringValue } == ["tried", "waits"])
+            #expect(steps.dropLast().last?["text"].stringValue?.contains("ServiceUnavailable") == true)
         }
     }
 

@@ -145,6 +145,36 @@ import Testing
         )
     }
 
+    @Test func receiptsAreStepsOfADeliveryAndCountsOfANotification() throws {
+        let facts = try self.facts { facts in
+            facts.history.delivery?.receipts = [
+                ReceiptRecord(
+                    event: .action,
+                    action: "REPLY",
+                    source: .app,
+                    at: self.after(9000),
+                    receivedAt: self.after(9500),
+                    device: 7,
+                    subject: 7
+                )
+            ]
+        }
+        let step = try #require(TimelineBuilder.timeline(of: facts).steps.last)
+        #expect(step == TimelineStep(self.after(9000), .app, .receipt, "receipt: action REPLY"))
+        let whole = NotificationFacts(
+            notification: facts.notification,
+            app: nil,
+            history: facts.common,
+            receipts: [
+                ReceiptCount(event: .delivered, unique: 5, total: 5), ReceiptCount(event: .opened, unique: 2, total: 3),
+                ReceiptCount(event: .action, action: "REPLY", unique: 1, total: 1),
+            ],
+            clocks: ClockReading(self.now)
+        )
+        let notes = TimelineBuilder.timeline(of: whole).notes
+        #expect(notes.contains("receipts: delivered by 5, opened by 2, 3 times"))
+    }
+
     @Test func anUnknownPushIsNotTheServicesWord() throws {
         let facts = try self.facts { facts in
             facts.history.delivery?.state = .unknown

@@ -69,6 +69,11 @@ import Testing
             #expect(third.attempts.map(\.wasSent) == [false])
             #expect(third.attempts.first?.connection == nil)
             #expect(try await store.history(of: UUID(), recipient: 1) == nil)
+            let waiting = try await store.waiting(app: app, device: nil, token: .numbered(2), limit: 9)
+            #expect(waiting.map(\.notification) == [notification.id])
+            #expect(waiting.map(\.recipient) == [recipients[1].id])
+            #expect(try await store.waiting(app: app, device: 1, token: .numbered(1), limit: 9).isEmpty)
+            #expect(try await store.waiting(app: app + 1, device: nil, token: .numbered(2), limit: 9).isEmpty)
             let nobody = try #require(try await store.history(of: notification.id, recipient: 77))
             #expect(nobody.delivery == nil && nobody.attempts.isEmpty && nobody.page == nil)
         }

@@ -96,6 +96,7 @@ import Testing
                 _ = try await store.delivery(of: DeliveryPrefix(of: notification.id), recipient: 1)
                 _ = try await store.history(of: notification.id, recipient: 1)
                 _ = try await store.history(of: notification.id)
+                _ = try await store.waiting(app: app, device: 1, token: .numbered(1), limit: 10)
                 _ = try await store.notification(DeliveryPrefix(of: notification.id))
             }
         }

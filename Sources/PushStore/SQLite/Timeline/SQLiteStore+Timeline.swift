@@ -1,13 +1,40 @@
 package import Foundation
 import GRDB
 import PushSupport
-import PushTypes
+package import PushTypes
 
 extension SQLiteStore {
     package func notification(_ prefix: DeliveryPrefix) async throws -> NotificationRecord? {
         try await self.database.lookup { database in
             try database.row(sql: "SELECT * FROM notification WHERE prefix = ?", [prefix.bits])
                 .map { try NotificationRow.record($0, in: database) }
+        }
+    }
+
+    package func waiting(
+        app: Int64,
+        device: Int64?,
+        token: DeviceToken,
+        limit: Int
+    ) async throws -> [WaitingRecipient] {
+        // Notifications in progress are few. Those to tokens are found by the token.
+        let sql = """
+            SELECT id, recipient FROM (
+                SELECT notification.id, number, recipient FROM notification INDEXED BY notificationWatching
+                    JOIN retry ON retry.notification = number AND recipient = ?2
+                WHERE notification.app = ?1 AND finishedAt IS NULL AND openedAfter IS NOT NULL
+                UNION SELECT notification.id, number, recipient FROM target
+                    CROSS JOIN notification ON number = target.notification
+                    JOIN retry ON retry.notification = number AND recipient = -position
+                WHERE target.token = ?3 AND notification.app = ?1)
+            ORDER BY number DESC LIMIT ?4
+            """
+        let arguments: StatementArguments = [app, device ?? 0, Data(token.bytes), limit]
+        return try await self.database.query { database in
+            try database.rows(sql: sql, arguments).compactMap { row in
+                guard let id = row.uuid("id"), let recipient = row["recipient"] as Int64? else { return nil }
+                return WaitingRecipient(notification: id, recipient: recipient)
+            }
         }
     }
 
@@ -186,7 +213,8 @@ struct TimelineQuery {
     /// Returns the time of the next try, by the steady clock; `nil` if there is none, or its time is not known yet.
     func nextTry(of recipient: Int64) throws -> Timestamp? {
         let sql = """
-            SELECT dueAt FROM retry WHERE notification = ? AND recipient = ? AND dueAt < \(RetryQueue.departed)
+            SELECT dueAt FROM retry
+            WHERE notification = ? AND recipient = ? AND dueAt < \(RetryQueue.afterOthers) AND dueAt != \(RetryQueue.departed)
             """
         return try self.database.time(sql: sql, [self.subject.number, recipient])
     }
