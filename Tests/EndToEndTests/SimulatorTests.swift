@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import MartletKit
 import PushDevice
+import PushGateway
 import PushSupport
 import PushTesting
 import Synchronization
