@@ -4,6 +4,7 @@ import Foundation
 import ProviderAPI
 import PushDevice
 import PushGateway
+import PushProvider
 import PushSender
 import PushSupport
 import PushTypes
@@ -74,6 +75,7 @@ struct DemoLoop: Sendable {
         await start(pool)
         var configuration = ProviderConfiguration(dataDirectory: "\(self.directory)/provider")
         configuration.port = 0
+        configuration.gatewayEvents = GatewayEvents(url: "http://127.0.0.1:\(self.gatewayPorts.admin)")
         let logger = self.log.logger("provider")
         let server = try await ProviderServer(configuration: configuration, senders: pool, logger: logger)
         self.apiKey = server.firstAdminKey ?? ""
@@ -84,13 +86,17 @@ struct DemoLoop: Sendable {
         let key = ["teamId": Self.teamID.json, "keyId": Self.keyID.json, "privateKey": self.privateKey.json]
         try await self.provider.send(.put("apps", Self.bundleID, "credentials", "sandbox").body(key))
         self.narrator.report(.provider, "has the app and its credential for the sandbox")
+        try await self.provider.send(APIRequest(.patch, ["apps", Self.bundleID]).body(["receipts": "device"]))
         let forTheApp: [String: JSONValue?] = [
             "name": "in-the-app", "scopes": .texts(["registerSelf"]), "apps": .texts([Self.bundleID]),
         ]
         self.publicKey = try await self.provider.send(.post("keys").body(forTheApp))["key"].stringValue ?? ""
         let secret = try await self.provider.send(.post("apps", Self.bundleID, "user-secrets"))["secret"]
         self.userSecret = secret.stringValue ?? ""
-        self.narrator.report(.provider, "has a public key for the app and a user secret for its back end")
+        self.narrator.report(
+            .provider,
+            "takes receipts; has a public key for the app and a user secret for its back end"
+        )
     }
 
     /// Starts a phone with the app, which registers itself and logs in.

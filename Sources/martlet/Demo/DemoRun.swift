@@ -91,6 +91,11 @@ struct DemoRun: Service {
         narrator.report(.provider, "ledger: accepted by the push service, notification done")
         for name in try await self.events(loop, apnsID: apnsID) { narrator.report(.gateway, "event: \(name)") }
         try await DemoLoop.perform(.open(nil), simulator)
+        // Delivered and shown, by the extension, and opened.
+        try await DemoLoop.perform(.wait(.receipts, count: 3, seconds: 30), simulator)
+        let timeline = try await loop.provider.send(APIRequest(.get, ["timeline"]).query([("apnsId", apnsID)]))
+        guard !timeline["timelines"].elements.isEmpty else { throw SettingsError("the provider has no timeline of it") }
+        StandardOutput.line("\n\(TimelineText.of(timeline))\n")
     }
 
     /// Returns the gateway's events of a notification, oldest first, once the device's acknowledgement is among them.

@@ -11,7 +11,7 @@ import Testing
         let text = try await Self.demo(endsAfterDelivery: true).joined()
         for step in [
             "registered: ", "shown: [1] Hello · This went all the way round.", "ledger: accepted by the push service",
-            "event: Delivered to Device", "opened: [1] Hello", "screen: order(id: 42)",
+            "event: Delivered to Device", "opened: [1] Hello", "screen: order(id: 42)", "receipts: ",
         ] { #expect(text.contains(step), "\(step)") }
     }
 
