@@ -229,9 +229,13 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func withoutReceiptsNoneAreKept(backend: StoreBackend) async throws {
         try await self.withCampaign(backend, .none) { store, app, notification, _ in
-            let batch = self.batch([(notification.id, self.receipt(.shown))], app: app)
-            #expect(try await self.add(store, batch) == [[.refused(.receiptsOff)]])
-            #expect(try await store.receiptCounts(of: notification.id) == [])
+            let results = try await self.add(
+                store,
+                self.batch([(notification.id, self.receipt(.shown))], app: app)
+            )
+            #expect(results == [[.refused(.receiptsOff)]])
+            let counts = try await store.receiptCounts(of: notification.id)
+            #expect(counts == [])
         }
     }
 
