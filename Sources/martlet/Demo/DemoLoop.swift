@@ -150,12 +150,15 @@ struct DemoNarrator: Sendable {
     }
 
     private let start = ContinuousClock.now
+    /// The output of the task that made it: what happens on the phone is reported by tasks of its own.
+    private let write = StandardOutput.write
 
     /// Prints one line.
     func report(_ role: Role, _ text: String) {
         let milliseconds = (ContinuousClock.now - self.start) / .milliseconds(1)
         let time = String(format: "%7.3f s", milliseconds / 1000)
-        StandardOutput.line("\(time)  \(role.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0))  \(text)")
+        let role = role.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
+        _ = self.write(Data("\(time)  \(role)  \(text)\n".utf8))
     }
 
     /// Prints an event of the phone or its app in one line.
