@@ -1,4 +1,6 @@
 import Foundation
+import NIOCore
+import ProviderAPI
 import PushSupport
 import PushTesting
 import PushTypes
@@ -56,7 +58,7 @@ import Testing
     }
 
     @Test func receiptsAreSeenWhereTheNotificationIs() async throws {
-        try await self.withInstallation { provider, sender, installation in
+        try await self.withInstallation { provider, sender, installation async throws in
             let sent = try await provider.send(["to": ["all": true], "alert": "Hi"])
             let id = sent.json["id"]
             #expect(sent.json["receipts"] == "device")
@@ -105,7 +107,7 @@ import Testing
     }
 
     @Test func receiptsAreExported() async throws {
-        try await self.withInstallation { provider, _, installation in
+        try await self.withInstallation { provider, _, installation async throws in
             let sent = try await provider.send(["to": ["all": true], "alert": "Hi"])
             _ = try await provider.finished(sent)
             let id = sent.json["id"]
@@ -126,7 +128,7 @@ import Testing
     }
 
     @Test func onlyTheInstallationItselfReports() async throws {
-        try await self.withInstallation { provider, _, installation in
+        try await self.withInstallation { provider, _, installation async throws in
             let body: JSONValue = ["privacy": "device", "receipts": []]
             #expect(try await installation.send(body).status == 200)
             #expect(try await installation.send(body, secret: "wrong").code == "not_own_installation")
@@ -151,7 +153,7 @@ import Testing
             ("[", "invalid_json"), ("\u{0}", "invalid_json"),
         ]
     ) func aBodyOfAnotherShapeIsRejected(body: String, code: String) async throws {
-        try await self.withInstallation { provider, _, installation in
+        try await self.withInstallation { provider, _, installation async throws in
             let path = "\(Self.app)/installations/installation-1/receipts"
             var headers = ["installation-secret": installation.secret]
             headers["content-type"] = "application/json"
@@ -162,7 +164,7 @@ import Testing
     }
 
     @Test func garbageInReceiptsIsRefusedOneByOne() async throws {
-        try await self.withInstallation { provider, _, installation in
+        try await self.withInstallation { provider, _, installation async throws in
             let sent = try await provider.send(["to": ["all": true], "alert": "Hi"])
             let id = sent.json["id"]
             let garbage: [[String: JSONValue]] = [
@@ -180,7 +182,7 @@ import Testing
     }
 
     @Test func theRequestAsksForMoreOrLess() async throws {
-        try await self.withInstallation(receipts: "counts") { provider, _, installation in
+        try await self.withInstallation(receipts: "counts") { provider, _, installation async throws in
             for level in ["none", "counts", "device"] {
                 let body: JSONValue = ["to": ["all": true], "alert": "Hi", "receipts": .string(level)]
                 let preview = try await provider.api.post("\(Self.app)/notifications:preview", body).json
