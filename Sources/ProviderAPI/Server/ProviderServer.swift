@@ -177,7 +177,6 @@ package final class ProviderServer: Service {
             unauthenticated: connections,
             time: time
         )
-        let maximumFile = configuration.limits.importFile
         self.api = RESTAPI(
             controllers: [
                 ServerController(probe: ReadyProbe(store: store), metrics: gauges),
@@ -201,14 +200,13 @@ package final class ProviderServer: Service {
                     time: time
                 ), UserSecretsController(store: store, time: time), DevicesController(store: store, time: time),
                 InstallationsController(store: store, time: time), ReceiptsController(store: store, writer: receipts),
-                UserPreferencesController(store: store),
-                DeviceTransferController(store: store, time: time, logger: logger, maximumFile: maximumFile),
-                HistoryController(store: store),
-                TimelineController(store: store, gateway: configuration.gatewayEvents, time: time),
+                UserPreferencesController(store: store), HistoryController(store: store),
                 AudiencesController(store: store, time: time),
+                SchedulesController(store: store, wake: scheduleWake, time: time),
+                DeviceTransferController(store: store, time: time, logger: logger, maximumFile: limits.importFile),
+                TimelineController(store: store, gateway: configuration.gatewayEvents, time: time),
                 SendingController(store: store, acceptor: acceptor, outcomes: outcomes, faults: faults, time: time),
                 NotificationsController(store: store, wakes: wakes, outcomes: outcomes, faults: faults, time: time),
-                SchedulesController(store: store, wake: scheduleWake, time: time),
                 TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
                 ReactivationController(store: store, time: time, logger: logger),
                 WebhooksController(

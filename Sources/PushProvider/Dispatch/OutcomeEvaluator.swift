@@ -64,10 +64,9 @@ struct OutcomeEvaluator {
 
     /// Adds a recipient that could not be sent to.
     mutating func fail(_ recipient: Recipient, reason: String) {
-        let state = recipient.failure
-        self.finish(recipient, state, reason: reason, attempts: recipient.attempts)
+        self.finish(recipient, recipient.failure, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
-        self.tally.add(.init(state) ?? .failed, .unsendable, in: recipient.environment)
+        self.tally.add(.init(recipient.failure) ?? .failed, .unsendable, in: recipient.environment)
     }
 
     /// Adds a recipient that does not want the notification, or not now.
@@ -208,8 +207,7 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Ends a recipient whose token is bad in its own environment, and cannot be tried in the other one now: it does not
-    /// wait for that.
+    /// Ends a recipient whose token is bad in its own environment, and cannot be tried in the other one now.
     mutating func abandon(_ recipient: Recipient, _ tried: DeliveryTally.Reason) {
         self.tally.add(.rejected, tried, in: recipient.environment)
         let reason = Reason.badDeviceToken.rawValue

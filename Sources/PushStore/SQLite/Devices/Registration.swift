@@ -1,0 +1,342 @@
+import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+
+/// The processing of one registration, within a transaction.
+struct Registration {
+    var registration: DeviceRegistration
+    let events: TokenEventWriter
+
+    private var app: Int64 { self.events.app }
+    private var database: Database { self.events.database }
+    private var changes: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
+
+    /// Adds, refreshes or merges devices, and records the changes of tokens.
+    func run() throws -> RegistrationResult {
+        let rows = RegisteredRows(app: self.app, environment: self.registration.environment, database: self.database)
+        let byToken = try rows.device(with: self.registration.token)
+        let place = DevicePlace(self.registration, byToken)
+        let installation = try rows.devices(of: place)
+        let byInstallation = installation.first(where: place.isPlace)
+        let other = byInstallation?.id == byToken?.id ? nil : byInstallation
+        let target = Self.target(byToken: byToken, byInstallation: other, place)
+        let siblings = installation.filter { !$0.hasLeft && ![target?.id, byToken?.id, other?.id].contains($0.id) }
+        // A device that joins an installation gets the profile that the others have.
+        let joins = target.map { $0.hasLeft || $0.installation != place.installation } ?? true
+        let change = Change(place: place, source: joins ? siblings.first : nil)
+        if let complete = try self.completed(with: change.source ?? target) { return try complete.run() }
+        let attributes = try self.merged(into: change.source ?? target)
+        if let excess = self.excess(attributes) {
+            return RegistrationResult(device: target?.id ?? 0, kind: .rejected(excess))
+        }
+        let result: RegistrationResult
+        if let target {
+            try self.merge(byToken: byToken, byInstallation: other, into: target)
+            result = try self.renew(
+                target,
+                as: target.id == other?.id ? .tokenReplaced : .refreshed,
+                change,
+                attributes
+            )
+        } else {
+            result = RegistrationResult(device: try self.insert(change, attributes), kind: .added)
+            try self.limitActivities(siblings, place)
+        }
+        try self.share(result.device, with: siblings)
+        return result
+    }
+
+    /// Returns the registration with what it leaves to the stored device: tags that it does not replace, and the names of
+    /// the attributes that it removes; `nil` if nothing is missing.
+    private func completed(with known: RegisteredRow?) throws -> Registration? {
+        guard self.registration.ownTags != nil || self.registration.clearedAttributes != nil else { return nil }
+        var complete = self
+        (complete.registration.ownTags, complete.registration.clearedAttributes) = (nil, nil)
+        guard let known, !known.hasLeft else { return complete }
+        if let own = self.registration.ownTags, let tags = self.registration.tags {
+            let sql = "SELECT tag FROM deviceTag WHERE device = ?"
+            let stored = try self.database.rows(sql: sql, [known.id]).compactMap { $0["tag"] as String? }
+            complete.registration.tags = tags.union(stored.filter { !own.match($0) })
+        }
+        if let cleared = self.registration.clearedAttributes {
+            let row = try self.database.row(sql: "SELECT attributes FROM device WHERE id = ?", [known.id])
+            let names = (try? DeviceAttributes.read(row?["attributes"]))?.keys ?? [:].keys
+            for name in names where cleared.match(name) && complete.registration.attributes[name] == nil {
+                complete.registration.attributes[name] = .clear
+            }
+        }
+        return complete
+    }
+
+    /// The change of a device besides the registration's own members.
+    private struct Change {
+        var place: DevicePlace
+        /// The device whose profile it gets where the registration names nothing; `nil` keeps its own.
+        var source: RegisteredRow?
+    }
+
+    /// Returns the device of the registration, where token and installation belong to two.
+    private static func target(
+        byToken: RegisteredRow?,
+        byInstallation: RegisteredRow?,
+        _ place: DevicePlace
+    ) -> RegisteredRow? {
+        guard let byToken, let byInstallation else { return byInstallation ?? byToken }
+        // A registered device comes before one that has left, unless it is another installation; and the installation's
+        // device before the token's.
+        let isOfOther = byToken.installation != nil && byToken.installation != place.installation
+        return byInstallation.hasLeft && !isOfOther ? byToken : byInstallation
+    }
+
+    /// Merges the devices of the token and of the installation, where these are two.
+    private func merge(byToken: RegisteredRow?, byInstallation: RegisteredRow?, into target: RegisteredRow) throws {
+        guard let byToken, let byInstallation else { return }
+        if target.id == byInstallation.id {
+            // The installation's token has changed. Another row with the new one is this installation too.
+            try self.changes.merge(byToken.id, into: byInstallation.id)
+        } else {
+            // The device with the token is registered, and is the one that had left under this installation.
+            try self.changes.takeInstallation(from: byInstallation.id, to: byToken.id)
+        }
+    }
+
+    /// Refreshes a device, or brings back one that had left.
+    private func renew(
+        _ known: RegisteredRow,
+        as kind: RegistrationResult.Kind,
+        _ change: Change,
+        _ attributes: Merged?
+    ) throws -> RegistrationResult {
+        guard !known.hasLeft else {
+            try self.revive(known, change, attributes)
+            return RegistrationResult(device: known.id, kind: .added)
+        }
+        if known.token != self.registration.token { try self.record(.replaced, known) }
+        try self.refresh(known, change, attributes)
+        return RegistrationResult(device: known.id, kind: kind)
+    }
+
+    /// Brings a device back that had left, as if it were new: only its id stays.
+    private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
+        try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
+        try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [known.id])
+        let sql = """
+            UPDATE device SET createdAt = ?, user = NULL, locale = NULL, timeZone = NULL, appVersion = NULL,
+                versionNumber = NULL, installation = NULL, capabilities = 0, attributes = NULL, optOuts = NULL,
+                quietHours = NULL, encryptionKeyID = NULL, encryptionKey = NULL
+            WHERE id = ?
+            """
+        try self.database.run(sql: sql, [self.events.now.milliseconds, known.id])
+        var returned = known
+        (returned.isActive, returned.user, returned.timeZone) = (true, nil, nil)
+        try self.refresh(returned, change, attributes)
+        try self.changes.returned(known.id)
+    }
+
+    /// Gives what the registration names to the other devices of the installation.
+    private func share(_ device: Int64, with siblings: [RegisteredRow]) throws {
+        guard !siblings.isEmpty else { return }
+        let parts = ProfileParts(namedBy: self.registration)
+        for sibling in siblings {
+            try parts.copy(from: device, to: sibling.id, in: self.database)
+            if self.changesAudience(of: sibling, source: nil) { try self.changes.changed(sibling.id) }
+        }
+    }
+
+    /// Removes the oldest devices of Live Activities beyond the bound, after one was added to their installation.
+    private func limitActivities(_ siblings: [RegisteredRow], _ place: DevicePlace) throws {
+        guard place.kind == .liveActivityUpdate else { return }
+        let activities = siblings.filter { $0.kind == .liveActivityUpdate }.sorted { $0.id < $1.id }
+        for device in activities.dropLast(DeviceBounds.activities - 1) {
+            try self.changes.leave(device.id, isReadable: true)
+            try self.record(.deleted, device)
+        }
+    }
+
+    /// The attributes after a registration.
+    private struct Merged {
+        var all: [String: JSONValue]
+        /// The stored form; `nil` without attributes.
+        var text: String?
+        /// The size before the registration.
+        var before: DeviceBounds.Size?
+        /// Indicates whether all earlier attributes are replaced, because they could not be read.
+        var replacesAll = false
+    }
+
+    /// Returns the bound that the registration would exceed; `nil` if none.
+    private func excess(_ attributes: Merged?) -> DeviceExcess? {
+        let ofAttributes = attributes.flatMap { attributes in
+            attributes.text.flatMap { DeviceBounds.excess(attributes: attributes.all, $0, before: attributes.before) }
+        }
+        return ofAttributes ?? self.registration.tags.flatMap(DeviceBounds.excess)
+    }
+
+    /// Adds a device.
+    /// - Returns: Its id.
+    private func insert(_ change: Change, _ attributes: Merged?) throws -> Int64 {
+        let sql = """
+            INSERT INTO device (app, environment, registeredAt, token, createdAt, isActive, suspicions, user, locale,
+                timeZone, appVersion, versionNumber, installation, capabilities, attributes, kind, activity, optOuts,
+                quietHours, encryptionKeyID, encryptionKey)
+            VALUES (?, ?, ?3, ?, ?3, 1, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        let statement = try RawStatement(sql: sql, in: self.database)
+        let registration = self.registration
+        statement.bind(self.app, registration.environment.code, self.events.now.milliseconds)
+        statement.bind(registration.token.bytes, at: 4)
+        statement.bind(registration.user?.value, at: 5)
+        statement.bind(registration.locale?.value.map(LocaleTag.stored), at: 6)
+        statement.bind(registration.timeZone?.value, at: 7)
+        statement.bind(registration.appVersion?.value, at: 8)
+        statement.bind(registration.appVersion?.value.flatMap { AppVersion($0)?.number }, at: 9)
+        statement.bind(change.place.installation, at: 10)
+        statement.bind((registration.capabilities ?? []).rawValue, at: 11)
+        statement.bind(attributes?.text, at: 12)
+        statement.bind(change.place.kind.code, at: 13)
+        statement.bind(change.place.activity, at: 14)
+        let (preferences, key) = (registration.preferences?.value, registration.encryptionKey?.value)
+        statement.bind(preferences.flatMap { StoredOptOuts.text($0.optOuts) }, at: 15)
+        statement.bind(preferences?.quietHours?.stored, at: 16)
+        statement.bind(key?.id, at: 17)
+        if let key { statement.bind(key.bytes, at: 18) } else { statement.bindNull(at: 18) }
+        try statement.run()
+        let id = self.database.lastInsertedRowID
+        try self.add(registration.tags ?? [], to: id)
+        if let source = change.source {
+            try self.inherit(from: source.id, to: id, attributes)
+        } else {
+            try self.add(registration.attributes.compactMapValues(\.value), to: id)
+        }
+        try self.changes.pair(registration.token, registration.environment, device: id)
+        return id
+    }
+
+    /// Gives a device the profile of another one where the registration names nothing.
+    private func inherit(from source: Int64, to device: Int64, _ attributes: Merged?) throws {
+        try ProfileParts(leftOutBy: self.registration).copy(from: source, to: device, in: self.database)
+        guard let attributes else { return }
+        try self.database.run(sql: "UPDATE device SET attributes = ? WHERE id = ?", [attributes.text, device])
+        try self.write(attributes, of: device)
+    }
+
+    /// Writes what the registration contains; the rest stays as it was, or becomes that of the installation.
+    /// - Parameter attributes: All attributes after it; `nil` if it changes none.
+    private func refresh(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
+        let registration = self.registration
+        let version = registration.appVersion.map { $0.value.flatMap { AppVersion($0)?.number } }
+        var columns: [(String, (any DatabaseValueConvertible)?)] = [
+            ("token", Data(registration.token.bytes)), ("isActive", 1), ("suspicions", 0),
+            ("registeredAt", self.events.now.milliseconds), ("kind", change.place.kind.code),
+            ("activity", change.place.activity),
+        ]
+        if let user = registration.user { columns.append(("user", user.value)) }
+        if let locale = registration.locale { columns.append(("locale", locale.value.map(LocaleTag.stored))) }
+        if let zone = registration.timeZone { columns.append(("timeZone", zone.value)) }
+        if let appVersion = registration.appVersion { columns.append(("appVersion", appVersion.value)) }
+        if let version { columns.append(("versionNumber", version)) }
+        if let installation = registration.installation { columns.append(("installation", installation)) }
+        if let capabilities = registration.capabilities { columns.append(("capabilities", capabilities.rawValue)) }
+        if let preferences = registration.preferences {
+            columns.append(("optOuts", preferences.value.flatMap { StoredOptOuts.text($0.optOuts) }))
+            columns.append(("quietHours", preferences.value?.quietHours?.stored))
+        }
+        // The key of another installation opens nothing for this one.
+        let isOther = known.installation != nil && known.installation != change.place.installation
+        if let key = registration.encryptionKey ?? (isOther && change.source == nil ? .clear : nil) {
+            columns.append(("encryptionKeyID", key.value?.id))
+            columns.append(("encryptionKey", key.value.map { Data($0.bytes) }))
+        }
+        if let source = change.source {
+            try self.inherit(from: source.id, to: known.id, attributes)
+        } else if let attributes {
+            columns.append(("attributes", attributes.text))
+            try self.write(attributes, of: known.id)
+        }
+        let assignments = columns.map { "\($0.0) = ?" }.joined(separator: ", ")
+        let statement = try self.database.cachedStatement(sql: "UPDATE device SET \(assignments) WHERE id = ?")
+        try statement.execute(arguments: StatementArguments(columns.map(\.1) + [known.id]))
+        if let tags = registration.tags {
+            try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
+            try self.add(tags, to: known.id)
+        }
+        if !known.isActive { try self.record(.reactivated, known) }
+        try self.noteChanges(known, change)
+    }
+
+    /// Notes the changes that notifications in progress have to know of.
+    private func noteChanges(_ known: RegisteredRow, _ change: Change) throws {
+        let registration = self.registration
+        if registration.token != known.token {
+            try self.changes.gaveUp(known.token, registration.environment, device: known.id)
+            try self.changes.took(registration.token, registration.environment, device: known.id)
+        }
+        let isOther = !change.place.isPlace(of: known) || self.changesAudience(of: known, source: change.source)
+        if !known.hasLeft, isOther { try self.changes.changed(known.id) }
+    }
+
+    /// Returns whether the registration gives a device another user or time zone.
+    private func changesAudience(of known: RegisteredRow, source: RegisteredRow?) -> Bool {
+        let before = source ?? known
+        let user = self.registration.user.map(\.value) ?? before.user
+        let timeZone = self.registration.timeZone.map(\.value) ?? before.timeZone
+        return user != known.user || timeZone != known.timeZone
+    }
+
+    /// Returns all attributes after this registration; `nil` if it changes none. Writes nothing.
+    private func merged(into known: RegisteredRow?) throws -> Merged? {
+        let changes = self.registration.attributes
+        guard !changes.isEmpty else { return nil }
+        guard let known, !known.hasLeft else {
+            let all = changes.compactMapValues(\.value)
+            return Merged(all: all, text: all.isEmpty ? nil : try Self.text(all))
+        }
+        let row = try self.database.row(sql: "SELECT attributes FROM device WHERE id = ?", [known.id])
+        let stored = row?["attributes"] as String?
+        let readable = try? DeviceAttributes.read(stored)
+        // Attributes that cannot be read are replaced: keeping them would reject every later registration.
+        var attributes = readable ?? [:]
+        let before = DeviceBounds.Size(count: attributes.count, bytes: stored?.utf8.count ?? 0)
+        for (name, change) in changes { attributes[name] = change.value }
+        return Merged(all: attributes, text: try Self.text(attributes), before: before, replacesAll: readable == nil)
+    }
+
+    /// Writes the rows by which the changed attributes are searched.
+    private func write(_ attributes: Merged, of device: Int64) throws {
+        let changes = self.registration.attributes
+        if attributes.replacesAll {
+            try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [device])
+        }
+        let sql = "DELETE FROM deviceAttribute WHERE device = ? AND app = ? AND name = ?"
+        for name in changes.keys { try self.database.run(sql: sql, [device, self.app, name]) }
+        try self.add(changes.compactMapValues(\.value), to: device)
+    }
+
+    private func add(_ tags: Set<String>, to device: Int64) throws {
+        for tag in tags {
+            let sql = "INSERT INTO deviceTag (app, device, tag) VALUES (?, ?, ?)"
+            let statement = try RawStatement(sql: sql, in: self.database)
+            statement.bind(self.app, device)
+            statement.bind(tag, at: 3)
+            try statement.run()
+        }
+    }
+
+    private func add(_ attributes: [String: JSONValue], to device: Int64) throws {
+        let sql = "INSERT OR REPLACE INTO deviceAttribute (app, name, value, device) VALUES (?, ?, ?, ?)"
+        for (name, value) in attributes {
+            guard let stored = DeviceAttributes.stored(value) else { continue }
+            try self.database.run(sql: sql, [self.app, name, stored, device])
+        }
+    }
+
+    private func record(_ action: TokenEventRecord.Action, _ known: RegisteredRow) throws {
+        let environment = self.registration.environment
+        try self.events.add(action, device: known.id, token: known.token, environment: environment)
+    }
+
+    private static func text(_ attributes: [String: JSONValue]) throws -> String {
+        String(decoding: try JSONValue.object(attributes).text, as: UTF8.self)
+    }
+}
