@@ -2,7 +2,7 @@ import Foundation
 import MartletKit
 import PushSupport
 
-/// What the user of the phone does.
+/// The actions of the user of the phone.
 extension Simulator {
     /// Carries out a command of the user.
     /// - Returns: The text that it prints, and the same as JSON; `nil` for none.
