@@ -1,9 +1,9 @@
 import PushSupport
 
-/// Work that goes on when nobody waits for it any more.
+/// The bounded wait for work that may outlive it.
 enum Cancellable {
     /// Returns the result of some work; `nil` if the task is cancelled or the time is over first. The work is cancelled then,
-    /// and nobody waits until it notices.
+    /// without a wait for its end.
     static func value<Value: Sendable>(
         within limit: Duration? = nil,
         _ work: @escaping @Sendable () async -> Value

@@ -79,7 +79,7 @@ package actor Simulator: Service {
     /// Launches the app, and connects the phone.
     func launch() async {
         let device = Device(identity: self.identity, configuration: self.configuration.device, logger: self.logger)
-        // What a command begins must not end with that command.
+        // The session outlives the command that begins it.
         self.session = Task.detached { [self] in
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {

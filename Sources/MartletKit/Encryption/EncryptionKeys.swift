@@ -39,7 +39,7 @@ public struct EncryptionKeys: Sendable {
     /// - Throws: An error of the storage.
     public func rotate() throws -> EncryptionKey {
         try self.value.update { stored in
-            // Nobody can open anything with a damaged ring, so a new one loses nothing.
+            // A damaged ring opens nothing, so that a new one loses nothing.
             var ring = (try? KeyRing(stored: stored)) ?? KeyRing()
             let key = ring.rotate(now: self.now())
             return (try ring.stored, key.encryptionKey)

@@ -60,7 +60,7 @@ final class AttachmentTransfer: NSObject, @unchecked Sendable {
 
     private func request(_ url: URL) {
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
-        // What is unpacked on the way has another size than announced.
+        // A decoded body has another size than its content-length.
         request.setValue("identity", forHTTPHeaderField: "accept-encoding")
         self.task?.cancel()
         self.task = self.session?.dataTask(with: request)

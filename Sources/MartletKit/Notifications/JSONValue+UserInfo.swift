@@ -3,8 +3,8 @@ import Foundation
 extension JSONValue {
     /// Reads the dictionary that the system gives for a payload.
     ///
-    /// What is no JSON is left out, and so is what exceeds the bounds: an app is woken with what anybody has sent, and must
-    /// not end over it.
+    /// Values that are not JSON are left out, and so are those that exceed the bounds: a hostile payload must not end the
+    /// app that it wakes.
     static func members(of userInfo: [AnyHashable: Any]) -> [String: JSONValue] {
         var remaining = Bounds.values
         return Self.members(of: userInfo, depth: 1, remaining: &remaining)

@@ -1,7 +1,7 @@
 extension Arrival {
     /// Returns the receipts that an arrival is worth, in the order of what happened.
     ///
-    /// Who opens a notification has seen it, and the device has it: what is known later stands for what nobody could report.
+    /// An opened notification was delivered and shown too, so that a later event implies the earlier ones.
     /// - Parameters:
     ///   - isVisible: `true` for a notification with an alert.
     ///   - presentation: How it is presented in the foreground.

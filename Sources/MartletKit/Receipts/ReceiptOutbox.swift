@@ -77,7 +77,7 @@ struct ReceiptOutbox: Equatable, Sendable {
         drop(self.waiting.filter { $0.value.at < end }.map(\.key), why: "they are more than 30 days old")
         let excess = self.waiting.count - Self.maximum
         if excess > 0 {
-            // What says least goes first, and of that the oldest.
+            // The event of the lowest rank goes first, and of one rank the oldest.
             let order = self.waiting.sorted {
                 ($0.value.event.rank, $0.value.at, $0.key) < ($1.value.event.rank, $1.value.at, $1.key)
             }

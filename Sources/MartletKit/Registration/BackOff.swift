@@ -37,7 +37,7 @@ struct BackOff: Codable, Equatable, Sendable {
         self.isFirm = true
     }
 
-    /// Ends a wait that was a guess: a launch may be in another network, and somebody waits for it.
+    /// Ends a wait that was a guess: a launch may be in another network.
     mutating func launched() {
         if !self.isFirm { self = BackOff() }
     }

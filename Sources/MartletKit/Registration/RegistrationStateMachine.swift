@@ -1,6 +1,6 @@
 import Foundation
 
-/// Decides what the provider is told of an installation, and when.
+/// Decides which requests register an installation with the provider, and when.
 ///
 /// There is one request at a time: the first response brings the secret that the next request needs. What changes while a
 /// request is under way differs from what it confirms, and so is sent next: the newest state wins.
@@ -232,7 +232,7 @@ extension RegistrationStateMachine {
                 // A proof is good once; what the app has said since stays to be sent.
                 if self.state.wanted[name] == value { self.state.wanted[name] = nil }
             } else if name.hasPrefix("attributes."), value == .null, self.state.wanted[name] == value {
-                // What is gone needs no place.
+                // A removed attribute needs no entry.
                 (self.state.wanted[name], self.state.confirmed[name]) = (nil, nil)
             } else {
                 self.state.confirmed[name] = value
@@ -268,7 +268,7 @@ extension RegistrationStateMachine {
         return [event]
     }
 
-    /// Goes on as a new installation: the provider knows this one with another token, and the secret is not known here.
+    /// Continues as a new installation: the provider knows this one with another token, and the secret is not known here.
     private mutating func replace(
         by installation: UUID,
         _ refusal: ProviderRefusal,

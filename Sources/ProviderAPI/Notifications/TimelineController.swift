@@ -204,7 +204,7 @@ struct TimelineController: Controller {
                 )
             )
         }
-        // What still waits comes before what has a state.
+        // Recipients that wait come before those that have a state.
         var timelines = cursor == nil ? try await self.waiting(for: devices, tokens, app, limit) : []
         for delivery in page.deliveries {
             guard let notification = try await self.store.notification(delivery.notification),

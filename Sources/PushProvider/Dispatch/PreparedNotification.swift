@@ -86,7 +86,7 @@ struct PreparedNotification: Sendable {
     var cap: NotificationCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
 
     /// Returns whether a recipient is sent to now and counts towards the cap: it has not expired, no fault holds it back,
-    /// and it is somebody's. A named token that is not registered is nobody's.
+    /// and it belongs to a device or a user. A named token that is not registered belongs to neither.
     func isSent(_ recipient: Recipient, at now: Timestamp) -> Bool {
         recipient.device != nil && self.senders[recipient.environment] != nil
             && self.pauses[recipient.environment] == nil && self.expiry.end(of: recipient) > now

@@ -38,7 +38,7 @@ struct SimulatorConsole: Service {
                 guard command != .quit else { return }
                 try await self.perform(command)
             } catch let error as any StatusError where isTerminal {
-                // Who types can type again.
+                // A terminal can repeat the command.
                 StandardError.line("Error: \(error)")
             }
         }

@@ -10,13 +10,13 @@ enum EncryptionRequest {
     /// The longest title or text of a placeholder, in bytes.
     static let maximumText = 256
 
-    /// Reads the alert that stands in for encrypted content; `nil` if the request does not encrypt its content.
+    /// Reads the placeholder of encrypted content; `nil` if the request does not encrypt its content.
     /// - Throws: ``RequestError`` that names the member at fault.
     static func placeholder(_ fields: JSONFields, _ pushType: PushType) throws(RequestError) -> Data? {
         let wanted = try fields.fields("placeholder", known: ["title", "body"])
         guard try fields.bool("encrypted") == true else {
             guard wanted == nil else {
-                let message = "it stands in for encrypted content: give encrypted true, or leave it out"
+                let message = "it replaces encrypted content: give encrypted true, or leave it out"
                 throw fields.error("placeholder", "conflicting_field", message)
             }
             return nil

@@ -3,13 +3,13 @@ import PushTypes
 
 /// The columns by which a notification's recipients are skipped: none, where nothing of the app depends on them.
 ///
-/// Whether a device of the app has quiet hours or allows no alerts is one look into an index for each page. Only then its
-/// recipients are asked.
+/// One index look-up for each page tells whether a device of the app has quiet hours or allows no alerts. The columns are
+/// read only then.
 struct ConsentColumns: Hashable, Sendable {
     /// The consent category between line ends, as ``StoredOptOuts`` has it; `nil` for none.
     private var category: String?
     private var asksAlerts = false, isEncrypted = false
-    /// Indicates whether somebody has quiet hours that count.
+    /// Indicates whether a user or a device of the app has quiet hours that count.
     private(set) var asksQuietHours = false
 
     static let none = ConsentColumns()

@@ -150,7 +150,7 @@ struct ReceiptSubjectFinder {
             (subject.device, subject.recipient) = (nil, recipient)
             return subject
         }
-        // What was erased does not come back.
+        // A receipt does not bring an erased device back.
         guard let row = try self.database.row(sql: "SELECT installation FROM device WHERE id = ?", [device])
         else { return nil }
         let installation = row["installation"] as String? ?? "device \(device)"
