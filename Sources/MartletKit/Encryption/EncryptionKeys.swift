@@ -24,12 +24,13 @@ public struct EncryptionKeys: Sendable {
         self.now = now
     }
 
-    /// Returns the key to register with the provider. The first call makes it.
+    /// Returns the key to register with the provider. The first call makes it, and each removes keys that open nothing any more.
     /// - Throws: ``Damage``, or an error of the storage.
     public func current() throws -> EncryptionKey {
         try self.value.update { stored in
             var ring = try KeyRing(stored: stored)
-            if let key = ring.current { return (nil, key.encryptionKey) }
+            let isPruned = ring.prune(now: self.now())
+            if let key = ring.current { return (isPruned ? try ring.stored : nil, key.encryptionKey) }
             let key = ring.rotate(now: self.now())
             return (try ring.stored, key.encryptionKey)
         }
@@ -45,6 +46,10 @@ public struct EncryptionKeys: Sendable {
             return (try ring.stored, key.encryptionKey)
         }
     }
+
+    /// Removes all keys, so that nothing opens what was encrypted to them. ``Martlet/unregister()`` does it for its own storage.
+    /// - Throws: An error of the storage.
+    public func removeAll() throws { try self.value.removeAll() }
 
     /// Returns the content of a notification.
     ///
@@ -76,7 +81,7 @@ public struct EncryptionKeys: Sendable {
         guard let text = try? ContentEncryption.open(data, with: key, authenticating: authenticated) else {
             throw .notAuthentic
         }
-        guard case .object(let payload)? = JSONValue(json: text) else { throw .notAPayload }
+        guard case .object(let payload)? = JSONValue(payload: text) else { throw .notAPayload }
         return payload
     }
 

@@ -58,6 +58,13 @@ struct KeyRing: Codable {
         return key
     }
 
+    /// Drops the keys that are too old, and returns `true` if there were any.
+    mutating func prune(now: Date) -> Bool {
+        let count = self.keys.count
+        self.keys.removeAll { !Self.isKept($0, now: now) }
+        return self.keys.count < count
+    }
+
     private static func isKept(_ key: Key, now: Date) -> Bool {
         guard let replaced = key.replaced else { return true }
         return now.timeIntervalSince(replaced) < self.timeKept

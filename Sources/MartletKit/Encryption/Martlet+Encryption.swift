@@ -10,6 +10,17 @@ extension Martlet {
 #endif
 
 extension Martlet {
+    /// Removes the keys for encrypted content from the storage.
+    func removeKeys() {
+        #if Encryption
+        do {
+            try EncryptionKeys(storage: self.storage).removeAll()
+        } catch {
+            self.report(.storageFailed(why: "\(error)"))
+        }
+        #endif
+    }
+
     /// Returns the content of an encrypted notification; the placeholder, with a report, if it cannot be opened.
     func opened(_ notification: ReceivedNotification) -> ReceivedNotification {
         guard notification.sealed != nil else { return notification }

@@ -6,7 +6,7 @@ public import Foundation
 /// processes, so that there is no lock that a process could die with. On Apple's systems the folder is left out of backups,
 /// because what is in it belongs to this device.
 public struct FolderStorage: Storage {
-    /// The largest value that is read, in bytes.
+    /// The largest value, in bytes.
     static let maximumValue = 1024 * 1024
     /// Names of files that are being written begin with it, and have the time in seconds.
     private static let unfinished = ".new-"
@@ -28,7 +28,7 @@ public struct FolderStorage: Storage {
         #endif
     }
 
-    /// Removes files that a process began to write and did not live to finish.
+    /// Removes files that a process began to write and left unfinished when it ended.
     private func removeUnfinished() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: self.folder.path)) ?? []
         for name in names where name.hasPrefix(Self.unfinished) {
@@ -52,7 +52,7 @@ public struct FolderStorage: Storage {
             let file = try FileHandle(forReadingFrom: try self.file(name))
             defer { try? file.close() }
             guard let value = try file.read(upToCount: Self.maximumValue + 1) else { return Data() }
-            guard value.count <= Self.maximumValue else { throw CocoaError(.fileReadTooLarge) }
+            try Self.check(value)
             return value
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
             return nil
@@ -60,14 +60,17 @@ public struct FolderStorage: Storage {
     }
 
     public func write(_ name: String, _ value: Data) throws {
+        try Self.check(value)
         try value.write(to: try self.file(name), options: .atomic)
     }
 
     public func insert(_ name: String, _ value: Data) throws -> Bool {
         let (file, new) = (try self.file(name), self.newFile())
         guard !FileManager.default.fileExists(atPath: file.path) else { return false }
-        try value.write(to: new)
+        try Self.check(value)
+        // Also after a write that a full disk has cut off.
         defer { try? FileManager.default.removeItem(at: new) }
+        try value.write(to: new)
         do {
             // A link fails if there is a file of that name, and otherwise appears whole.
             try FileManager.default.linkItem(at: new, to: file)
@@ -84,21 +87,32 @@ public struct FolderStorage: Storage {
         } catch let error as CocoaError where error.code == .fileNoSuchFile {}
     }
 
+    private static func check(_ value: Data) throws {
+        guard value.count <= Self.maximumValue else { throw StorageError.valueTooLarge }
+    }
+
     /// Returns the file of a name. A name that could lead out of the folder is refused.
     private func file(_ name: String) throws -> URL {
-        guard Self.isName(name) else { throw CocoaError(.fileWriteInvalidFileName) }
+        guard Self.isName(name) else { throw StorageError.invalidName }
         return self.folder.appending(path: name)
     }
 
     private static func isName(_ name: String) -> Bool {
-        guard (1...200).contains(name.utf8.count), !name.hasPrefix(".") else { return false }
-        return name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                true
-            default: false
-            }
+        (1...200).contains(name.utf8.count) && !name.hasPrefix(".") && name.utf8.allSatisfy(\.isName)
+    }
+}
+
+/// An error of ``FolderStorage``.
+public enum StorageError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name is none that a storage takes.
+    case invalidName
+    /// The value has more than 1 MiB.
+    case valueTooLarge
+
+    public var description: String {
+        switch self {
+        case .invalidName: "a name has 1 to 200 letters, digits, -, . or _, and begins with no dot"
+        case .valueTooLarge: "a value has 1 MiB at most: store less under one name"
         }
     }
 }

@@ -8,7 +8,8 @@ struct SharedValue: Sendable {
     struct Contention: Error, Hashable {}
 
     private static let attempts = 100
-    /// The number of earlier values that are kept, so that a process which was held up finds the next number taken.
+    /// The number of earlier values whose names are kept, so that a process which was held up finds the next number taken. They
+    /// are empty: a replaced secret must not stay.
     private static let kept: Int64 = 16
 
     let storage: any Storage
@@ -35,17 +36,30 @@ struct SharedValue: Sendable {
                 try self.storage.remove(self.name(next))
                 continue
             }
-            for number in numbers where number < oldest { try? self.storage.remove(self.name(number)) }
+            for number in numbers where number < next {
+                if number < oldest {
+                    try self.storage.remove(self.name(number))
+                } else if try self.storage.read(self.name(number))?.isEmpty == false {
+                    try self.storage.write(self.name(number), Data())
+                }
+            }
             return result
         }
         throw Contention()
     }
 
+    /// Removes the value, the latest last, so that no earlier one takes its place.
+    func removeAll() throws {
+        for number in try self.numbers().sorted() { try self.storage.remove(self.name(number)) }
+    }
+
     private func latest() throws -> (number: Int64, value: Data?) {
         for _ in 0..<Self.attempts {
             guard let number = try self.numbers().max() else { return (0, nil) }
-            // It is gone if another process has stored the next one since.
-            if let value = try self.storage.read(self.name(number)) { return (number, value) }
+            // It is gone or empty if another process has stored the next one since.
+            guard let value = try self.storage.read(self.name(number)) else { continue }
+            if !value.isEmpty { return (number, value) }
+            if try self.numbers().max() == number { return (number, value) }
         }
         throw Contention()
     }

@@ -166,6 +166,24 @@ import Testing
         #expect(keys.open(try self.encrypted(self.payload, to: second), app: Self.app).failure == nil)
     }
 
+    @Test("A private key that opens nothing any more is in no file, and leaving removes all")
+    func disposal() async throws {
+        let (clock, storage) = (TestClock(), MemoryStorage())
+        let keys = EncryptionKeys(storage: storage, now: { clock.now })
+        let first = try keys.current()
+        _ = try keys.rotate()
+        func holds(_ key: EncryptionKey) -> Bool {
+            storage.all.values.contains { String(decoding: $0, as: UTF8.self).contains(key.id) }
+        }
+        #expect(holds(first))
+        clock.advance(days: 31)
+        _ = try keys.current()
+        #expect(!holds(first))
+        let app = try TestApp(storage: storage)
+        await app.martlet.unregister()
+        #expect(storage.all.keys.sorted() == ["state"])
+    }
+
     @Test("The number of keys is bounded, and the newest stay")
     func bounded() throws {
         let storage = MemoryStorage()

@@ -51,14 +51,14 @@ import Testing
     func names(name: String) throws {
         try Self.withFolder { folder in
             let storage = try FolderStorage(folder: folder)
-            #expect(throws: CocoaError.self) { try storage.write(name, Data()) }
-            #expect(throws: CocoaError.self) { try storage.insert(name, Data()) }
-            #expect(throws: CocoaError.self) { try storage.read(name) }
+            #expect(throws: StorageError.invalidName) { try storage.write(name, Data()) }
+            #expect(throws: StorageError.invalidName) { try storage.insert(name, Data()) }
+            #expect(throws: StorageError.invalidName) { try storage.read(name) }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         }
     }
 
-    @Test("The folder is its user's own, and what a process did not live to finish goes after an hour")
+    @Test("The folder is its user's own, and what a process left unfinished goes after an hour")
     func folder() throws {
         try Self.withFolder { folder in
             _ = try FolderStorage(folder: folder)
@@ -74,12 +74,15 @@ import Testing
         }
     }
 
-    @Test("A value that is too large is not read")
+    @Test("A value that is too large is neither written nor read")
     func size() throws {
         try Self.withFolder { folder in
             let storage = try FolderStorage(folder: folder)
-            try storage.write("large", Data(count: 2 << 20))
-            #expect(throws: CocoaError.self) { try storage.read("large") }
+            #expect(throws: StorageError.valueTooLarge) { try storage.write("large", Data(count: (1 << 20) + 1)) }
+            #expect(throws: StorageError.valueTooLarge) { _ = try storage.insert("large", Data(count: (1 << 20) + 1)) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+            try Data(count: 2 << 20).write(to: folder.appending(path: "large"))
+            #expect(throws: StorageError.valueTooLarge) { try storage.read("large") }
         }
     }
 }

@@ -40,6 +40,19 @@ import Testing
         #expect(try storage.names().count <= 18)
     }
 
+    @Test("Replaced values do not stay, and all are removed together")
+    func replaced() throws {
+        let storage = MemoryStorage()
+        let value = SharedValue(storage: storage, prefix: "v-")
+        for number in 1...40 { try value.update { _ in (Data("secret \(number)".utf8), ()) } }
+        #expect(storage.all.filter { !$0.value.isEmpty }.map(\.key) == ["v-40"])
+        // Another process may have emptied what this one is about to read.
+        try storage.write("v-41", Data())
+        #expect(try value.read() == Data())
+        try value.removeAll()
+        #expect(storage.all.isEmpty)
+    }
+
     @Test("Names of others and numbers in another form do not count")
     func otherNames() throws {
         let names = [
