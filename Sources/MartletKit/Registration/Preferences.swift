@@ -19,9 +19,9 @@ public struct Preferences: Hashable, Sendable {
         public let from: String
         public let to: String
 
-        /// Makes hours from two times of day; `nil` if one is no time such as `07:30`.
+        /// Makes hours from two different times of day; `nil` if one is no time such as `07:30`.
         public init?(from: String, to: String) {
-            guard Self.isTime(from), Self.isTime(to) else { return nil }
+            guard Self.isTime(from), Self.isTime(to), from != to else { return nil }
             (self.from, self.to) = (from, to)
         }
 

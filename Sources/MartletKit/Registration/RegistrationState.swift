@@ -1,6 +1,6 @@
 import Foundation
 
-/// The knowledge of an installation: what the app wants the provider to have, and what it is known to have.
+/// The persisted state of a registration: what the app wants the provider to have, and what it is known to have.
 struct RegistrationState: Codable, Equatable, Sendable {
     /// The id of the installation, made once.
     var installation: UUID
@@ -21,11 +21,29 @@ struct RegistrationState: Codable, Equatable, Sendable {
     var refused: [String: Refused] = [:]
     /// `true` until the provider has removed the installation.
     var isLeaving = false
+    /// The user that the provider has for this installation.
+    var user = User.none
+    /// The token of the last request without a secret: the provider may have it, although no response came.
+    var unanswered: Token?
+    /// The last token that the provider has confirmed, which still carries the user's decisions when no other can.
+    var registered: Token?
+    /// The most bytes of shared members in a request; fewer after the provider has refused one for its size.
+    var room = RegistrationStateMachine.maximumShared
     /// The last time at which the provider did not accept the installation as this one's own.
     var replacedAt: Date?
     var backOff = BackOff()
     /// The level that the user allows receipts.
     var receiptPrivacy = ReceiptPrivacy.device
+
+    /// The user of an installation, as far as it is known.
+    enum User: String, Codable, Equatable, Sendable {
+        /// No user is attached.
+        case none
+        /// A proof is under way, and no user was attached before.
+        case proofSent
+        /// A user is attached, or may be: a response was lost.
+        case attached
+    }
 
     /// A token of one place.
     struct Token: Codable, Equatable, Sendable {
@@ -39,6 +57,9 @@ struct RegistrationState: Codable, Equatable, Sendable {
         var confirmed: Confirmed?
         /// The last that it has refused.
         var refused: Confirmed?
+
+        /// The place of the token in the installation (``TokenKind/place``).
+        var place: String { self.activity.map { "\(self.kind) \($0)" } ?? self.kind }
 
         /// A token at a time.
         struct Confirmed: Codable, Equatable, Sendable {
@@ -60,7 +81,6 @@ struct RegistrationState: Codable, Equatable, Sendable {
         let value: JSONValue
         let at: Date
     }
-
 }
 
 extension RegistrationState {
@@ -82,6 +102,12 @@ extension RegistrationState {
         self.confirmed = value(.confirmed, [:])
         self.refused = value(.refused, [:])
         self.isLeaving = value(.isLeaving, false)
+        self.user = value(.user, .attached)
+        // The process ended before the response came.
+        if self.user == .proofSent { self.user = .attached }
+        self.unanswered = value(.unanswered, nil as Token?)
+        self.registered = value(.registered, nil as Token?)
+        self.room = value(.room, RegistrationStateMachine.maximumShared)
         self.replacedAt = value(.replacedAt, nil as Date?)
         self.backOff = value(.backOff, BackOff())
         self.receiptPrivacy = value(.receiptPrivacy, .none)

@@ -5,18 +5,20 @@ import Foundation
 /// There is one request at a time: the first response brings the secret that the next request needs. What changes while a
 /// request is under way differs from what it confirms, and so is sent next: the newest state wins.
 struct RegistrationStateMachine: Equatable, Sendable {
-    /// The most tokens of Live Activities; the oldest gives way, as it does at the provider.
+    /// The most tokens of Live Activities; the oldest is evicted, as it is at the provider.
     static let maximumActivities = 32
     /// The wait after a refusal of the whole request, which nothing on the device can mend.
     static let pause: TimeInterval = 24 * 3600
     /// The shortest time between two replacements of the installation.
-    private static let replacementInterval: TimeInterval = 3600
+    static let replacementInterval: TimeInterval = 3600
     /// The most bytes of shared members in a request, of the 16 KiB that the provider takes. The rest is sent next.
-    private static let maximumShared = 12_000
+    static let maximumShared = 12_000
+    /// The most attributes, so that the state stays within what a storage takes.
+    static let maximumAttributes = 100
     /// The members that each request has, whether they have changed.
     private static let profile = ["locale", "timeZone", "appVersion", "capabilities"]
 
-    private(set) var state: RegistrationState
+    var state: RegistrationState
     /// The time after which a confirmed registration is sent again.
     let refreshInterval: TimeInterval
 
@@ -29,7 +31,10 @@ struct RegistrationStateMachine: Equatable, Sendable {
         }
         if state.target != target {
             self.state.target = target
-            self.state.secret = nil
+            (self.state.secret, self.state.unanswered, self.state.registered) = (nil, nil, nil)
+            // The installation has nothing to remove from the new provider.
+            self.state.isLeaving = false
+            self.state.room = Self.maximumShared
             self.forgetConfirmations()
             self.state.backOff.succeeded()
         }
@@ -56,17 +61,27 @@ struct RegistrationStateMachine: Equatable, Sendable {
         case send(Request)
     }
 
-    /// Returns what to do now.
-    mutating func next(now: Date) -> Next {
+    /// Returns what to do now. A request is sent after ``started(_:)``.
+    func next(now: Date) -> Next {
         guard let request = self.request(now: now) else { return .nothing }
         if let until = self.state.backOff.wait(now: now) { return .wait(until: until) }
         return .send(request)
     }
 
-    private mutating func request(now: Date) -> Request? {
+    /// Notes a request that is about to be sent: the provider may carry it out although no response comes.
+    mutating func started(_ request: Request) {
+        guard case .register(let registration) = request else { return }
+        if registration.secret == nil { self.state.unanswered = registration.token }
+        if registration.shared["userProof"]?.string != nil, self.state.user == .none { self.state.user = .proofSent }
+    }
+
+    private func request(now: Date) -> Request? {
         if self.state.isLeaving {
             if let secret = self.state.secret { return .remove(secret: secret) }
-            self.state.isLeaving = false
+            // The first request may have been carried out: the same once more brings the secret for the removal.
+            return self.state.unanswered.map { token in
+                .register(Registration(place: token.place, token: token, secret: nil, shared: [:]))
+            }
         }
         let places = self.state.tokens.keys.sorted { $0 == "alert" || ($1 != "alert" && $0 < $1) }
         let interval = self.refreshInterval
@@ -78,28 +93,47 @@ struct RegistrationStateMachine: Equatable, Sendable {
         }
         let changes = self.changes(now: now)
         guard let place = stale ?? (changes.isEmpty ? nil : mayBeSent.first), let token = self.state.tokens[place]
-        else { return nil }
-        var shared = Self.first(changes)
+        else { return self.requestWithoutToken(changes) }
         // A refresh repeats what only the app decides, in case the provider has lost it. Tags and attributes are the back
         // end's too, so that an old value must not come back.
+        var candidates = changes
         for name in Self.profile + (stale == nil ? [] : ["preferences", "encryptionKey"]) {
-            if let value = self.state.wanted[name], !self.isRefused(name, value, now: now) { shared[name] = value }
+            if let value = self.state.wanted[name], !self.isRefused(name, value, now: now) { candidates[name] = value }
         }
+        let shared = self.first(candidates, changes: changes)
         return .register(Registration(place: place, token: token, secret: self.state.secret, shared: shared))
     }
 
-    /// Returns as many changes as a request has room for: the user and the user's own decisions first.
-    private static func first(_ changes: [String: JSONValue]) -> [String: JSONValue] {
-        func rank(_ name: String) -> Int { ["userProof", "preferences"].firstIndex(of: name) ?? 2 }
-        let order = changes.sorted { (rank($0.key), $0.key) < (rank($1.key), $1.key) }
+    /// Returns the request for the user's own decisions when the app has no token that can be sent: the last that the provider
+    /// has confirmed carries them.
+    private func requestWithoutToken(_ changes: [String: JSONValue]) -> Request? {
+        let decisions = changes.filter { ["userProof", "preferences"].contains($0.key) }
+        guard !decisions.isEmpty, let secret = self.state.secret, let token = self.state.registered else { return nil }
+        let shared = self.first(decisions, changes: decisions)
+        return .register(Registration(place: token.place, token: token, secret: secret, shared: shared))
+    }
+
+    /// Returns as many members as a request has room for: changes before what is repeated, so that each request gets on, and of
+    /// them the user and the user's own decisions first.
+    private func first(_ members: [String: JSONValue], changes: [String: JSONValue]) -> [String: JSONValue] {
+        let ranks = ["userProof", "preferences", "encryptionKey"]
+        func rank(_ name: String) -> Int {
+            (ranks.firstIndex(of: name) ?? ranks.count) + (changes[name] == nil ? ranks.count + 1 : 0)
+        }
+        let order = members.sorted { (rank($0.key), $0.key) < (rank($1.key), $1.key) }
         var (taken, size): ([String: JSONValue], Int) = ([:], 0)
         for (name, value) in order {
-            let bytes = name.utf8.count + value.json.count
-            guard taken.isEmpty || size + bytes <= Self.maximumShared else { continue }
+            let bytes = Self.size(name, value)
+            guard taken.isEmpty || size + bytes <= self.state.room else { continue }
             taken[name] = value
             size += bytes
         }
         return taken
+    }
+
+    /// The bytes of a member in a request.
+    static func size(_ name: String, _ value: JSONValue) -> Int {
+        JSONValue.string(name).json.count + value.json.count + 2
     }
 
     /// Returns the shared members that the provider has not confirmed as they are.
@@ -116,8 +150,7 @@ struct RegistrationStateMachine: Equatable, Sendable {
 
     /// `true` if everything that the app wants is confirmed.
     func isConfirmed(now: Date) -> Bool {
-        var copy = self
-        return copy.request(now: now) == nil && !self.state.tokens.isEmpty
+        self.request(now: now) == nil && !self.state.tokens.isEmpty
     }
 }
 
@@ -153,6 +186,19 @@ extension RegistrationStateMachine {
     /// Sets a member that all tokens share.
     mutating func want(_ name: String, _ value: JSONValue) { self.state.wanted[name] = value }
 
+    /// Sets or removes an attribute. Returns `false` if there are too many.
+    mutating func setAttribute(_ name: String, to value: JSONValue) -> Bool {
+        guard self.hasRoom(forAttribute: name) else { return false }
+        self.want("attributes.\(name)", value)
+        return true
+    }
+
+    /// Returns `true` if an attribute can be set.
+    func hasRoom(forAttribute name: String) -> Bool {
+        let names = self.state.wanted.keys.filter { $0.hasPrefix("attributes.") }
+        return names.count < Self.maximumAttributes || names.contains("attributes.\(name)")
+    }
+
     mutating func setReceiptPrivacy(_ privacy: ReceiptPrivacy) { self.state.receiptPrivacy = privacy }
 
     /// Notes that the app was launched: the network may be another one, and a waiting user is worth a try.
@@ -160,8 +206,10 @@ extension RegistrationStateMachine {
 
     /// Leaves the provider, and forgets everything but the profile of the device.
     mutating func leave() {
-        self.state.isLeaving = true
+        // Without a request there is nothing to remove.
+        self.state.isLeaving = self.state.secret != nil || self.state.unanswered != nil
         self.state.tokens = [:]
+        self.state.registered = nil
         self.state.wanted = self.state.wanted.filter { Self.profile.contains($0.key) }
         self.forgetConfirmations()
     }
@@ -171,119 +219,8 @@ extension RegistrationStateMachine {
         for place in self.state.tokens.keys { self.state.tokens[place]?.confirmed = nil }
     }
 
-    private mutating func forgetConfirmations() {
+    mutating func forgetConfirmations() {
         self.secretWasRefused()
         (self.state.confirmed, self.state.refused) = ([:], [:])
-    }
-}
-
-// MARK: - Responses
-
-extension RegistrationStateMachine {
-    /// Takes what came of a request.
-    /// - Parameters:
-    ///   - random: A number from 0 to 1.
-    ///   - newInstallation: The id that the installation gets if it has to be replaced.
-    /// - Returns: What the app should hear of.
-    mutating func completed(
-        _ request: Request,
-        _ response: ProviderResponse,
-        now: Date,
-        random: Double,
-        newInstallation: UUID
-    ) -> [Martlet.Event] {
-        switch (request, response) {
-        case (_, .later(let after, let why)):
-            return [.retry(after: self.state.backOff.failed(after: after, now: now, random: random), why: why)]
-        case (.remove, .done):
-            (self.state.isLeaving, self.state.secret) = (false, nil)
-            self.state.backOff.succeeded()
-            return [.removed]
-        case (.remove, .refused(let refusal)):
-            (self.state.isLeaving, self.state.secret) = (false, nil)
-            return [.refused(member: nil, code: refusal.code, message: refusal.message)]
-        case (.register(let registration), .done(let members)):
-            guard let secret = members["secret"]?.string, secret.utf8.count <= 100 else {
-                let wait = self.state.backOff.failed(after: nil, now: now, random: random)
-                return [.retry(after: wait, why: "the response has no secret")]
-            }
-            self.confirm(registration, secret: secret, now: now)
-            return [.registered(kind: registration.token.kind)]
-        case (.register(let registration), .refused(let refusal)):
-            if refusal.code == ProviderRefusal.notOwnInstallation {
-                return self.replace(by: newInstallation, refusal, now: now)
-            }
-            return self.refuse(registration, refusal, now: now)
-        }
-    }
-
-    private mutating func confirm(_ registration: Registration, secret: String, now: Date) {
-        self.state.secret = secret
-        self.state.backOff.succeeded()
-        // The app has left meanwhile: the secret is for its removal, and nothing else counts.
-        guard !self.state.isLeaving else { return }
-        let token = registration.token
-        self.state.tokens[registration.place]?.confirmed =
-            .init(text: token.text, environment: token.environment, at: now)
-        self.state.tokens[registration.place]?.refused = nil
-        for (name, value) in registration.shared {
-            self.state.refused[name] = nil
-            if name == "userProof" {
-                // A proof is good once; what the app has said since stays to be sent.
-                if self.state.wanted[name] == value { self.state.wanted[name] = nil }
-            } else if name.hasPrefix("attributes."), value == .null, self.state.wanted[name] == value {
-                // A removed attribute needs no entry.
-                (self.state.wanted[name], self.state.confirmed[name]) = (nil, nil)
-            } else {
-                self.state.confirmed[name] = value
-            }
-        }
-    }
-
-    /// Takes what the provider refuses out of the requests until it changes, so that the rest is registered.
-    private mutating func refuse(_ registration: Registration, _ refusal: ProviderRefusal, now: Date) -> [Martlet.Event]
-    {
-        var event = Martlet.Event.refused(member: refusal.field, code: refusal.code, message: refusal.message)
-        let root = refusal.field.map { String($0.prefix { $0 != "." && $0 != "[" }) }
-        let names = registration.shared.keys.filter { name in
-            name == refusal.field || name == root || (refusal.field == "attributes" && name.hasPrefix("attributes."))
-        }
-        if !names.isEmpty {
-            for name in names {
-                guard let value = registration.shared[name] else { continue }
-                if name == "userProof" {
-                    if self.state.wanted[name] == value { self.state.wanted[name] = nil }
-                    event = .userProofNeeded(installation: self.state.installation, why: refusal.message)
-                } else {
-                    self.state.refused[name] = .init(value: value, at: now)
-                }
-            }
-        } else if let root, ["token", "kind", "environment", "activity"].contains(root) {
-            let token = registration.token
-            self.state.tokens[registration.place]?.refused =
-                .init(text: token.text, environment: token.environment, at: now)
-        } else {
-            self.state.backOff.pause(for: Self.pause, now: now)
-        }
-        return [event]
-    }
-
-    /// Continues as a new installation: the provider knows this one with another token, and the secret is not known here.
-    private mutating func replace(
-        by installation: UUID,
-        _ refusal: ProviderRefusal,
-        now: Date
-    ) -> [Martlet.Event] {
-        if let last = self.state.replacedAt, abs(now.timeIntervalSince(last)) < Self.replacementInterval {
-            self.state.backOff.pause(for: Self.pause, now: now)
-            return [.refused(member: nil, code: refusal.code, message: refusal.message)]
-        }
-        self.state.replacedAt = now
-        self.state.installation = installation
-        self.state.secret = nil
-        // A proof may be for the old installation.
-        if self.state.wanted["userProof"] != .null { self.state.wanted["userProof"] = nil }
-        self.forgetConfirmations()
-        return [.userProofNeeded(installation: installation, why: "the installation has a new id")]
     }
 }

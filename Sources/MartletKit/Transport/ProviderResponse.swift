@@ -35,6 +35,10 @@ enum ProviderResponse: Equatable {
                 return
             }
             self = .done(members)
+        case 413:
+            // It may come from something between here and the provider, in a form of its own.
+            let message = ProviderRefusal(response)?.message ?? "the request is too large"
+            self = .refused(ProviderRefusal(code: ProviderRefusal.tooLarge, message: message))
         case 408, 425, 429, 500...:
             let seconds = response.headers["retry-after"].flatMap { Int64($0) }.map {
                 min(max(0, $0), Self.maximumWait)
@@ -67,4 +71,6 @@ struct ProviderRefusal: Equatable {
     }
 
     static let notOwnInstallation = "not_own_installation"
+    /// The code of every response with the status 413.
+    static let tooLarge = "too_large"
 }

@@ -4,13 +4,13 @@ import Testing
 @testable import MartletKit
 
 @Suite("The registration's state machine") struct RegistrationStateMachineTests {
-    private static let now = Date(timeIntervalSince1970: 1_700_000_000)
-    private static let installation = UUID()
-    private static let week: TimeInterval = 7 * 24 * 3600
-    private static let done = ProviderResponse.done(["secret": "s1"])
-    private static let token = Data(repeating: 7, count: 32)
+    static let now = Date(timeIntervalSince1970: 1_700_000_000)
+    static let installation = UUID()
+    static let week: TimeInterval = 7 * 24 * 3600
+    static let done = ProviderResponse.done(["secret": "s1"])
+    static let token = Data(repeating: 7, count: 32)
 
-    private static func makeMachine(tokens: [TokenKind] = [.alert]) -> RegistrationStateMachine {
+    static func makeMachine(tokens: [TokenKind] = [.alert]) -> RegistrationStateMachine {
         let state = RegistrationState(installation: Self.installation, target: "t", key: "k")
         var machine = RegistrationStateMachine(state, target: "t", key: "k", refreshInterval: Self.week)
         for (index, kind) in tokens.enumerated() {
@@ -25,13 +25,14 @@ import Testing
     }
 
     /// Answers all requests that are due, and returns what they register.
-    private static func settle(
+    static func settle(
         _ machine: inout RegistrationStateMachine,
         at now: Date = now,
         _ answer: (RegistrationStateMachine.Registration) -> ProviderResponse = { _ in done }
     ) -> [RegistrationStateMachine.Registration] {
         var all: [RegistrationStateMachine.Registration] = []
         while case .send(let request) = machine.next(now: now), all.count < 300 {
+            machine.started(request)
             var response = Self.done
             if case .register(let registration) = request {
                 all.append(registration)
@@ -256,7 +257,7 @@ import Testing
         #expect(machine.state.installation == new)
     }
 
-    @Test("The oldest of more than 32 Live Activities gives way")
+    @Test("The oldest of more than 32 Live Activities is evicted")
     func activities() {
         var machine = Self.makeMachine()
         for number in 0..<40 {
@@ -305,6 +306,7 @@ import Testing
     func leavingEarly() {
         var machine = Self.makeMachine()
         guard case .send(let request) = machine.next(now: Self.now) else { return }
+        machine.started(request)
         machine.leave()
         _ = machine.completed(request, Self.done, now: Self.now, random: 1, newInstallation: UUID())
         let next = machine.next(now: Self.now)
