@@ -16,6 +16,12 @@ extension Martlet {
         /// The time after which a confirmed registration is sent again, in seconds. By default it is a day, so that the
         /// provider knows which installations are in use.
         public var refreshInterval: TimeInterval = 24 * 3600
+        /// The longest that ``Martlet/receive(_:_:)`` waits for receipts to be sent. By default it is 20 seconds in the app, of the 30
+        /// that the system gives it in the background, and 2 in the extension, for whose content the user waits.
+        public var receiveTimeout: Duration?
+
+        /// The timeout, or its default.
+        var sendingTime: Duration { self.receiveTimeout ?? (self.role == .app ? .seconds(20) : .seconds(2)) }
 
         /// A process that uses the storage.
         public enum Role: Hashable, Sendable {
@@ -125,6 +131,8 @@ extension Martlet {
 struct Surroundings: Sendable {
     var now: @Sendable () -> Date = { Date() }
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    /// Waits for the end of a caller's time.
+    var wait: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     /// A number from 0 to 1.
     var random: @Sendable () -> Double = { Double.random(in: 0...1) }
     var uuid: @Sendable () -> UUID = { UUID() }

@@ -4,10 +4,12 @@ extension Martlet {
     /// Takes a notification, in whichever way it came: opens encrypted content, has the app's handler answer it, and makes
     /// its receipts.
     ///
-    /// After an arrival that the system gives little time for, it returns when the receipts are sent or have failed, within
-    /// seconds; they are not lost then.
+    /// After an arrival that the system gives little time for, it returns when the receipts are sent or have failed, and
+    /// ``Configuration/receiveTimeout`` after its beginning at the latest, the time of the handler included. A cancelled task ends
+    /// the wait at once. The receipts are not lost then.
     /// - Returns: What the system should hear.
     public func receive(_ notification: ReceivedNotification, _ arrival: Arrival) async -> Reception {
+        let end = ContinuousClock.now + self.configuration.sendingTime
         let notification = self.opened(notification)
         var presentation: Presentation = []
         var result = FetchResult.noData
@@ -20,11 +22,11 @@ extension Martlet {
             await self.handler?.open(notification)
         case .action(let action, let text):
             await self.handler?.perform(action, text: text, of: notification)
-            await self.synchronize()
+            await self.synchronize(within: ContinuousClock.now.duration(to: end))
         case .background:
             result = await self.handler?.fetch(for: notification) ?? .noData
-            await self.synchronize()
-        case .dismissed, .serviceExtension: await self.synchronize()
+            await self.synchronize(within: ContinuousClock.now.duration(to: end))
+        case .dismissed, .serviceExtension: await self.synchronize(within: ContinuousClock.now.duration(to: end))
         }
         return Reception(notification: notification, presentation: presentation, fetchResult: result)
     }
@@ -35,7 +37,8 @@ extension Martlet {
     ///   - name: A name for what was done, at most 64 bytes.
     public func converted(by notification: UUID, name: String? = nil) {
         self.loadOutbox()
-        guard let privacy = self.outbox.privacy(of: notification) else { return }
+        let known = self.unstored.lazy.filter { $0.notification == notification }.map(\.privacy).min()
+        guard let privacy = self.outbox.privacy(of: notification) ?? known else { return }
         self.record(notification, .converted, action: name, privacy: privacy)
         self.sendLater()
     }
@@ -61,9 +64,6 @@ extension Martlet {
     }
 
     private func record(_ notification: UUID, _ event: ReceiptEvent, action: String?, privacy: ReceiptPrivacy) {
-        // Before the storage can be read, what the user allows is not known, and the stricter holds.
-        let allowed = self.state()?.state.receiptPrivacy ?? .none
-        guard min(allowed, privacy) != .none else { return }
         if event == .action || action != nil, !(1...Receipt.maximumAction).contains(action?.utf8.count ?? 0) {
             let message = "an action has 1 to \(Receipt.maximumAction) bytes"
             return self.report(.refused(member: "action", code: "invalid_value", message: message))
@@ -74,27 +74,39 @@ extension Martlet {
             event: event,
             action: action,
             at: self.surroundings.now(),
-            privacy: min(allowed, privacy)
+            privacy: privacy
         )
-        let stored = StoredReceipt(receipt)
-        guard self.outbox.isNew(receipt.name) else { return }
+        // Before the storage can be read, what the user allows is not known: it is judged when it is.
+        guard let allowed = self.state()?.state.receiptPrivacy else { return self.keep(receipt) }
+        guard let receipt = receipt.bounded(by: allowed), self.outbox.isNew(receipt.name) else { return }
         do {
             // Another process may have made it.
-            guard try self.storage.insert(receipt.name, stored.data) else { return }
+            guard try self.storage.insert(receipt.name, StoredReceipt(receipt).data) else { return }
         } catch {
-            if self.unstored.count < ReceiptOutbox.maximum { self.unstored.append(stored) }
+            self.keep(receipt)
             self.report(.storageFailed(why: "\(error)"))
         }
-        self.outbox.load(stored)
+        self.outbox.load(StoredReceipt(receipt))
         self.apply(self.outbox.prune(privacy: allowed, now: receipt.at))
+    }
+
+    /// Keeps a receipt in memory until the storage takes it.
+    private func keep(_ receipt: Receipt) {
+        guard self.unstored.count < ReceiptOutbox.maximum, !self.unstored.contains(where: { $0.name == receipt.name })
+        else { return }
+        self.unstored.append(receipt)
     }
 
     /// Takes the receipts that another process has stored or removed since.
     func loadOutbox() {
         do {
-            while let stored = self.unstored.last {
-                _ = try self.storage.insert(stored.receipt.name, stored.data)
-                self.unstored.removeLast()
+            if !self.unstored.isEmpty, let allowed = self.state()?.state.receiptPrivacy {
+                while let receipt = self.unstored.last {
+                    if let receipt = receipt.bounded(by: allowed) {
+                        _ = try self.storage.insert(receipt.name, StoredReceipt(receipt).data)
+                    }
+                    self.unstored.removeLast()
+                }
             }
             let names = try self.storage.names().filter { $0.hasPrefix(Receipt.prefix) }
             self.outbox.retain(Set(names))
@@ -107,6 +119,7 @@ extension Martlet {
                     try self.storage.remove(name)
                 }
             }
+            if self.isBackOffStored { self.outbox.backOff = try self.storedBackOff() }
         } catch {
             self.report(.storageFailed(why: "\(error)"))
         }
@@ -127,7 +140,39 @@ extension Martlet {
 
     /// Removes all receipts.
     func removeReceipts() {
+        self.unstored = []
         self.loadOutbox()
         self.apply(self.outbox.removeAll())
+        self.storeBackOff()
+    }
+}
+
+// MARK: - The back-off of receipts
+
+extension Martlet {
+    /// The name of the back-off in the storage. App and extension both keep to it: each push starts a process of the extension.
+    private static let backOffName = "outbox"
+
+    private func storedBackOff() throws -> BackOff {
+        let data = try self.storage.read(Self.backOffName)
+        return data.flatMap { try? JSONDecoder().decode(BackOff.self, from: $0) } ?? BackOff()
+    }
+
+    /// Stores the back-off if it has changed.
+    func storeBackOff() {
+        do {
+            let backOff = self.outbox.backOff
+            self.isBackOffStored = false
+            if try self.storedBackOff() != backOff {
+                if backOff == BackOff() {
+                    try self.storage.remove(Self.backOffName)
+                } else {
+                    try self.storage.write(Self.backOffName, JSONEncoder().encode(backOff))
+                }
+            }
+            self.isBackOffStored = true
+        } catch {
+            self.report(.storageFailed(why: "\(error)"))
+        }
     }
 }

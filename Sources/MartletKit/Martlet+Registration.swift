@@ -5,7 +5,9 @@ extension Martlet {
     ///
     /// Call it at every launch, and when the user's permission changes. Nothing is sent if the provider has it all.
     public func launched(_ profile: DeviceProfile) {
+        self.loadOutbox()
         self.outbox.launched()
+        self.storeBackOff()
         self.change { machine in
             machine.launched()
             for (name, value) in profile.members { machine.want(name, value) }
@@ -37,9 +39,13 @@ extension Martlet {
     /// Detaches the user, as after a logout.
     public func detach() { self.change { $0.want("userProof", .null) } }
 
-    /// Removes the installation from the provider, and forgets its user, its tokens, its receipts and its preferences.
+    /// Removes the installation from the provider, and forgets its user, its tokens, its receipts, its preferences and the keys for
+    /// encrypted content that are in the same storage.
     public func unregister() {
-        if self.configuration.role == .app { self.removeReceipts() }
+        if self.configuration.role == .app {
+            self.removeReceipts()
+            self.removeKeys()
+        }
         self.change { $0.leave() }
     }
 
@@ -54,14 +60,31 @@ extension Martlet {
 
     /// Sets an attribute to a text, a number or a Boolean, or removes it with `null`.
     ///
-    /// The app has to allow installations to write it (`installationAttributes`). Names and texts have 256 bytes at most.
+    /// The app has to allow installations to write it (`installationAttributes`). There are at most 100; names and texts have
+    /// 256 bytes at most, and numbers are finite.
     public func setAttribute(_ name: String, to value: JSONValue) {
         let isScalar = value.array == nil && value.object == nil
         guard Self.texts.contains(name.utf8.count), isScalar, value.string?.utf8.count ?? 0 <= Self.texts.upperBound
         else {
             return self.refuse("attributes", "a name of 1 to 256 bytes, and a text of 256 bytes, a number or a Boolean")
         }
-        self.change { $0.want("attributes.\(name)", value) }
+        var value = value
+        if case .number(let number) = value {
+            guard number.isFinite else { return self.refuse("attributes", "JSON has finite numbers only") }
+            // Equal to what it is after a restart.
+            value = Int64(exactly: number).map { .integer($0) } ?? value
+        }
+        let report = self.report
+        self.change { [value] machine in
+            guard !machine.setAttribute(name, to: value) else { return }
+            report(
+                .refused(
+                    member: "attributes",
+                    code: "invalid_value",
+                    message: "at most \(RegistrationStateMachine.maximumAttributes) attributes"
+                )
+            )
+        }
     }
 
     /// Sets what the user has decided about notifications on this device.

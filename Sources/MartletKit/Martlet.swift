@@ -25,9 +25,13 @@ public actor Martlet {
     private var changes: [(inout RegistrationStateMachine) -> Void] = []
     var outbox = ReceiptOutbox()
     /// The receipts that the storage did not take; they wait in memory, at most as many as the outbox holds.
-    var unstored: [StoredReceipt] = []
-    private var synchronization: Task<Void, Never>?
+    var unstored: [Receipt] = []
+    /// `true` while the storage has the outbox's back-off as it is.
+    var isBackOffStored = true
+    private var isSending = false
     private var isDue = false
+    /// The callers that wait for the end of a synchronization.
+    private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
     private var retry: Task<Void, Never>?
 
     /// Makes the app's side of push.
@@ -65,12 +69,15 @@ public actor Martlet {
     /// Sends everything that can be sent now, and returns when that is done.
     ///
     /// It is called for every change and after every wait by itself. Call it where the system gives the app time, such as in
-    /// a background task.
-    public func synchronize() async {
+    /// a background task. A cancelled task ends its wait at once; what is being sent goes on.
+    /// - Parameter limit: The longest wait; `nil` for as long as it takes.
+    public func synchronize(within limit: Duration? = nil) async {
         self.isDue = true
-        let task = self.synchronization ?? Task { await self.run() }
-        self.synchronization = task
-        await task.value
+        if !self.isSending {
+            self.isSending = true
+            Task { await self.run() }
+        }
+        await self.waitForSending(within: limit)
     }
 
     /// The state of the installation; `nil` while the storage cannot be read.
@@ -95,33 +102,55 @@ extension Martlet {
     func state() -> RegistrationStateMachine? {
         // The extension reads what the app has written since.
         if let machine, self.configuration.role == .app { return machine }
+        let target = "\(self.configuration.provider.absoluteString) \(self.configuration.app)"
+        let stored: RegistrationState?
         do {
-            let data = try self.storage.read(Self.stateName)
-            let known = data.flatMap { try? JSONDecoder().decode(RegistrationState.self, from: $0) }
-            let target = "\(self.configuration.provider.absoluteString) \(self.configuration.app)"
-            let state =
-                known
-                ?? RegistrationState(
-                    installation: self.surroundings.uuid(),
-                    target: target,
-                    key: self.configuration.key
-                )
-            let interval = self.configuration.refreshInterval
-            var machine = RegistrationStateMachine(
-                state,
-                target: target,
-                key: self.configuration.key,
-                refreshInterval: interval
-            )
-            for change in self.changes { change(&machine) }
-            self.changes = []
-            self.machine = machine
-            if self.configuration.role == .app { self.save(machine) }
-            return machine
+            stored = try self.storedState()
         } catch {
             self.report(.storageFailed(why: "\(error)"))
             return nil
         }
+        let state =
+            stored
+            ?? RegistrationState(
+                installation: self.surroundings.uuid(),
+                target: target,
+                key: self.configuration.key
+            )
+        var machine = RegistrationStateMachine(
+            state,
+            target: target,
+            key: self.configuration.key,
+            refreshInterval: self.configuration.refreshInterval
+        )
+        guard self.configuration.role == .app else { return machine }
+        for change in self.changes { change(&machine) }
+        self.changes = []
+        self.machine = machine
+        self.save(machine)
+        // The receipts of another provider's notifications are nothing to this one.
+        if let stored, stored.target != target { self.removeReceipts() }
+        return machine
+    }
+
+    /// Reads the stored state; `nil` if there is none.
+    /// - Throws: An error of the storage.
+    private func storedState() throws -> RegistrationState? {
+        guard let data = try self.storage.read(Self.stateName) else { return nil }
+        if let state = try? JSONDecoder().decode(RegistrationState.self, from: data) { return state }
+        let lost = "the state is damaged: this is a new installation, and receipts are off until the app allows them"
+        self.report(.storageFailed(why: lost))
+        var state = RegistrationState(installation: self.surroundings.uuid(), target: "", key: self.configuration.key)
+        // Nobody knows any more what the user allowed.
+        state.receiptPrivacy = .none
+        return state
+    }
+
+    /// Takes a state that differs from the stored one, and stores it.
+    private func store(_ machine: RegistrationStateMachine) {
+        guard machine != self.machine else { return }
+        self.machine = machine
+        self.save(machine)
     }
 
     private func save(_ machine: RegistrationStateMachine) {
@@ -139,10 +168,8 @@ extension Martlet {
             return self.report(.refused(member: nil, code: "service_extension", message: message))
         }
         guard var machine = self.state() else { return self.changes.append(change) }
-        let before = machine
         change(&machine)
-        self.machine = machine
-        if machine != before { self.save(machine) }
+        self.store(machine)
         Task { await self.synchronize() }
     }
 }
@@ -150,14 +177,39 @@ extension Martlet {
 // MARK: - Sending
 
 extension Martlet {
+    /// Waits until nothing is being sent, the time is over or the task is cancelled.
+    private func waitForSending(within limit: Duration?) async {
+        let (id, wait) = (UUID(), self.surroundings.wait)
+        let timer = limit.map { limit in
+            Task { [weak self] in
+                guard (try? await wait(limit)) != nil else { return }
+                await self?.resume(id)
+            }
+        }
+        defer { timer?.cancel() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard self.isSending, !Task.isCancelled else { return continuation.resume() }
+                self.waiters[id] = continuation
+            }
+        } onCancel: {
+            Task { await self.resume(id) }
+        }
+    }
+
+    private func resume(_ id: UUID) { self.waiters.removeValue(forKey: id)?.resume() }
+
     private func run() async {
         while self.isDue {
             self.isDue = false
             await self.sendRegistration()
             await self.sendReceipts()
         }
-        self.synchronization = nil
+        self.isSending = false
         self.scheduleRetry()
+        let waiters = self.waiters.values
+        self.waiters = [:]
+        for waiter in waiters { waiter.resume() }
     }
 
     private func sendRegistration() async {
@@ -167,6 +219,8 @@ extension Martlet {
             else {
                 return
             }
+            machine.started(request)
+            self.store(machine)
             let installation = machine.state.installation
             let response = await self.exchange(self.configuration.request(request, installation: installation))
             // The app may have changed it meanwhile.
@@ -178,8 +232,7 @@ extension Martlet {
                 random: self.surroundings.random(),
                 newInstallation: self.surroundings.uuid()
             )
-            self.machine = machine
-            self.save(machine)
+            self.store(machine)
             for event in events { self.report(event) }
         }
     }
@@ -195,6 +248,7 @@ extension Martlet {
             let response = await self.exchange(request)
             let (now, random) = (self.surroundings.now(), self.surroundings.random())
             self.apply(self.outbox.completed(batch, response, now: now, random: random))
+            self.storeBackOff()
             if case .refused(let refusal) = response, refusal.code == ProviderRefusal.notOwnInstallation,
                 self.configuration.role == .app
             {
@@ -218,7 +272,7 @@ extension Martlet {
     private func scheduleRetry() {
         self.retry?.cancel()
         self.retry = nil
-        guard self.configuration.role == .app, var machine = self.machine else { return }
+        guard self.configuration.role == .app, let machine = self.machine else { return }
         let now = self.surroundings.now()
         var times: [Date] = []
         if case .wait(let until) = machine.next(now: now) { times.append(until) }

@@ -44,5 +44,6 @@ import Testing
         #expect(Preferences.QuietHours(from: text, to: "07:00") == nil)
         #expect(Preferences.QuietHours(from: "22:00", to: text) == nil)
         #expect(Preferences.QuietHours(from: "00:00", to: "23:59") != nil)
+        #expect(Preferences.QuietHours(from: "22:00", to: "22:00") == nil)
     }
 }

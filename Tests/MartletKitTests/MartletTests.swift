@@ -116,6 +116,7 @@ import Testing
         // Offline, the extension leaves its receipts to the app.
         other.transport.answer { _ in throw ScriptedTransport.Offline() }
         _ = await other.martlet.receive(try Self.notification(UUID()), .serviceExtension)
+        app.advance(by: 10)
         await app.martlet.synchronize()
         #expect(Self.receipts(app) == ["delivered", "opened", "shown"])
         #expect(await other.martlet.status()?.waitingReceipts == 0)
@@ -159,6 +160,7 @@ import Testing
         app.storage.fail(false)
         await locked.martlet.synchronize()
         #expect(locked.transport.bodies().map { $0["tags"] } == [.array(["a"])])
+        #expect(Self.receipts(locked) == ["delivered"])
         #expect(await locked.martlet.status()?.installation == installation)
     }
 
@@ -187,6 +189,9 @@ import Testing
         await app.martlet.synchronize()
         #expect(app.transport.bodies().count == 1)
         #expect(await app.martlet.status()?.isConfirmed == true)
+        // Nobody knows any more what the user allowed.
+        #expect(await app.martlet.status()?.receiptPrivacy == ReceiptPrivacy.none)
+        #expect(app.events.contains { $0.description.contains("the state is damaged") })
     }
 
     @Test("A secret that the provider does not accept is asked for anew, and then the receipts are sent")
@@ -237,6 +242,40 @@ import Testing
         #expect(app.storage.all.keys.sorted() == ["state"])
         #expect(await app.martlet.status()?.preferences == Preferences())
         #expect(app.events.contains(.removed))
+    }
+
+    @Test("Leaving removes an installation whose first response was lost")
+    func leavingEarly() async throws {
+        let app = try TestApp(transport: ScriptedTransport { _ in throw ScriptedTransport.Offline() })
+        await app.martlet.register(TestApp.token)
+        await app.martlet.synchronize()
+        let later = try TestApp(storage: app.storage, at: TestApp.start + 3600)
+        await later.martlet.unregister()
+        await later.martlet.synchronize()
+        #expect(later.transport.requests.map(\.method) == ["PUT", "DELETE"])
+        #expect(later.transport.requests.last?.headers["installation-secret"] == "s1")
+        #expect(later.events == [.removed])
+        // The state that says so is stored.
+        let last = try TestApp(storage: app.storage, at: TestApp.start + 7200)
+        await last.martlet.synchronize()
+        #expect(last.transport.requests.isEmpty)
+    }
+
+    @Test(
+        "Numbers that JSON does not have are refused, and the state can still be stored",
+        arguments: [Double.nan, .infinity, -.infinity]
+    )
+    func impossibleNumber(number: Double) async throws {
+        let app = try TestApp()
+        await app.martlet.register(TestApp.token)
+        await app.martlet.setAttribute("team", to: .number(number))
+        await app.martlet.setAttribute("level", to: 3.0)
+        await app.martlet.synchronize()
+        #expect(app.transport.bodies().compactMap { $0["attributes"] } == [.object(["level": 3])])
+        let again = try TestApp(storage: app.storage)
+        await again.martlet.setAttribute("level", to: 3.0)
+        await again.martlet.synchronize()
+        #expect(again.transport.requests.isEmpty)
     }
 
     @Test("What is impossible is refused here", arguments: 0...8)

@@ -69,6 +69,7 @@ extension PushContent {
         aps["alert"] = .object(alert.compactMapValues { $0?.json })
         aps["badge"] = notification.badge.map { .integer(Int64($0)) }
         aps["sound"] = notification.sound?.json
+        aps["interruption-level"] = notification.interruptionLevel?.rawValue.json
         aps["category"] = notification.category?.json
         aps["thread-id"] = notification.threadID?.json
         members["aps"] = .object(aps)

@@ -47,14 +47,11 @@ extension Simulator {
     /// - Returns: The number of receipts that wait for the next run.
     package func flush(within limit: Duration = Simulator.flushTime) async -> Int {
         let martlet = self.app.martlet
-        await Cancellable.run(within: limit) { await martlet.synchronize() }
+        await martlet.synchronize(within: limit)
         return await martlet.status()?.waitingReceipts ?? 0
     }
 
-    private func synchronize() async {
-        let martlet = self.app.martlet
-        await Cancellable.run { await martlet.synchronize() }
-    }
+    private func synchronize() async { await self.app.martlet.synchronize() }
 
     private func status() async -> SimulatorAnswer {
         let status = await self.app.martlet.status()
@@ -185,8 +182,16 @@ extension Simulator {
 
     private func wait(for name: SimulatorEvent.Name, count: Int, seconds: Int) async throws {
         let tally = self.tally
-        let isComplete = await Cancellable.value(within: .seconds(seconds)) { await tally.wait(for: count, name) }
-        guard isComplete != true else { return }
+        let isComplete = await withTaskGroup(of: Bool.self) { group in
+            group.addTask { await tally.wait(for: count, name) }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(seconds))
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+        guard !isComplete else { return }
         try Task.checkCancellation()
         throw WaitError(
             name: name,

@@ -15,7 +15,7 @@ public enum JSONValue: Hashable, Sendable {
         /// In bytes. Payloads have 5,120 at most (reference 3.1), and rule files of the router are larger.
         static let text = 256 * 1024
         static let depth = 32
-        /// The values within one value, itself included.
+        /// The values within a payload, itself included.
         static let values = 16384
     }
 
@@ -24,10 +24,16 @@ public enum JSONValue: Hashable, Sendable {
     /// The value is `nil` for text that is not JSON, has more than 256 KiB or is nested more than 32 deep.
     public init?(json: Data) {
         // Foundation reads UTF-16 too, in which a count of brackets goes wrong; there, every second byte is 0.
-        guard json.count <= Bounds.text, !json.contains(0), Self.depth(of: json) <= Bounds.depth,
+        guard json.count <= Bounds.text, !json.contains(0), Self.measure(json).depth <= Bounds.depth,
             let value = try? JSONDecoder().decode(JSONValue.self, from: json)
         else { return nil }
         self = value
+    }
+
+    /// Reads the JSON text of a payload, which has 16,384 values at most.
+    init?(payload: Data) {
+        guard payload.count <= Bounds.text, Self.measure(payload).values <= Bounds.values else { return nil }
+        self.init(json: payload)
     }
 
     /// The JSON text, with members in alphabetical order.
@@ -43,9 +49,10 @@ public enum JSONValue: Hashable, Sendable {
         return (try? encoder.encode(self)) ?? Data("null".utf8)
     }
 
-    /// Returns the depth of nesting of a text, without reading it: a decoder that recurses must not see a deep one.
-    private static func depth(of text: Data) -> Int {
-        var (depth, deepest, inString, isEscaped) = (0, 0, false, false)
+    /// Returns the depth of nesting of a text and the number of its values, without reading it: a decoder that recurses must not
+    /// see a deep one. An empty list or object counts twice.
+    private static func measure(_ text: Data) -> (depth: Int, values: Int) {
+        var (depth, deepest, values, inString, isEscaped) = (0, 0, 1, false, false)
         for byte in text {
             if inString {
                 if isEscaped {
@@ -61,12 +68,14 @@ public enum JSONValue: Hashable, Sendable {
             case UInt8(ascii: "\""): inString = true
             case UInt8(ascii: "["), UInt8(ascii: "{"):
                 depth += 1
+                values += 1
                 deepest = max(deepest, depth)
             case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            case UInt8(ascii: ","): values += 1
             default: break
             }
         }
-        return deepest
+        return (deepest, values)
     }
 }
 

@@ -16,6 +16,8 @@ public struct ReceivedNotification: Hashable, Sendable {
     public var badge: Int?
     /// The name of the sound, such as `default`.
     public var sound: String?
+    /// The degree to which the system may interrupt the user; `nil` for the usual one.
+    public var interruptionLevel: InterruptionLevel?
     /// The category, which decides the actions.
     public var category: String?
     /// The group in which the notification stands.
@@ -36,9 +38,10 @@ public struct ReceivedNotification: Hashable, Sendable {
 
     /// Reads the JSON text of a payload.
     ///
-    /// The notification is `nil` for text that is no JSON object, has more than 256 KiB or is nested more than 32 deep.
+    /// The notification is `nil` for text that is no JSON object, has more than 256 KiB or 16,384 values, or is nested
+    /// more than 32 deep.
     public init?(json: Data) {
-        guard case .object(let members)? = JSONValue(json: json) else { return nil }
+        guard case .object(let members)? = JSONValue(payload: json) else { return nil }
         self.init(payload: members)
     }
 
@@ -73,11 +76,23 @@ public struct ReceivedNotification: Hashable, Sendable {
         }
         self.badge = aps["badge"]?.integer.flatMap { (0...Int64(Int32.max)).contains($0) ? Int($0) : nil }
         self.sound = aps["sound"]?.string ?? aps["sound"]?.object?["name"]?.string
+        self.interruptionLevel = aps["interruption-level"]?.string.flatMap { InterruptionLevel(rawValue: $0) }
         self.category = aps["category"]?.string
         self.threadID = aps["thread-id"]?.string
         self.wakesApp = aps["content-available"]?.integer == 1
         self.isMutable = aps["mutable-content"]?.integer == 1
         self.data = payload.filter { $0.key != "aps" && $0.key != "martlet" }
+    }
+
+    /// A degree to which the system may interrupt the user.
+    public enum InterruptionLevel: String, Hashable, Sendable, CaseIterable {
+        /// In the list, without lighting the screen or playing a sound.
+        case passive
+        case active
+        /// During a Focus too.
+        case timeSensitive = "time-sensitive"
+        /// With a sound even if the device is muted, which needs a permission of Apple's.
+        case critical
     }
 
     /// `true` for one that the user can see: it has an alert.

@@ -24,6 +24,20 @@ struct Receipt: Codable, Hashable, Sendable {
         return "\(start)-" + action.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
+    /// Returns the receipt at the level that the user allows too; `nil` for none.
+    func bounded(by allowed: ReceiptPrivacy) -> Receipt? {
+        let privacy = min(allowed, self.privacy)
+        guard privacy != .none else { return nil }
+        return Receipt(
+            id: self.id,
+            notification: self.notification,
+            event: self.event,
+            action: self.action,
+            at: self.at,
+            privacy: privacy
+        )
+    }
+
     /// All names of receipts begin with it.
     static let prefix = "receipt-"
 

@@ -11,7 +11,7 @@ struct ReceiptOutbox: Equatable, Sendable {
 
     private(set) var waiting: [String: Receipt] = [:]
     private var sent: [String: Receipt] = [:]
-    private var backOff = BackOff()
+    var backOff = BackOff()
     /// The receipts of the next request; smaller after the provider has refused one as a whole.
     private var batchSize = Self.batch
 
@@ -93,7 +93,7 @@ struct ReceiptOutbox: Equatable, Sendable {
     /// Forgets everything.
     mutating func removeAll() -> Changes {
         let names = [self.waiting, self.sent].joined().map(\.key)
-        (self.waiting, self.sent) = ([:], [:])
+        (self.waiting, self.sent, self.backOff) = ([:], [:], BackOff())
         return Changes(removed: names)
     }
 
@@ -131,22 +131,22 @@ struct ReceiptOutbox: Equatable, Sendable {
             }
             self.backOff.succeeded()
             self.batchSize = min(Self.batch, self.batchSize * 2)
-            for receipt in batch.receipts {
-                self.waiting[receipt.name] = nil
-                self.sent[receipt.name] = receipt
-            }
+            // One that was removed meanwhile, as by leaving, does not come back.
+            let sent = batch.receipts.filter { self.waiting.removeValue(forKey: $0.name) != nil }
+            for receipt in sent { self.sent[receipt.name] = receipt }
             var events = [Martlet.Event.receiptsSent(count: batch.receipts.count)]
             for code in Set((members["refused"]?.array ?? []).compactMap { $0.object?["code"]?.string }).sorted() {
                 events.append(
                     .refused(member: "receipts", code: code, message: "the provider does not count a receipt")
                 )
             }
-            return Changes(sent: batch.receipts, events: events)
+            return Changes(sent: sent, events: events)
         case .later(let after, let why):
             let wait = self.backOff.failed(after: after, now: now, random: random)
             return Changes(events: [.retry(after: wait, why: why)])
-        case .refused(let refusal) where refusal.field?.hasPrefix("receipts") == true:
-            // One receipt may spoil the others: they are sent in smaller batches, down to that one.
+        case .refused(let refusal)
+        where refusal.field?.hasPrefix("receipts") == true || refusal.code == ProviderRefusal.tooLarge:
+            // One receipt can cause the whole batch to be refused: they are sent in smaller batches, down to that one.
             if batch.receipts.count > 1 {
                 self.batchSize = batch.receipts.count / 2
                 return Changes()

@@ -7,7 +7,7 @@ import Testing
     private static let id = "0A1B2C3D-0000-4000-8000-00000000000F"
     private static let text = """
         {"aps":{"alert":{"title":"Hello","subtitle":"from","body":"Ann"},"badge":3,"sound":{"name":"ding","volume":1},
-        "category":"MAIL","thread-id":"t1","content-available":1,"mutable-content":1},
+        "category":"MAIL","thread-id":"t1","content-available":1,"mutable-content":1,"interruption-level":"time-sensitive"},
         "martlet":{"id":"\(id)","receipts":"counts"},"class":"order","property":{"id":42},"big":9007199254740993,"yes":true}
         """
 
@@ -19,6 +19,7 @@ import Testing
         #expect(notification.title == "Hello" && notification.subtitle == "from" && notification.body == "Ann")
         #expect(notification.badge == 3 && notification.sound == "ding")
         #expect(notification.category == "MAIL" && notification.threadID == "t1")
+        #expect(notification.interruptionLevel == .timeSensitive)
         #expect(notification.wakesApp && notification.isMutable && notification.isVisible)
         let data: [String: JSONValue] = [
             "class": "order", "property": .object(["id": 42]), "big": 9_007_199_254_740_993, "yes": true,
@@ -76,6 +77,7 @@ import Testing
             "", "[]", "7", "{", #"{"a":}"#, "null", #"{"a":"\#u{0}"}"#, String(repeating: "[", count: 100_000),
             String(repeating: #"{"a":"#, count: 40) + "1" + String(repeating: "}", count: 40),
             #"{"a":""# + String(repeating: "x", count: 300_000) + #""}"#,
+            #"{"a":[0"# + String(repeating: ",0", count: 16383) + "]}",
         ]
     )
     func noNotification(text: String) {

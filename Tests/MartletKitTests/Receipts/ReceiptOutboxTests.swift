@@ -114,6 +114,29 @@ import Testing
         #expect(sent == 150 && dropped == [spoiler.name] && requests < 30)
     }
 
+    @Test("Receipts that are removed during their request do not come back")
+    func removedMeanwhile() {
+        var outbox = ReceiptOutbox()
+        for _ in 0..<3 { outbox.load(StoredReceipt(Self.receipt())) }
+        guard case .send(let batch) = outbox.next(privacy: .device, now: Self.now) else { return }
+        _ = outbox.removeAll()
+        let changes = outbox.completed(batch, Self.done(batch), now: Self.now, random: 1)
+        #expect(changes.sent.isEmpty && batch.receipts.allSatisfy { outbox.isNew($0.name) })
+    }
+
+    @Test("A request that is too large is sent in parts")
+    func tooLarge() {
+        var outbox = ReceiptOutbox()
+        for _ in 0..<40 { outbox.load(StoredReceipt(Self.receipt())) }
+        let refusal = ProviderResponse.refused(.init(code: ProviderRefusal.tooLarge, message: "no"))
+        var sent = 0
+        while case .send(let batch) = outbox.next(privacy: .device, now: Self.now) {
+            let response = batch.receipts.count > 10 ? refusal : Self.done(batch)
+            sent += outbox.completed(batch, response, now: Self.now, random: 1).sent.count
+        }
+        #expect(sent == 40)
+    }
+
     @Test(
         "A response that is none of a provider loses nothing",
         arguments: [ProviderResponse.done([:]), .later(after: .seconds(9), why: "503")]

@@ -10,6 +10,7 @@ final class ScriptedTransport: Transport {
 
     private let answer: Mutex<Answer>
     private let log = Mutex<[TransportRequest]>([])
+    private let silence = Mutex(false)
 
     init(_ answer: @escaping Answer) { self.answer = Mutex(answer) }
 
@@ -22,8 +23,12 @@ final class ScriptedTransport: Transport {
 
     func answer(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
 
+    /// Has all further requests go without a response.
+    func fallSilent() { self.silence.withLock { $0 = true } }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         self.log.withLock { $0.append(request) }
+        if self.silence.withLock({ $0 }) { try await Task.sleep(for: .seconds(3600)) }
         return try self.answer.withLock { $0 }(request)
     }
 }

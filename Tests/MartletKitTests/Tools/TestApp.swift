@@ -16,11 +16,22 @@ final class TestApp: Sendable {
     let reported: AsyncStream<Martlet.Event>
     private let log: Log
 
+    private let limits: Limits
+    /// The times that callers were given to wait.
+    var waits: [Duration] { self.limits.all }
+
     /// What was reported.
     final class Log: Sendable {
         private let events = Mutex<[Martlet.Event]>([])
         var all: [Martlet.Event] { self.events.withLock { $0 } }
         func add(_ event: Martlet.Event) { self.events.withLock { $0.append(event) } }
+    }
+
+    /// Times that were given to wait.
+    final class Limits: Sendable {
+        private let durations = Mutex<[Duration]>([])
+        var all: [Duration] { self.durations.withLock { $0 } }
+        func add(_ duration: Duration) { self.durations.withLock { $0.append(duration) } }
     }
 
     init(
@@ -30,23 +41,32 @@ final class TestApp: Sendable {
         role: Martlet.Configuration.Role = .app,
         provider: String = "https://push.example.com",
         retries: Bool = false,
+        endsWaits: Bool = false,
+        receiveTimeout: Duration? = nil,
         at start: Date = TestApp.start
     ) throws {
         guard let url = URL(string: provider) else { throw URLError(.badURL) }
         var configuration = try Martlet.Configuration(provider: url, app: "com.example.App", key: "mk_public_x")
         configuration.environment = .production
         configuration.role = role
+        configuration.receiveTimeout = receiveTimeout
         let (time, log) = (TestTime(start), Log())
         let (stream, reported) = AsyncStream<Martlet.Event>.makeStream()
         self.reported = stream
         (self.storage, self.transport, self.log) = (storage, transport, log)
         self.clock = time
+        let limits = Limits()
+        self.limits = limits
         var surroundings = Surroundings()
         surroundings.now = { time.now }
         // Tests ask for what is due themselves, unless they are about that.
         surroundings.sleep = { duration in
             guard retries else { throw CancellationError() }
             time.advance(by: Double(duration.components.seconds) + 1)
+        }
+        surroundings.wait = { duration in
+            limits.add(duration)
+            if !endsWaits { try await Task.sleep(for: .seconds(3600)) }
         }
         surroundings.random = { 1 }
         self.martlet = Martlet(
