@@ -7,7 +7,7 @@ package import PushTypes
 package protocol NotificationSender: Sendable {
     /// Sends many pushes and returns their outcomes in the same order.
     func send(_ pushes: [Push]) async -> [Outcome]
-    /// Sends many pushes and returns their outcomes with their ways.
+    /// Sends many pushes and returns their outcomes with their trips.
     func follow(_ pushes: [Push]) async -> SentPushes
 }
 

@@ -34,7 +34,7 @@ public final class Sender: NotificationSender, Service {
         await self.follow(pushes).outcomes
     }
 
-    /// Sends many pushes and returns their outcomes with their ways.
+    /// Sends many pushes and returns their outcomes with their trips.
     package func follow(_ pushes: [Push]) async -> SentPushes {
         guard !pushes.isEmpty else { return SentPushes(outcomes: []) }
         let batch = SendBatch(pushes, metrics: self.pool.metrics)

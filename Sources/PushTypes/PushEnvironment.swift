@@ -4,4 +4,12 @@ public enum PushEnvironment: String, CaseIterable, Hashable, Sendable, Codable {
     case sandbox
     /// The environment of builds from TestFlight, the App Store and enterprises.
     case production
+
+    /// The one of the two that this is not.
+    package var other: PushEnvironment {
+        switch self {
+        case .production: .sandbox
+        case .sandbox: .production
+        }
+    }
 }

@@ -5,7 +5,7 @@ import PushTypes
 
 /// The recipients of a page whose outcomes prove configuration faults.
 struct FaultyRecipients {
-    private(set) var all: [(recipient: Recipient, outcome: Outcome, trip: DeliveryTrip?)] = []
+    private(set) var all: [(recipient: Recipient, outcome: Outcome, trip: PushTrip?)] = []
     /// The faults with the numbers of their outcomes.
     private(set) var counts: [ConfigurationFault: Int] = [:]
 
@@ -20,7 +20,7 @@ struct FaultyRecipients {
         _ recipient: Recipient,
         _ outcome: Outcome,
         _ fault: ConfigurationFault,
-        _ trip: DeliveryTrip?
+        _ trip: PushTrip?
     ) {
         self.all.append((recipient, outcome, trip))
         self.counts[fault, default: 0] += 1

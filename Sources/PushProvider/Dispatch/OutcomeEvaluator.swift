@@ -17,8 +17,8 @@ struct OutcomeEvaluator {
     private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEvents()
-    /// The way of the push whose outcome is being evaluated.
-    var trip: DeliveryTrip?
+    /// The trip of the push whose outcome is being evaluated.
+    var trip: PushTrip?
 
     init(
         _ notification: PreparedNotification,
@@ -84,7 +84,7 @@ struct OutcomeEvaluator {
     /// Adds the outcomes of one batch, in the order of its recipients.
     mutating func add(_ batch: PageDraft.PushBatch, _ sent: SentPushes) async {
         let firstConnection = Int32(clamping: self.result.connections.count)
-        self.result.connections += sent.connections.map(ConnectionRecord.init)
+        self.result.connections += sent.connections
         defer { self.trip = nil }
         var others: [Unaccepted] = []
         var evidence: [PushEnvironment: TokenEvidence] = [:]
@@ -93,7 +93,7 @@ struct OutcomeEvaluator {
         let firstNew = await self.invalidation.firstNewDevice(now: self.now)
         self.result.deliveries.reserveCapacity(self.result.deliveries.count + batch.recipients.count)
         for (index, (recipient, outcome)) in zip(batch.recipients, sent.outcomes).enumerated() {
-            if index < sent.trips.count { self.trip = DeliveryTrip(sent.trips[index], after: firstConnection) }
+            if index < sent.trips.count { self.trip = sent.trips[index].movedBehind(firstConnection) }
             if case .accepted = outcome {
                 accepted += 1
                 if TokenEvidence.isEstablished(recipient, firstNew: firstNew) { ofEstablished += 1 }
@@ -139,7 +139,7 @@ struct OutcomeEvaluator {
     /// A recipient whose push was not accepted.
     private typealias Unaccepted = (
         recipient: Recipient, decision: DeliveryDecision, reason: DeliveryTally.Reason, isEstablished: Bool,
-        trip: DeliveryTrip?
+        trip: PushTrip?
     )
 
     private mutating func apply(

@@ -98,3 +98,15 @@ extension NotificationContent {
     /// counted as one for alerts.
     func hasTopicOfTokens(bundleID: Topic) -> Bool { (self.tokenKind ?? .alert).topic(of: bundleID) == self.topic }
 }
+
+extension PreparedNotification {
+    /// Appends a final state to the events for webhooks.
+    func append(_ delivery: DeliveryResult, of recipient: Recipient?, to events: inout WebhookEvents) {
+        events.append(
+            delivery,
+            apnsID: self.decoded.ids.text(recipient: delivery.recipient),
+            to: recipient,
+            notification: self.record.id
+        )
+    }
+}

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import NIOTLS
+import PushTypes
 import PushWire
 
 /// One HTTP/2 connection to the push service: passes bytes and time to its state machine and performs the results.

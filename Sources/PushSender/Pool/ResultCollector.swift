@@ -1,3 +1,5 @@
+import PushTypes
+
 /// Collects the outcomes of several pushes, so that each batch receives all of its own at once.
 struct ResultCollector {
     private var results: [SendResult]

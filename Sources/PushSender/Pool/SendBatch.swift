@@ -13,7 +13,7 @@ final class SendBatch: Sendable {
 
         /// Returns the index of a connection, which is added if it is new.
         mutating func index(of connection: OpenedConnection) -> Int32 {
-            if let index = self.connections.firstIndex(where: { $0 === connection }) { return Int32(clamping: index) }
+            if let index = self.connections.firstIndex(where: { $0 == connection }) { return Int32(clamping: index) }
             self.connections.append(connection)
             return Int32(clamping: self.connections.count - 1)
         }
@@ -61,7 +61,7 @@ final class SendBatch: Sendable {
         if completed { self.resume() }
     }
 
-    /// The outcomes in the order of the pushes, with their ways, once all are known. They are empty for a batch with an
+    /// The outcomes in the order of the pushes, with their trips, once all are known. They are empty for a batch with an
     /// observer. Only one caller may wait for them.
     var sent: SentPushes {
         get async {

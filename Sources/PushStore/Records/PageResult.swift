@@ -28,7 +28,7 @@ package struct PageResult: Hashable, Sendable {
     /// The times of a page that was sent; `nil` leaves no trace of it.
     package var times: PageTimes?
     /// The connections that carried its pushes.
-    package var connections: [ConnectionRecord] = []
+    package var connections: [OpenedConnection] = []
 
     package init(notificationNumber: Int64, fence: Int64? = nil) {
         (self.notificationNumber, self.fence) = (notificationNumber, fence)
@@ -58,8 +58,8 @@ package struct DeliveryResult: Hashable, Sendable {
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
-    /// The way of the last push; `nil` if it is not known.
-    package var trip: DeliveryTrip?
+    /// The transmission of the last push; `nil` if it is not known.
+    package var trip: PushTrip?
 
     package init(
         recipient: Int64,

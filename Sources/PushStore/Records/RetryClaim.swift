@@ -92,6 +92,11 @@ extension DeliveryRecord.State {
     }
 }
 
+extension Recipient {
+    /// The final state if there is no other try.
+    package var failure: DeliveryRecord.State { .failed.ending(mayHaveArrived: self.mayHaveArrived) }
+}
+
 extension NotificationRecord {
     /// The part of a recipient's profile that another try and its events need.
     ///
