@@ -23,7 +23,7 @@ struct Fill: AsyncParsableCommand {
             masterKey: MasterKey.load(orCreateAt: paths.masterKeyPath)
         )
         let now = SystemTime().now
-        let app = try await store.addApp(bundleID: BenchmarkApp.topic, name: nil, now: now).app.id
+        let app = try await store.addApp(bundleID: BenchmarkApp.topic, AppChanges(), now: now).app.id
         let credential = CredentialRecord.key(
             teamID: BenchmarkApp.teamID,
             keyID: BenchmarkApp.keyID,

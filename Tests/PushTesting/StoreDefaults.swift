@@ -14,6 +14,13 @@ extension DeviceStore {
     package func timeZones(app: Int64) async throws -> [String?: Int] { try await self.timeZones(app: app, kind: nil) }
 }
 
+extension AppStore {
+    /// Adds an app without settings.
+    package func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool) {
+        try await self.addApp(bundleID: bundleID, AppChanges(name: name.map(Update.set)), now: now)
+    }
+}
+
 extension NotificationStore {
     /// Returns the notifications of one app, or of all for `nil`.
     package func notifications(

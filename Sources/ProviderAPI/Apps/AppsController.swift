@@ -52,21 +52,13 @@ struct AppsController: Controller {
         guard let bundleID = Topic(try fields.requiredString("bundleId", maximum: Topic.maximumLength)) else {
             throw fields.error("bundleId", "invalid_bundle_id", "use letters, digits, dots, hyphens or underscores")
         }
-        let (name, rate) = try Self.settings(fields)
-        let receipts = try fields.receiptPrivacy("receipts")
-        var (app, isNew): (AppRecord, Bool)
+        let changes = try Self.changes(fields)
+        let app: AppRecord
+        let isNew: Bool
         do {
-            (app, isNew) = try await self.store.addApp(bundleID: bundleID, name: name, now: self.time.now)
+            (app, isNew) = try await self.store.addApp(bundleID: bundleID, changes, now: self.time.now)
         } catch let error as StoreError where error == .beingErased(bundleID) {
             throw RequestError.conflict("being_erased", "\(error)", at: "bundleId")
-        }
-        if isNew, let rate {
-            try await self.store.setRate(rate, app: app.id)
-            app.rate = rate
-        }
-        if isNew, let receipts {
-            try await self.store.setReceipts(receipts, app: app.id)
-            app.receipts = receipts
         }
         return try .json(try await self.response(app), status: isNew ? .created : .ok)
     }
@@ -85,46 +77,27 @@ struct AppsController: Controller {
 
     /// Changes the members that the body names. `null` removes a value.
     private func change(_ request: OperationRequest) async throws -> Response {
-        var app = try await request.app(self.store)
+        let app = try await request.app(self.store)
         let fields = try await request.fields([
             "name", "rate", "receipts", "installationTags", "installationAttributes", "cap",
         ])
-        let (name, rate) = try Self.settings(fields)
-        let receipts = try fields.receiptPrivacy("receipts")
-        let tags = try NamePatterns.read("installationTags", in: fields)
-        let attributes = try NamePatterns.read("installationAttributes", in: fields)
-        let cap = try CapSetting.read(fields)
-        if let tags {
-            try await self.store.setInstallationTags(tags, app: app.id)
-            app.installationTags = tags
-        }
-        if let attributes {
-            try await self.store.setInstallationAttributes(attributes, app: app.id)
-            app.installationAttributes = attributes
-        }
-        if let cap {
-            try await self.store.setCap(cap.value, app: app.id)
-            app.cap = cap.value
-        }
-        if name != nil || fields.nulls.contains("name") {
-            try await self.store.setName(name, app: app.id)
-            app.name = name
-        }
-        if rate != nil || fields.nulls.contains("rate") {
-            try await self.store.setRate(rate, app: app.id)
-            app.rate = rate
-        }
-        if receipts != nil || fields.nulls.contains("receipts") {
-            app.receipts = receipts ?? .none
-            try await self.store.setReceipts(app.receipts, app: app.id)
-        }
-        return try .json(try await self.response(app))
+        var changes = try Self.changes(fields)
+        changes.installationTags = try NamePatterns.read("installationTags", in: fields)
+        changes.installationAttributes = try NamePatterns.read("installationAttributes", in: fields)
+        changes.cap = try CapSetting.read(fields)
+        return try .json(try await self.response(try await self.store.changeApp(app.id, changes) ?? app))
     }
 
-    /// Returns the members that a caller may set; `nil` for those that are absent or `null`.
-    private static func settings(_ fields: JSONFields) throws -> (name: String?, rate: Int?) {
+    /// Returns the changes of the members that a new app may have as well.
+    private static func changes(_ fields: JSONFields) throws -> AppChanges {
         let name = try fields.string("name", maximum: 200)
-        return (name, try fields.integer("rate", in: 1...PaceSettings.maximumRate).map(Int.init))
+        let rate = try fields.integer("rate", in: 1...PaceSettings.maximumRate).map(Int.init)
+        let receipts = try fields.receiptPrivacy("receipts")
+        return AppChanges(
+            name: fields.nulls.contains("name") ? .clear : name.map(Update.set),
+            rate: fields.nulls.contains("rate") ? .clear : rate.map(Update.set),
+            receipts: fields.nulls.contains("receipts") ? ReceiptPrivacy.none : receipts
+        )
     }
 
     /// Returns the app with the environments that it has a credential for.

@@ -16,6 +16,24 @@ package struct AppRecord: Hashable, Sendable {
     package var receipts: ReceiptPrivacy = .none
 }
 
+/// Changes of an app's settings. What is `nil` stays.
+package struct AppChanges: Hashable, Sendable {
+    package var name: Update<String>?
+    package var rate: Update<Int>?
+    package var receipts: ReceiptPrivacy?
+    package var installationTags, installationAttributes: NamePatterns?
+    package var cap: Update<NotificationCap>?
+
+    package init(
+        name: Update<String>? = nil,
+        rate: Update<Int>? = nil,
+        receipts: ReceiptPrivacy? = nil,
+        cap: Update<NotificationCap>? = nil
+    ) {
+        (self.name, self.rate, self.receipts, self.cap) = (name, rate, receipts, cap)
+    }
+}
+
 /// An app's credential for the push service, in one environment. The store seals its secrets with the master key.
 package enum CredentialRecord: Hashable, Sendable {
     /// A signing key for provider tokens, with its private key in PEM.

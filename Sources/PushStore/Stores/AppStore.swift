@@ -3,9 +3,10 @@ package import PushTypes
 /// The apps and their credentials.
 package protocol AppStore: Sendable {
     /// Adds an app unless there is one with this bundle id.
+    /// - Parameter changes: The settings of an app that is added.
     /// - Returns: The app as it is stored, and whether it was added.
     /// - Throws: ``StoreError/beingErased(_:)``.
-    func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool)
+    func addApp(bundleID: Topic, _ changes: AppChanges, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool)
     /// Returns all apps in the order of their bundle ids, without those that cannot be read.
     func apps() async throws -> [AppRecord]
     /// Returns the app with this bundle id; `nil` if there is none.
@@ -14,14 +15,9 @@ package protocol AppStore: Sendable {
     func app(id: Int64) async throws -> AppRecord?
     /// Returns the app that a record belongs to; `nil` if there is no such record.
     func owner(of record: AppOwnedRecord) async throws -> Topic?
-    /// Sets the pushes per second of all campaigns of the app together; `nil` removes the limit.
-    func setRate(_ rate: Int?, app: Int64) async throws
-    /// Sets the tags that installations may write themselves.
-    func setInstallationTags(_ patterns: NamePatterns, app: Int64) async throws
-    /// Sets the attributes that installations may write themselves.
-    func setInstallationAttributes(_ patterns: NamePatterns, app: Int64) async throws
-    /// Sets the most notifications that a user gets in a window; `nil` removes the limit.
-    func setCap(_ cap: NotificationCap?, app: Int64) async throws
+    /// Changes settings of an app, all in one transaction.
+    /// - Returns: The app with the changes; `nil` if there is none with this id.
+    func changeApp(_ id: Int64, _ changes: AppChanges) async throws -> AppRecord?
     /// Stores a credential in place of the earlier one. What was proven with that one is forgotten.
     func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws
     /// Removes a credential.

@@ -2,8 +2,6 @@ package import PushTypes
 
 /// Operators' requests besides the store's work.
 package protocol MaintenanceStore: Sendable {
-    /// Sets an app's name; `nil` removes it.
-    func setName(_ name: String?, app: Int64) async throws
     /// Writes and deletes a row, to prove that what is accepted now would be stored.
     /// - Throws: ``StoreError/cannotWrite(why:)``.
     func checkWritable() async throws

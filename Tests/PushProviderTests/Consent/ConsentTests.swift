@@ -138,7 +138,8 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aUserGetsNoMoreThanTheCap(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
-            try await fixture.store.setCap(NotificationCap(count: 2, window: 3600), app: fixture.app)
+            let cap = AppChanges(cap: .set(NotificationCap(count: 2, window: 3600)))
+            _ = try await fixture.store.changeApp(fixture.app, cap)
             // The devices of a user count as one; the device without a user for itself.
             try await fixture.register(1...3) { $0.user = .set("alice") }
             try await fixture.register(4...4)
@@ -179,14 +180,14 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aRepetitionCountsOnce(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
-            try await fixture.store.setCap(NotificationCap(count: 1, window: 86_400), app: fixture.app)
+            let cap = NotificationCap(count: 1, window: 86_400)
+            _ = try await fixture.store.changeApp(fixture.app, AppChanges(cap: .set(cap)))
             try await fixture.register(1...1)
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
             let notification = try await fixture.accept([:])
             try await fixture.settle()
             try await fixture.settle(after: .seconds(3600), times: 3)
             try await fixture.store.expect(notification, .done, accepted: 1)
-            let cap = NotificationCap(count: 1, window: 86_400)
             let holder = "device:\(try #require(try await fixture.device(1)).id)"
             for (number, reached) in [(Int64(1), Set<String>()), (1, []), (2, [holder]), (1, [])] {
                 let found = try await fixture.store.reserve(

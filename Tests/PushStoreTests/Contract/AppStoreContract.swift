@@ -23,10 +23,33 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aRateIsKeptUntilItIsRemoved(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            try await store.setRate(500, app: app)
+            _ = try await store.changeApp(app, AppChanges(rate: .set(500)))
             #expect(try await store.apps().map(\.rate) == [500])
-            try await store.setRate(nil, app: app)
+            _ = try await store.changeApp(app, AppChanges(rate: .clear))
             #expect(try await store.apps().map(\.rate) == [nil])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func changesAreMadeTogetherAndWhatIsNotNamedStays(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            var changes = AppChanges(name: .set("Shop"), rate: .set(5), receipts: .counts)
+            changes.cap = .set(NotificationCap(count: 2, window: 60))
+            (changes.installationTags, changes.installationAttributes) = (NamePatterns(["a*"]), NamePatterns(["b"]))
+            let changed = try #require(try await store.changeApp(app, changes))
+            #expect(changed.name == "Shop" && changed.rate == 5 && changed.receipts == .counts)
+            #expect(changed.cap == NotificationCap(count: 2, window: 60))
+            #expect(changed.installationTags.texts == ["a*"] && changed.installationAttributes.texts == ["b"])
+            #expect(try await store.app(id: app) == changed)
+            let cleared = try #require(try await store.changeApp(app, AppChanges(name: .clear, cap: .clear)))
+            #expect(cleared.name == nil && cleared.cap == nil && cleared.rate == 5 && cleared.receipts == .counts)
+            #expect(try await store.changeApp(app + 1, AppChanges(rate: .set(1))) == nil)
+            let bundleID = try #require(Topic("com.example.New"))
+            let settings = AppChanges(name: .set("New"), rate: .set(7), receipts: .device)
+            let added = try await store.addApp(bundleID: bundleID, settings, now: self.now)
+            #expect(added.isNew && added.app.name == "New" && added.app.rate == 7 && added.app.receipts == .device)
+            let again = try await store.addApp(bundleID: bundleID, changes, now: self.now)
+            #expect(!again.isNew && again.app == added.app)
         }
     }
 

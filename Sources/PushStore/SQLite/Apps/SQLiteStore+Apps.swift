@@ -3,7 +3,11 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func addApp(bundleID: Topic, name: String?, now: Timestamp) async throws -> (app: AppRecord, isNew: Bool) {
+    package func addApp(
+        bundleID: Topic,
+        _ changes: AppChanges,
+        now: Timestamp
+    ) async throws -> (app: AppRecord, isNew: Bool) {
         try await self.database.write { database in
             if let known = try Self.app(bundleID, in: database) { return (known, false) }
             let erased = "SELECT 1 FROM app WHERE bundleID = ? AND isErased = 1"
@@ -12,9 +16,11 @@ extension SQLiteStore {
             guard let id = try database.integer(sql: "SELECT id FROM lastApp") else {
                 throw DamagedRow(table: "lastApp")
             }
-            let sql = "INSERT INTO app (id, bundleID, name, createdAt) VALUES (?, ?, ?, ?)"
-            try database.run(sql: sql, [id, bundleID.name, name, now.milliseconds])
-            return (AppRecord(id: id, bundleID: bundleID, name: name, createdAt: now), true)
+            let sql = "INSERT INTO app (id, bundleID, createdAt) VALUES (?, ?, ?)"
+            try database.run(sql: sql, [id, bundleID.name, now.milliseconds])
+            try Self.change(id, changes, in: database)
+            guard let app = try Self.app(bundleID, in: database) else { throw DamagedRow(table: "app") }
+            return (app, true)
         }
     }
 
@@ -48,23 +54,24 @@ extension SQLiteStore {
         return try await self.database.lookup { try $0.row(sql: sql, [value])?.topic("bundleID") }
     }
 
-    package func setRate(_ rate: Int?, app: Int64) async throws {
-        try await self.database.run(sql: "UPDATE app SET rate = ? WHERE id = ?", [rate, app])
+    package func changeApp(_ id: Int64, _ changes: AppChanges) async throws -> AppRecord? {
+        try await self.database.write { database in
+            try Self.change(id, changes, in: database)
+            return try database.row(sql: "SELECT * FROM app WHERE id = ?", [id]).map(Self.app)
+        }
     }
 
-    package func setInstallationTags(_ patterns: NamePatterns, app: Int64) async throws {
-        let sql = "UPDATE app SET installationTags = ? WHERE id = ?"
-        try await self.database.run(sql: sql, [patterns.stored, app])
-    }
-
-    package func setInstallationAttributes(_ patterns: NamePatterns, app: Int64) async throws {
-        let sql = "UPDATE app SET installationAttributes = ? WHERE id = ?"
-        try await self.database.run(sql: sql, [patterns.stored, app])
-    }
-
-    package func setCap(_ cap: NotificationCap?, app: Int64) async throws {
-        let sql = "UPDATE app SET capCount = ?, capWindow = ? WHERE id = ?"
-        try await self.database.run(sql: sql, [cap?.count, cap?.window, app])
+    private static func change(_ id: Int64, _ changes: AppChanges, in database: Database) throws {
+        if let name = changes.name { try database.update("app", ["name": name.value], id: id) }
+        if let rate = changes.rate { try database.update("app", ["rate": rate.value], id: id) }
+        if let receipts = changes.receipts { try database.update("app", ["receipts": receipts.rawValue], id: id) }
+        if let tags = changes.installationTags { try database.update("app", ["installationTags": tags.stored], id: id) }
+        if let attributes = changes.installationAttributes {
+            try database.update("app", ["installationAttributes": attributes.stored], id: id)
+        }
+        if let cap = changes.cap {
+            try database.update("app", ["capCount": cap.value?.count, "capWindow": cap.value?.window], id: id)
+        }
     }
 
     package func environments(app: Int64) async throws -> Set<PushEnvironment> {

@@ -2,10 +2,6 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func setName(_ name: String?, app: Int64) async throws {
-        try await self.database.run(sql: "UPDATE app SET name = ? WHERE id = ?", [name, app])
-    }
-
     package func checkWritable() async throws {
         try await self.database.write { database in
             let id = try database.insert(into: "audit", ["at": 0, "keyName": "", "action": "check", "status": 0])
