@@ -28,9 +28,9 @@ extension Cursor.List {
     static let deliveries = Cursor.List("r")
     static let tokenEvents = Cursor.List("t")
     static let audit = Cursor.List("a")
-    static let history = Cursor.List("h", hasTwoPositions: true)
+    static let history = Cursor.List("h", numbers: 2)
     static let schedules = Cursor.List("s")
-    static let receipts = Cursor.List("p", hasTwoPositions: true)
+    static let receipts = Cursor.List("p", numbers: 3)
     static let timeline = Cursor.List("l")
 }
 

@@ -74,17 +74,15 @@ struct ReceiptsController: Controller {
     private func list(_ request: OperationRequest) async throws -> Response {
         let notification = try await request.object("notification") { try await self.store.notification($0) }
         let (cursor, limit) = (try request.cursor(.receipts), try request.limit())
-        var place = ReceiptPlace()
-        if let cursor {
-            place = ReceiptPlace(subject: cursor.position, skipped: Int(clamping: cursor.second ?? 0))
+        let place = cursor.map { ReceiptPlace(subject: $0.position, event: $0.second ?? 0, id: $0.third ?? 0) }
+        let page = try await self.store.receipts(of: notification.id, after: place, limit: limit)
+        let next = page.next.map { place in
+            Cursor(list: .receipts, position: place.subject, second: place.event, third: place.id)
         }
-        let receipts = try await self.store.receipts(of: notification.id, from: place, limit: limit)
-        place.advance(past: receipts)
-        let next = Cursor(list: .receipts, position: place.subject, second: Int64(place.skipped))
         return try .page(
             "receipts",
-            receipts.map { ReceiptResponse(receipt: $0, device: $0.device) },
-            next: receipts.count < limit ? nil : next.text
+            page.receipts.map { ReceiptResponse(receipt: $0, device: $0.device) },
+            next: next?.text
         )
     }
 

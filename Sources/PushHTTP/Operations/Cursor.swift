@@ -3,27 +3,26 @@ package import PushSupport
 
 /// A position in a list, as an opaque text for callers.
 ///
-/// The text is base64url of the list's prefix and a position, or two positions for a response with two lists.
+/// The text is base64url of the list's prefix and of the numbers of a position.
 package struct Cursor: Hashable, Sendable {
     /// A list, so that the cursor of one list is not taken for that of another.
     package struct List: Hashable, Sendable {
         let prefix: String
-        let hasTwoPositions: Bool
+        /// The numbers of a position: one for each of two lists in one response, or for each column of a key.
+        let numbers: Int
 
-        package init(_ prefix: String, hasTwoPositions: Bool = false) {
-            (self.prefix, self.hasTwoPositions) = (prefix, hasTwoPositions)
-        }
+        package init(_ prefix: String, numbers: Int = 1) { (self.prefix, self.numbers) = (prefix, numbers) }
     }
 
     /// The longest text, in bytes.
-    static let maximumLength = 64
+    static let maximumLength = 96
 
     package let list: List
     package let position: Int64
-    package let second: Int64?
+    package let second, third: Int64?
 
-    package init(list: List, position: Int64, second: Int64? = nil) {
-        (self.list, self.position, self.second) = (list, position, second)
+    package init(list: List, position: Int64, second: Int64? = nil, third: Int64? = nil) {
+        (self.list, self.position, self.second, self.third) = (list, position, second, third)
     }
 
     /// - Throws: ``RequestError`` for text that is not a cursor of this list.
@@ -44,13 +43,19 @@ package struct Cursor: Hashable, Sendable {
             plain.hasPrefix(list.prefix)
         else { return nil }
         let numbers = plain.dropFirst(list.prefix.count).split(separator: ".", omittingEmptySubsequences: false)
-        guard numbers.count == (list.hasTwoPositions ? 2 : 1), let position = Int64(numbers[0]) else { return nil }
-        return Cursor(list: list, position: position, second: list.hasTwoPositions ? Int64(numbers[1]) : nil)
+            .map { Int64($0) }
+        guard numbers.count == list.numbers, let position = numbers[0] else { return nil }
+        return Cursor(
+            list: list,
+            position: position,
+            second: numbers.count > 1 ? numbers[1] : nil,
+            third: numbers.count > 2 ? numbers[2] : nil
+        )
     }
 
     package var text: String {
-        let positions = "\(self.position)\(self.second.map { ".\($0)" } ?? "")"
-        return Data("\(self.list.prefix)\(positions)".utf8).base64EncodedString()
+        let numbers = [self.position, self.second, self.third].compactMap { $0.map(String.init) }
+        return Data("\(self.list.prefix)\(numbers.joined(separator: "."))".utf8).base64EncodedString()
             .replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")

@@ -31,7 +31,8 @@ package struct ReceiptExport: AsyncSequence, Sendable {
         private let export: ReceiptExport
         private var isAtStart = true
         private var isAtEnd = false
-        private var place = ReceiptPlace()
+        /// The place of the last receipt that was read; `nil` before the first page.
+        private var place: ReceiptPlace?
 
         fileprivate init(export: ReceiptExport) { self.export = export }
 
@@ -40,19 +41,21 @@ package struct ReceiptExport: AsyncSequence, Sendable {
                 self.isAtStart = false
                 if self.export.format == .csv { return ByteBuffer(string: ReceiptExport.header) }
             }
-            guard !self.isAtEnd else { return nil }
-            let page = try await self.export.page(from: self.place)
-            self.isAtEnd = page.count < ReceiptExport.page
-            self.place.advance(past: page)
-            return page.isEmpty ? nil : ByteBuffer(bytes: self.export.text(page))
+            // A page may have no receipt that can be read.
+            while !self.isAtEnd {
+                let page = try await self.export.page(after: self.place)
+                (self.place, self.isAtEnd) = (page.next, page.next == nil)
+                if !page.receipts.isEmpty { return ByteBuffer(bytes: self.export.text(page.receipts)) }
+            }
+            return nil
         }
     }
 
-    private func page(from place: ReceiptPlace) async throws -> [ReceiptRecord] {
+    private func page(after place: ReceiptPlace?) async throws -> ReceiptPage {
         while true {
             do {
                 return try await QueryCaller.$current.withValue(self.caller) {
-                    try await self.store.receipts(of: self.notification, from: place, limit: Self.page)
+                    try await self.store.receipts(of: self.notification, after: place, limit: Self.page)
                 }
             } catch StoreError.tooManyQueries {
                 try await Task.sleep(for: Self.pause, clock: .continuous)

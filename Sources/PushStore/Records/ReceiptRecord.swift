@@ -183,22 +183,23 @@ package struct ReceiptRecord: Hashable, Sendable {
     }
 }
 
-/// A place in the list of a notification's receipts.
+/// The place of a receipt in the list of a notification's receipts: its key.
 package struct ReceiptPlace: Hashable, Sendable {
-    package var subject: Int64
-    /// The number of the subject's receipts before the place.
-    package var skipped: Int
+    package var subject, event, id: Int64
 
-    /// The default is the place before the first receipt.
-    package init(subject: Int64 = .min, skipped: Int = 0) { (self.subject, self.skipped) = (subject, skipped) }
-
-    /// Moves behind receipts that follow the place in the list.
-    package mutating func advance(past receipts: [ReceiptRecord]) {
-        guard let last = receipts.last else { return }
-        let count = receipts.count { $0.subject == last.subject }
-        self.skipped = last.subject == self.subject ? self.skipped + count : count
-        self.subject = last.subject
+    package init(subject: Int64, event: Int64, id: Int64) {
+        (self.subject, self.event, self.id) = (subject, event, id)
     }
+}
+
+/// A part of the list of a notification's receipts.
+package struct ReceiptPage: Hashable, Sendable {
+    /// The receipts, without those that cannot be read or are of a later version.
+    package var receipts: [ReceiptRecord]
+    /// The place of the last one that was looked at; `nil` at the end of the list.
+    package var next: ReceiptPlace?
+
+    package init(_ receipts: [ReceiptRecord], next: ReceiptPlace?) { (self.receipts, self.next) = (receipts, next) }
 }
 
 /// The numbers of receipts of a notification for one event, or for one action.

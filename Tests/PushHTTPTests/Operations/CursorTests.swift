@@ -7,7 +7,8 @@ import Testing
 /// Cursors and pages.
 @Suite struct CursorTests {
     private static let list = Cursor.List("d")
-    private static let pair = Cursor.List("h", hasTwoPositions: true)
+    private static let pair = Cursor.List("h", numbers: 2)
+    private static let key = Cursor.List("p", numbers: 3)
 
     @Test(arguments: [0, 1, -1, Int64.max, Int64.min])
     func aCursorIsReadAsItWasWritten(position: Int64) throws {
@@ -18,9 +19,12 @@ import Testing
         )
         let two = Cursor(list: Self.pair, position: position, second: 7)
         #expect(try Cursor(text: two.text, list: Self.pair) == two)
+        let three = Cursor(list: Self.key, position: position, second: position, third: position)
+        #expect(try Cursor(text: three.text, list: Self.key) == three)
+        #expect(throws: RequestError.self) { try Cursor(text: three.text, list: Cursor.List("p", numbers: 2)) }
     }
 
-    @Test(arguments: ["", "x", "ZDE=", "ZA", "ZDEuMg", String(repeating: "A", count: 65), "ZDAx", "ZCsx", "é"])
+    @Test(arguments: ["", "x", "ZDE=", "ZA", "ZDEuMg", String(repeating: "A", count: 97), "ZDAx", "ZCsx", "é"])
     func otherTextIsRejected(text: String) {
         let error = #expect(throws: RequestError.self) { try Cursor(text: text, list: Self.list) }
         #expect(error?.code == "invalid_cursor")

@@ -30,10 +30,9 @@ import Testing
             return (batches.map { $0.entries.map { _ in .accepted } }, false)
         }
 
-        func setReceipts(_ privacy: ReceiptPrivacy, app: Int64) async throws {}
         func receiptCounts(of notification: UUID) async throws -> [ReceiptCount] { [] }
-        func receipts(of notification: UUID, from place: ReceiptPlace, limit: Int) async throws -> [ReceiptRecord] {
-            []
+        func receipts(of notification: UUID, after place: ReceiptPlace?, limit: Int) async throws -> ReceiptPage {
+            ReceiptPage([], next: nil)
         }
         func gatewayPosition(_ address: String) async throws -> Int64? { nil }
         func setGatewayPosition(_ position: Int64, of address: String) async throws {}

@@ -182,7 +182,7 @@ import Testing
             let times = [Timestamp(milliseconds: 0), Timestamp(milliseconds: .max)]
             let batch = self.batch(times.map { (notification.id, self.receipt(.opened, at: $0)) }, app: app)
             _ = try await self.add(store, batch, now: self.later)
-            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            let receipts = try await store.receipts(of: notification.id, after: nil, limit: 10).receipts
             #expect(Set(receipts.map(\.at)) == [self.now, self.later])
             #expect(Set(receipts.map(\.receivedAt)) == [self.later])
         }
@@ -194,7 +194,7 @@ import Testing
             let shown = self.receipt(.shown, at: self.later)
             let batch = self.batch([(notification.id, shown)], app: app, privacy: levels.1)
             #expect(try await self.add(store, batch, batch, now: self.later) == [[.accepted], [.repeated]])
-            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            let receipts = try await store.receipts(of: notification.id, after: nil, limit: 10).receipts
             #expect(receipts.map(\.device) == [nil])
             #expect(receipts.allSatisfy { $0.subject < -(1 << 61) && $0.at.milliseconds % 3_600_000 == 0 })
             #expect(try await store.receiptCounts(of: notification.id).map(\.unique) == [1])
@@ -218,7 +218,7 @@ import Testing
             #expect(try await self.add(store, second) == [[.repeated, .accepted]])
             let third = self.batch([(notification.id, self.receipt(.opened))], app: app)
             #expect(try await self.add(store, third) == [[.accepted]])
-            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            let receipts = try await store.receipts(of: notification.id, after: nil, limit: 10).receipts
             #expect(receipts.map(\.device) == [nil, nil, nil])
             #expect(receipts.allSatisfy { $0.subject != device })
             let counts = try await store.receiptCounts(of: notification.id)
@@ -257,7 +257,7 @@ import Testing
             #expect(try await self.add(store, own) == [[.accepted]])
             let counts = try await store.receiptCounts(of: notification.id)
             #expect(counts == [ReceiptCount(event: .delivered, unique: 1, total: 2)])
-            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            let receipts = try await store.receipts(of: notification.id, after: nil, limit: 10).receipts
             #expect(Set(receipts.map(\.source)) == [.app, .gateway])
             try await self.end(store)
             #expect(try await self.add(store, delivered(device + 1)) == [[.refused(.unknownNotification)]])
@@ -273,13 +273,12 @@ import Testing
                 let receipts = ReceiptEvent.allCases.map { (notification.id, self.receipt($0)) }
                 _ = try await self.add(store, self.batch(receipts, app: app, from: name))
             }
-            var (place, all): (ReceiptPlace, [ReceiptRecord]) = (ReceiptPlace(), [])
-            while true {
-                let page = try await store.receipts(of: notification.id, from: place, limit: 5)
-                guard !page.isEmpty else { break }
-                all += page
-                place.advance(past: page)
-            }
+            var (place, all): (ReceiptPlace?, [ReceiptRecord]) = (nil, [])
+            repeat {
+                let page = try await store.receipts(of: notification.id, after: place, limit: 5)
+                all += page.receipts
+                place = page.next
+            } while place != nil
             #expect(all.count == 24)
             #expect(Set(all.map { [$0.subject, $0.event.rawValue] }).count == 24)
         }
@@ -296,7 +295,7 @@ import Testing
             _ = try await self.add(store, self.batch(opened, app: app))
             let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
             while try await store.continueErasure(erasure, now: self.now) {}
-            let receipts = try await store.receipts(of: notification.id, from: ReceiptPlace(), limit: 10)
+            let receipts = try await store.receipts(of: notification.id, after: nil, limit: 10).receipts
             #expect(receipts.count == 2)
             #expect(receipts.allSatisfy { $0.device == nil && $0.subject != device })
             #expect(Set(receipts.map(\.subject)).count == 1)
@@ -357,7 +356,7 @@ import Testing
         try await backend.withStore { store, app in
             #expect(try await store.app(id: app)?.receipts == ReceiptPrivacy.none)
             for privacy in ReceiptPrivacy.allCases {
-                try await store.setReceipts(privacy, app: app)
+                _ = try await store.changeApp(app, AppChanges(receipts: privacy))
                 #expect(try await store.app(id: app)?.receipts == privacy)
             }
             #expect(try await store.gatewayPosition("gateway") == nil)

@@ -3,10 +3,6 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func setReceipts(_ privacy: ReceiptPrivacy, app: Int64) async throws {
-        try await self.database.run(sql: "UPDATE app SET receipts = ? WHERE id = ?", [privacy.rawValue, app])
-    }
-
     package func addReceipts(
         _ batches: [ReceiptBatch],
         now: Timestamp,
@@ -42,17 +38,25 @@ extension SQLiteStore {
 
     package func receipts(
         of notification: UUID,
-        from place: ReceiptPlace,
+        after place: ReceiptPlace?,
         limit: Int
-    ) async throws -> [ReceiptRecord] {
+    ) async throws -> ReceiptPage {
         let sql = """
-            SELECT subject, event, action, source, at, receivedAt FROM receipt
-            WHERE notification = (SELECT number FROM notification WHERE id = ?) AND subject >= ?
-            ORDER BY subject, event, id LIMIT ? OFFSET ?
+            SELECT subject, event, id, action, source, at, receivedAt FROM receipt
+            WHERE notification = (SELECT number FROM notification WHERE id = ?) AND (subject, event, id) > (?, ?, ?)
+            ORDER BY subject, event, id LIMIT ?
             """
+        let after = place ?? ReceiptPlace(subject: .min, event: .min, id: .min)
+        let arguments: StatementArguments = [notification.uuidString, after.subject, after.event, after.id, limit]
         return try await self.database.query { database in
-            try database.rows(sql: sql, [notification.uuidString, place.subject, limit, max(0, place.skipped)])
-                .compactMap(Self.receipt)
+            let rows = try database.rows(sql: sql, arguments)
+            var next: ReceiptPlace?
+            if rows.count >= limit, let last = rows.last, let subject = last["subject"] as Int64?,
+                let event = last["event"] as Int64?, let id = last["id"] as Int64?
+            {
+                next = ReceiptPlace(subject: subject, event: event, id: id)
+            }
+            return ReceiptPage(try rows.compactMap(Self.receipt), next: next)
         }
     }
 
