@@ -19,6 +19,7 @@ struct AppErasure {
             _ = try NotificationErasure(number: number, limit: self.limit, database: self.database).step()
             return true
         }
+        if try self.deletePosts() > 0 { return true }
         for table in try self.tables() where try self.delete(from: table) > 0 { return true }
         try self.forgetKeys()
         try self.database.run(sql: "DELETE FROM app WHERE id = ?", [self.app])
@@ -36,7 +37,7 @@ struct AppErasure {
         let sql = """
             SELECT list.name AS name, list.wr AS hasNoRowID FROM pragma_table_list AS list
             JOIN pragma_table_info(list.name) AS info ON info.name = 'app'
-            WHERE list.schema = 'main' AND list.type = 'table' AND list.name NOT IN ('erasure', 'notification')
+            WHERE list.schema = 'main' AND list.type = 'table' AND list.name NOT IN ('erasure', 'notification', 'webhookPost')
             """
         return try self.database.rows(sql: sql).compactMap { row -> Table? in
             guard let name = row["name"] as String? else { return nil }
@@ -53,6 +54,24 @@ struct AppErasure {
                 SELECT \(table.key) FROM \(table.name) WHERE app = ? LIMIT ?)
             """
         return try self.database.run(sql: sql, [self.app, self.limit])
+    }
+
+    /// Deletes acknowledged posts. They have no index by app: the first one of each webhook tells its app.
+    private func deletePosts() throws -> Int {
+        let webhooks = """
+            WITH RECURSIVE posted (webhook) AS (
+                SELECT min(webhook) FROM webhookPost
+                UNION ALL SELECT (SELECT min(webhook) FROM webhookPost WHERE webhook > posted.webhook) FROM posted
+                WHERE posted.webhook IS NOT NULL)
+            SELECT webhook FROM posted
+            WHERE (SELECT app FROM webhookPost WHERE webhook = posted.webhook LIMIT 1) = ?
+            """
+        guard let webhook = try self.database.row(sql: webhooks, [self.app])?["webhook"] as String? else { return 0 }
+        let sql = """
+            DELETE FROM webhookPost WHERE webhook = ?1 AND last IN (
+                SELECT last FROM webhookPost WHERE webhook = ?1 LIMIT ?2)
+            """
+        return try self.database.run(sql: sql, [webhook, self.limit])
     }
 
     /// Takes the app from API keys, and removes those that were for nothing else.

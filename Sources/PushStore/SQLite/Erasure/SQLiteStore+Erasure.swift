@@ -5,6 +5,8 @@ package import PushTypes
 extension SQLiteStore {
     /// The most rows that one transaction erases.
     static let erasedAtOnce = 1000
+    /// The most devices and notifications whose receipts one transaction makes anonymous.
+    private static let anonymizedAtOnce = 200
 
     package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {
         try await self.database.write { database in
@@ -59,8 +61,21 @@ extension SQLiteStore {
             while try await self.database.write({ try step($0).eraseNotification(number) }) {}
         }
         guard numbers.isEmpty else { return true }
-        let (remains, tokens) = try await self.database.write { (try step($0).step(), try step($0).tokens()) }
-        guard !remains else { return true }
+        // So are the notifications with receipts.
+        let devices = try await self.database.read { try step($0).devices() }
+        guard devices.isEmpty else {
+            let receipts = try await self.database.read { try step($0).receipts(of: devices) }
+            for first in stride(from: 0, to: receipts.count, by: Self.anonymizedAtOnce) {
+                let part = receipts[first..<min(receipts.count, first + Self.anonymizedAtOnce)]
+                try await self.database.write { for one in part { try step($0).anonymize(one) } }
+            }
+            try await self.database.write { try step($0).eraseDevices(devices) }
+            return true
+        }
+        let tokens = try await self.database.write { database in
+            try step(database).eraseRest()
+            return try step(database).tokens()
+        }
         // So are blocks of events, which are long.
         let events = ErasedEvents(user: user, tokens: tokens)
         let blocks = try await self.database.read { try events.blocks(app: erasure.app, in: $0) }
@@ -70,7 +85,15 @@ extension SQLiteStore {
 
     package func finishErasure(_ erasure: ErasureRecord) async throws {
         let sql = "UPDATE erasure SET user = NULL, tokens = NULL, isEmptied = 1 WHERE id = ?"
-        try await self.database.run(sql: sql, [erasure.id])
+        try await self.database.write { database in
+            if let user = erasure.user {
+                // A page that was read before the request may have counted meanwhile.
+                let now = erasure.requestedAt
+                try UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
+                    .eraseCounts()
+            }
+            try database.run(sql: sql, [erasure.id])
+        }
     }
 
     package func overwriteErased() async throws -> Bool {

@@ -20,14 +20,12 @@ struct UserErasure {
     let now: Timestamp
     let database: Database
 
-    /// Erases some rows, once no notification has the user in its audience.
-    /// - Returns: `true` if more remain.
-    func step() throws -> Bool {
+    /// Erases what is kept of the user beside notifications and devices.
+    func eraseRest() throws {
         try self.eraseSchedules()
-        if try self.eraseDevices() { return true }
         try self.eraseCounts()
+        try self.database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [self.app, self.user])
         for token in try self.tokens() { try self.erase(token) }
-        return false
     }
 
     /// Returns the tokens that the user's devices have or had.
@@ -124,9 +122,9 @@ struct UserErasure {
 
     // MARK: Devices
 
-    /// Erases some devices of the user, and remembers their tokens.
-    private func eraseDevices() throws -> Bool {
-        // With them go those of the same installation that never had a user.
+    /// Returns some of the user's devices that were there at the request, and of the same installations those that never
+    /// had a user.
+    func devices() throws -> [Int64] {
         let ofUser = "app = ?1 AND user = ?2 AND id <= (SELECT lastDevice FROM erasure WHERE id = ?4)"
         let sql = """
             SELECT id FROM device WHERE \(ofUser)
@@ -134,23 +132,25 @@ struct UserErasure {
                 SELECT installation FROM device WHERE \(ofUser) AND installation IS NOT NULL)
             LIMIT ?3
             """
-        let devices = try self.database.integers(sql: sql, [self.app, self.user, Self.devicesAtOnce, self.id])
-        guard !devices.isEmpty else { return false }
+        return try self.database.integers(sql: sql, [self.app, self.user, Self.devicesAtOnce, self.id])
+    }
+
+    /// Erases some of the user's devices, and remembers their tokens.
+    /// - Parameter searched: The devices whose receipts were searched before. Others stay for another step.
+    func eraseDevices(_ searched: [Int64]) throws {
+        let devices = Set(searched).intersection(try self.devices()).sorted()
+        guard !devices.isEmpty else { return }
         var tokens = try self.tokens()
         for device in devices {
             tokens.formUnion(try self.tokens(of: device))
-            try self.eraseReceipts(of: device)
+            for receipt in try self.lateReceipts(of: device) { try self.anonymize(receipt) }
             try self.eraseDeliveries(of: device)
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
-            for table in ["badge", "capUse"] {
-                let sql = "DELETE FROM \(table) WHERE app = ? AND holder = ?"
-                try self.database.run(sql: sql, [self.app, "device:\(device)"])
-            }
+            try self.eraseCounts(of: "device:\(device)")
             try RegistrationChanges(app: self.app, database: self.database).erase(device)
         }
         let text = tokens.map(\.hex).sorted().joined(separator: " ")
         try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
-        return true
     }
 
     /// Returns the tokens that a device has or had.
@@ -188,27 +188,72 @@ struct UserErasure {
         }
     }
 
-    /// Turns the receipts of a device into ones of nobody, which still count. Their times are rounded.
-    private func eraseReceipts(of device: Int64) throws {
-        let sql = """
-            SELECT number FROM notification INDEXED BY notificationWithReceipts
-            WHERE app = ?1 AND receipts = 2
-                AND EXISTS (SELECT 1 FROM receipt WHERE receipt.notification = number AND subject = ?2)
-            """
-        for number in try self.database.integers(sql: sql, [self.app, device]) {
-            // Another subject in each notification, so that nothing connects them.
-            let subject = -(1 << 62) - Int64.random(in: 0..<1 << 62)
-            try ReceiptTransaction.round(number, device, event: nil, to: subject, in: self.database)
+    // MARK: Receipts
+
+    /// The receipts of one device for one notification.
+    struct ReceiptsOfDevice: Hashable {
+        var notification, device: Int64
+
+        init?(_ row: Row) {
+            guard let notification = row["number"] as Int64?, let device = row["subject"] as Int64? else { return nil }
+            (self.notification, self.device) = (notification, device)
         }
     }
 
-    private func eraseCounts() throws {
-        let holder = "user:\(self.user)"
-        try self.database.run(sql: "DELETE FROM badge WHERE app = ? AND holder = ?", [self.app, holder])
+    /// Returns the receipts of some devices: a walk over all notifications with receipts.
+    func receipts(of devices: [Int64]) throws -> [ReceiptsOfDevice] {
+        guard !devices.isEmpty else { return [] }
+        let sql = """
+            SELECT DISTINCT number, subject FROM notification INDEXED BY notificationWithReceipts
+            CROSS JOIN receipt ON receipt.notification = number
+                AND subject IN (\(devices.map(String.init).joined(separator: ", ")))
+            WHERE notification.app = ? AND receipts = 2
+            """
+        return try self.database.rows(sql: sql, [self.app], isKept: false).compactMap(ReceiptsOfDevice.init)
+    }
+
+    /// Returns the receipts of a device that may have arrived since it was searched: for deliveries, and for notifications
+    /// that are in progress or were a moment ago.
+    private func lateReceipts(of device: Int64) throws -> [ReceiptsOfDevice] {
+        let sql = """
+            WITH candidate (number) AS (
+                SELECT notification FROM delivery WHERE device = ?2
+                UNION SELECT number FROM notification INDEXED BY notificationInBulk WHERE app = ?1 AND lane = 1
+                UNION SELECT number FROM notification INDEXED BY notificationWithReceipts
+                WHERE app = ?1 AND receipts = 2 AND finishedAt IS NULL
+                UNION SELECT number FROM notification INDEXED BY notificationWithReceipts
+                WHERE app = ?1 AND receipts = 2 AND finishedAt > ?3)
+            SELECT number, ?2 AS subject FROM candidate
+            WHERE EXISTS (SELECT 1 FROM receipt WHERE receipt.notification = number AND subject = ?2)
+            """
+        let since = self.now.advanced(by: .seconds(-3600)).milliseconds
+        return try self.database.rows(sql: sql, [self.app, device, since]).compactMap(ReceiptsOfDevice.init)
+    }
+
+    /// Turns receipts into anonymous ones, which still count. Their times are rounded.
+    func anonymize(_ receipts: ReceiptsOfDevice) throws {
+        // Another subject in each notification, so that nothing connects them.
+        let subject = -(1 << 62) - Int64.random(in: 0..<1 << 62)
+        try ReceiptTransaction.round(
+            receipts.notification,
+            receipts.device,
+            event: nil,
+            to: subject,
+            in: self.database
+        )
+    }
+
+    // MARK: Counts and tokens
+
+    /// Erases the counts of the user.
+    func eraseCounts() throws { try self.eraseCounts(of: "user:\(self.user)") }
+
+    private func eraseCounts(of holder: String) throws {
+        for table in ["badge", "capUse"] {
+            try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND holder = ?", [self.app, holder])
+        }
         let sql = "DELETE FROM badgeStep WHERE holder = ?1 AND \(Self.isOfApp("badgeStep"))"
         try self.database.run(sql: sql, [holder, self.app])
-        try self.database.run(sql: "DELETE FROM capUse WHERE app = ? AND holder = ?", [self.app, holder])
-        try self.database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [self.app, self.user])
     }
 
     /// Returns the condition that a row belongs to a notification of the app (`?2`). Its table has only rows of

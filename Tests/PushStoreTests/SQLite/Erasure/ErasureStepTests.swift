@@ -1,0 +1,110 @@
+import Foundation
+import GRDB
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushStore
+
+/// The steps of an erasure, with what arrives between them.
+@Suite(.timeLimit(.minutes(5))) struct ErasureStepTests {
+    private let now = Vectors.issuedAt
+
+    private func run(_ body: (SQLiteStore, _ app: Int64) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            try await body(store, try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id)
+        }
+    }
+
+    /// Adds a device of Alice with a receipt for a notification in progress.
+    private func addReceipt(_ store: SQLiteStore, _ app: Int64) async throws -> (device: Int64, NotificationRecord) {
+        let device = try await store.register(1, app: app) { ($0.installation, $0.user) = ("phone", .set("alice")) }
+        let notification = try await store.start(app: app) { $0.content.receipts = .device }
+        let entry = ReceiptBatch.Entry(
+            Receipt(id: UUID(), event: .shown, at: self.now),
+            of: .notification(notification.id)
+        )
+        let batch = ReceiptBatch(from: .installation("phone", app: app), privacy: .device, [entry])
+        let results = try await store.addReceipts([batch], now: self.now) { _ in Data() }.results
+        #expect(results == [[.accepted]])
+        return (device, notification)
+    }
+
+    /// A receipt that arrives after the search goes with its device.
+    @Test func aReceiptThatComesLateIsAnonymousToo() async throws {
+        try await self.run { store, app in
+            let (device, notification) = try await self.addReceipt(store, app)
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            try await store.database.write { database in
+                let step = UserErasure(id: erasure.id, user: "alice", app: app, now: self.now, database: database)
+                #expect(try step.receipts(of: [device]).map(\.device) == [device])
+                #expect(try step.receipts(of: []).isEmpty)
+                // Others than those that were searched stay.
+                try step.eraseDevices([])
+                #expect(try step.devices() == [device])
+                try step.eraseDevices([device])
+                #expect(try step.devices().isEmpty)
+            }
+            let receipts = try await store.receipts(of: notification.id, after: nil, limit: 9).receipts
+            #expect(receipts.count == 1 && receipts.allSatisfy { $0.device == nil })
+        }
+    }
+
+    /// A receipt of a notification that ended long ago, without a delivery, is found by the search.
+    @Test func aReceiptWithoutADeliveryIsFound() async throws {
+        try await self.run { store, app in
+            let (_, notification) = try await self.addReceipt(store, app)
+            _ = try await store.setState(.cancel, of: notification.id, now: self.now)
+            let later = self.now.advanced(by: .seconds(86_400))
+            let erasure = try await store.eraseUser("alice", app: app, steady: later)
+            while try await store.continueErasure(erasure, now: later) {}
+            let receipts = try await store.receipts(of: notification.id, after: nil, limit: 9).receipts
+            #expect(receipts.count == 1 && receipts.allSatisfy { $0.device == nil })
+        }
+    }
+
+    /// A page that was read before the request counts the user once more.
+    @Test func aLateCountDoesNotKeepTheName() async throws {
+        try await self.run { store, app in
+            _ = try await store.register(1, app: app) { $0.user = .set("alice") }
+            let notification = try await store.start(app: app)
+            let number = try await store.claimed().notificationNumber
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            while try await store.continueErasure(erasure, now: self.now) {}
+            let cap = NotificationCap(count: 3, window: 3600)
+            _ = try await store.reserve(cap, notification: number, app: app, holders: ["user:alice"], now: self.now)
+            _ = try await store.changeBadges(by: 1, notification: number, app: app, holders: ["user:alice"])
+            try await store.finishErasure(erasure)
+            for table in ["capUse", "badge", "badgeStep"] {
+                let count = try await store.database.read { try $0.count(sql: "SELECT count(*) FROM \(table)") }
+                #expect(count == 0, "\(table) of \(notification.id)")
+            }
+        }
+    }
+
+    /// Posts go with their app, those of webhooks that were removed before too, and those of other apps stay.
+    @Test func postsGoWithTheirAppOnly() async throws {
+        try await self.run { store, app in
+            try await store.database.write { database in
+                for (webhook, owner) in [("a", app + 1), ("b", app), ("c", app), ("d", app + 1)] {
+                    for last in 1...1500 {
+                        let sql = "INSERT INTO webhookPost VALUES (?, ?, ?, ?, 0, 0)"
+                        try database.run(sql: sql, [webhook, last, last, owner])
+                    }
+                }
+            }
+            let erasure = try #require(try await store.eraseApp(app, now: self.now, steady: self.now))
+            var steps = 0
+            while try await store.continueErasure(erasure, now: self.now), steps < 99 { steps += 1 }
+            #expect(steps >= 4, "a thousand in a transaction")
+            let left = try await store.database.read { database in
+                try database.rows(sql: "SELECT webhook, count(*) AS posts FROM webhookPost GROUP BY webhook").map {
+                    ($0["webhook"] as String? ?? "") + "\($0["posts"] as Int? ?? 0)"
+                }
+            }
+            #expect(left == ["a1500", "d1500"])
+        }
+    }
+}
