@@ -67,6 +67,7 @@ package struct RetentionService: Service {
         let now = self.time.reading.earlier
         let oldest = now.advanced(by: .zero - self.settings.notifications)
         try await self.repeated { try await self.store.forget(before: oldest, limit: Self.batch) }
+        try await self.repeated { try await self.store.forgetConnections(before: oldest, limit: Self.batch) }
         let oldestAudit = now.advanced(by: .zero - self.settings.audit)
         try await self.repeated { try await self.store.forgetAudit(before: oldestAudit, limit: Self.batch) }
         let steady = self.time.steady

@@ -66,6 +66,10 @@ package protocol NotificationStore: Sendable {
     /// - Parameter limit: The most rows of one call, so that other writers do not wait long.
     /// - Returns: The number of rows; 0 when there is nothing left to delete.
     func forget(before: Timestamp, limit: Int) async throws -> Int
+    /// Deletes connections that were opened before this time, but for the newest ones, which may be open.
+    /// - Parameter limit: The most rows of one call.
+    /// - Returns: The number of rows; 0 when there is nothing left to delete.
+    func forgetConnections(before: Timestamp, limit: Int) async throws -> Int
 }
 
 /// A place in a list of notifications. Only the store knows its meaning.

@@ -116,6 +116,7 @@ import Testing
         _ = try await store.forgetEvents(before: self.now)
         _ = try await store.forgetAudit(before: self.now, limit: 10)
         _ = try await store.forget(before: self.now.advanced(by: .seconds(9)), limit: 10)
+        _ = try await store.forgetConnections(before: self.now, limit: 10)
         _ = try await store.statistics(now: self.now)
     }
 

@@ -42,16 +42,22 @@ extension SQLiteStore {
             }
         }
         try database.run(sql: "DELETE FROM notification WHERE number = ?", number)
-        try Self.forgetConnections(before: before, in: database)
         return count + 1
     }
 
     /// The connections that are kept whatever their age, as they may be open: more than a provider has.
     private static let keptConnections = 1000
 
-    /// Deletes connections that were opened before this time.
-    private static func forgetConnections(before: Timestamp, in database: Database) throws {
-        let sql = "DELETE FROM connection WHERE openedAt < ? AND id <= (SELECT max(id) FROM connection) - ?"
-        try database.run(sql: sql, before.milliseconds, Int64(Self.keptConnections))
+    package func forgetConnections(before: Timestamp, limit: Int) async throws -> Int {
+        // They have no index by time, and are searched without keeping others from writing.
+        let old = """
+            SELECT id FROM connection
+            WHERE openedAt < ? AND id <= (SELECT max(id) FROM connection) - ? ORDER BY id LIMIT ?
+            """
+        let arguments: StatementArguments = [before.milliseconds, Self.keptConnections, limit]
+        let ids = try await self.database.read { try $0.integers(sql: old, arguments) }
+        guard let first = ids.first, let last = ids.last else { return 0 }
+        let sql = "DELETE FROM connection WHERE id BETWEEN ? AND ? AND openedAt < ?"
+        return try await self.database.run(sql: sql, [first, last, before.milliseconds])
     }
 }
