@@ -136,37 +136,18 @@ struct TimelineController: Controller {
     private func push(_ text: String, _ request: OperationRequest) async throws -> Response {
         guard let id = DeliveryID.parse(text),
             let notification = try await self.visible(try await self.store.notification(id.notification), request),
-            let timeline = try await self.reader.timeline(of: notification, recipient: id.recipient)
+            let timeline = try await self.timeline(of: notification, recipient: id.recipient)
         else { throw RequestError.noSuch("delivery", by: "apns-id", at: "apnsId") }
         return try .page("timelines", [TimelineResponse(timeline: timeline)])
     }
 
-    /// Returns the timelines of what waits for a try to some devices and tokens.
-    private func waiting(
-        for devices: [DeviceRecord],
-        _ tokens: Set<DeviceToken>,
-        _ app: AppRecord,
-        _ limit: Int
-    ) async throws -> [Timeline] {
-        var waiting: [WaitingRecipient] = []
-        for token in tokens {
-            let owners = devices.filter { $0.token == token }.map { Optional($0.id) }
-            for device in owners.isEmpty ? [nil] : owners {
-                waiting += try await self.store.waiting(app: app.id, device: device, token: token, limit: limit)
-            }
-        }
-        var timelines: [Timeline] = []
-        var seen: Set<WaitingRecipient> = []
-        for recipient in waiting where seen.insert(recipient).inserted && timelines.count < limit {
-            guard let notification = try await self.store.notification(recipient.notification),
-                let timeline = try await self.reader.timeline(of: notification, recipient: recipient.recipient)
-            else { continue }
-            timelines.append(timeline)
-        }
-        return timelines
+    private func timeline(of notification: NotificationRecord, recipient: Int64) async throws -> Timeline? {
+        let recipient = RecipientKey(notification: notification.id, recipient: recipient)
+        return try await self.reader.timelines(of: [recipient]).first
     }
 
-    /// Responds with the newest deliveries of some devices and tokens.
+    /// Responds with the newest deliveries of some devices and tokens. Recipients that wait come before those that have
+    /// a state.
     private func deliveries(
         of devices: [DeviceRecord],
         tokens: Set<DeviceToken>,
@@ -175,13 +156,56 @@ struct TimelineController: Controller {
     ) async throws -> Response {
         let limit = Int(try request.number("limit", in: 1...Int64(Self.limits.most)) ?? Int64(Self.limits.standard))
         let cursor = try request.cursor(.timeline)
-        let before = cursor.map { NotificationCursor(number: $0.position) }
+        var recipients = cursor == nil ? try await self.waiting(for: devices, tokens, app, limit) : []
+        var next: Int64? = .max
+        if recipients.count < limit {
+            let before = cursor.map { NotificationCursor(number: $0.position) }
+            let page = try await self.page(of: devices, tokens, app, before: before, limit: limit - recipients.count)
+            let ended = page.deliveries.map {
+                RecipientKey(notification: $0.notification, recipient: $0.recipient)
+            }
+            // One may have ended in between.
+            recipients += ended.filter { !recipients.contains($0) }
+            next = page.next?.position
+        }
+        let timelines = try await self.reader.timelines(of: recipients)
+        let cursorText = next.map { Cursor(list: .timeline, position: $0).text }
+        return try .page("timelines", timelines.map(TimelineResponse.init), next: cursorText)
+    }
+
+    /// Returns what waits for a try to some devices and tokens.
+    private func waiting(
+        for devices: [DeviceRecord],
+        _ tokens: Set<DeviceToken>,
+        _ app: AppRecord,
+        _ limit: Int
+    ) async throws -> [RecipientKey] {
+        var waiting: [RecipientKey] = []
+        for token in tokens {
+            let owners = devices.filter { $0.token == token }.map { Optional($0.id) }
+            for device in owners.isEmpty ? [nil] : owners {
+                waiting += try await self.store.waiting(app: app.id, device: device, token: token, limit: limit)
+            }
+        }
+        var seen: Set<RecipientKey> = []
+        return Array(waiting.filter { seen.insert($0).inserted }.prefix(limit))
+    }
+
+    /// Returns the newest deliveries that have a state.
+    private func page(
+        of devices: [DeviceRecord],
+        _ tokens: Set<DeviceToken>,
+        _ app: AppRecord,
+        before: NotificationCursor?,
+        limit: Int
+    ) async throws -> HistoryPage {
         let horizon = try await self.store.horizon(
             app: app.id,
             before: before,
             campaigns: Self.maximumLookups / max(1, devices.count)
         )
-        var page = HistoryPage(after: cursor, limit: limit, horizon: horizon)
+        let after = before.map { Cursor(list: .timeline, position: $0.number) }
+        var page = HistoryPage(after: after, limit: limit, horizon: horizon)
         for id in devices.map(\.id) {
             page.add(
                 try await self.store.deliveries(
@@ -204,15 +228,6 @@ struct TimelineController: Controller {
                 )
             )
         }
-        // Recipients that wait come before those that have a state.
-        var timelines = cursor == nil ? try await self.waiting(for: devices, tokens, app, limit) : []
-        for delivery in page.deliveries {
-            guard let notification = try await self.store.notification(delivery.notification),
-                let timeline = try await self.reader.timeline(of: notification, recipient: delivery.recipient)
-            else { continue }
-            timelines.append(timeline)
-        }
-        let next = page.next.map { Cursor(list: .timeline, position: $0.position).text }
-        return try .page("timelines", timelines.map(TimelineResponse.init), next: next)
+        return page
     }
 }

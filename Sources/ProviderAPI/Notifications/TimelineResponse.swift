@@ -1,5 +1,6 @@
 import PushHTTP
 package import PushProvider
+import PushSupport
 import PushTypes
 
 /// A timeline in a response.
@@ -13,7 +14,7 @@ struct TimelineResponse: ResponseObject {
             defer { before = step.at }
             return TimelineStepResponse(
                 step: step,
-                since: before.map { max(0, step.at.milliseconds - $0.milliseconds) }
+                since: before.map { max(0, step.at.since($0).milliseconds) }
             )
         }
     }

@@ -38,6 +38,9 @@ package struct GatewayEvents: Sendable {
     /// The longest text of an event that is kept, in characters.
     private static let maximumText = 200
 
+    /// The times that an event may have, in milliseconds: from the year 2000 to the year 9999.
+    private static let times: Range<Int64> = 946_684_800_000..<253_402_300_800_000
+
     /// The URL of the admin API, without a slash at its end.
     package let url: String
 
@@ -51,9 +54,13 @@ package struct GatewayEvents: Sendable {
     }
 
     /// Returns the events of a push, the oldest first.
+    /// - Parameter deadline: The longest time of this request; `nil` for ``deadline``.
     /// - Throws: ``GatewayEventsFailure``; it names the address.
-    package func events(apnsID: String) async throws(GatewayEventsFailure) -> [GatewayEvent] {
-        try await self.events(query: "apnsId=\(Self.encoded(apnsID))&limit=\(Self.maximumEvents)")
+    package func events(
+        apnsID: String,
+        within deadline: Duration? = nil
+    ) async throws(GatewayEventsFailure) -> [GatewayEvent] {
+        try await self.events(query: "apnsId=\(Self.encoded(apnsID))&limit=\(Self.maximumEvents)", within: deadline)
             .sorted { ($0.at, $0.id) < ($1.at, $1.id) }
     }
 
@@ -63,22 +70,29 @@ package struct GatewayEvents: Sendable {
         try await self.events(query: "after=\(after)&limit=\(limit)")
     }
 
-    private func events(query: String) async throws(GatewayEventsFailure) -> [GatewayEvent] {
+    private func events(
+        query: String,
+        within deadline: Duration? = nil
+    ) async throws(GatewayEventsFailure) -> [GatewayEvent] {
         do {
-            let body = try await self.get("\(self.url)/v1/events?\(query)")
+            let body = try await self.get("\(self.url)/v1/events?\(query)", within: deadline ?? self.deadline)
             guard case .object(let members)? = try? JSONValue(parsing: body),
                 case .array(let values)? = members["events"]
             else { throw GatewayEventsFailure(description: "its response has no events") }
             return values.compactMap(Self.event)
         } catch {
-            throw GatewayEventsFailure(description: "the gateway at \(self.url) does not tell: \(Self.reason(error))")
+            let reason = Self.reason(error)
+            throw GatewayEventsFailure(
+                description: "the events of the gateway at \(self.url) are unavailable: \(reason)"
+            )
         }
     }
 
     /// Returns an event; `nil` for a value that is none.
     private static func event(_ value: JSONValue) -> GatewayEvent? {
         guard case .object(let members) = value, case .integer(let id)? = members["id"],
-            case .string(let name)? = members["name"], case .integer(let at)? = members["timeMs"]
+            case .string(let name)? = members["name"], case .integer(let at)? = members["timeMs"],
+            Self.times.contains(at)
         else { return nil }
         var text = name
         if case .string(let words)? = members["event"] { text = words }
@@ -93,27 +107,21 @@ package struct GatewayEvents: Sendable {
         )
     }
 
-    private func get(_ url: String) async throws -> Data {
+    /// The client of all requests, which keeps a connection for the next one. The deadline is each request's own.
+    private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = TimeAmount(self.deadline)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let result: Result<Data, any Error>
-        do {
-            result = .success(try await self.get(url, by: client))
-        } catch {
-            result = .failure(error)
-        }
-        try? await client.shutdown()
-        return try result.get()
-    }
+        // Shorter than servers keep connections without requests.
+        configuration.connectionPool.idleTimeout = .seconds(5)
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
 
-    private func get(_ url: String, by client: HTTPClient) async throws -> Data {
-        let deadline = self.deadline
-        return try await withThrowingTaskGroup(of: Data.self) { group in
+    private func get(_ url: String, within deadline: Duration) async throws -> Data {
+        try await withThrowingTaskGroup(of: Data.self) { group in
             group.addTask {
-                let response = try await client.execute(HTTPClientRequest(url: url), timeout: TimeAmount(deadline))
+                let request = HTTPClientRequest(url: url)
+                let response = try await Self.client.execute(request, timeout: TimeAmount(deadline))
                 guard response.status == .ok else {
                     throw GatewayEventsFailure(description: "status \(response.status.code)")
                 }
@@ -121,7 +129,7 @@ package struct GatewayEvents: Sendable {
             }
             group.addTask {
                 try await Task.sleep(for: deadline)
-                throw GatewayEventsFailure(description: "no response within \(deadline)")
+                throw GatewayEventsFailure(description: "no response within \(self.deadline.readable)")
             }
             defer { group.cancelAll() }
             guard let body = try await group.next() else { throw CancellationError() }
@@ -143,16 +151,5 @@ package struct GatewayEvents: Sendable {
             charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
         )
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
-    }
-}
-
-extension GatewayEvents {
-    /// Returns the events of a push for its timeline. It never throws, as a silent gateway must not hide what is known.
-    func reading(of apnsID: String) async -> GatewayReading {
-        do {
-            return .events(try await self.events(apnsID: apnsID))
-        } catch {
-            return .failed(error.description)
-        }
     }
 }

@@ -19,14 +19,14 @@ enum TimelineBuilder {
             state: history.delivery?.state.word ?? "pending",
             reason: history.delivery?.reason
         )
-        var steps = Self.beginning(of: notification, facts.common)
+        var steps = Self.beginning(of: notification, history.beginning)
         steps += history.attempts.map(Self.step)
         steps += Self.page(of: history)
         if let next = history.nextTryAt {
             let wall = facts.clocks.wall.advanced(by: next.since(facts.clocks.steady))
             steps.append(.init(wall, .provider, .waits, next == .atOnce ? "is due again" : "next try"))
         }
-        steps += facts.tokenEvents.map(Self.step)
+        steps += history.tokenEvents.map(Self.step)
         steps += Self.webhooks(history.events, "its event")
         if case .events(let events) = facts.gateway {
             steps += events.map { .init($0.at, .gateway, .reported, $0.text) }
@@ -48,7 +48,7 @@ enum TimelineBuilder {
             state: notification.state.rawValue,
             reason: notification.progress.pauseReason
         )
-        var steps = Self.beginning(of: notification, history)
+        var steps = Self.beginning(of: notification, history.beginning)
         if let pages = history.pages { steps += Self.pages(pages, "page") }
         if let pages = history.retryPages { steps += Self.pages(pages, "page of retries", "pages of retries") }
         steps += Self.webhooks(history.firstEvents, "events of its first page")
@@ -73,16 +73,16 @@ enum TimelineBuilder {
     }
 
     private static let forgotten = "some of its deliveries are deleted for their age"
-    private static let earlier = "its pages were not noted: it was sent by a version before 0.2.0"
+    private static let earlier = "no pages were recorded: it was sent by a version before 0.2.0"
 
     // MARK: The request
 
     /// Returns the steps from the request to the opening.
     private static func beginning(
         of notification: NotificationRecord,
-        _ history: NotificationHistory
+        _ beginning: NotificationBeginning
     ) -> [TimelineStep] {
-        let acceptance = history.acceptance
+        let acceptance = beginning.acceptance
         var steps: [TimelineStep] = []
         let key = notification.key.map { " with the key \($0.name) (\($0.id.uuidString.lowercased()))" } ?? ""
         if let received = acceptance.receivedAt {
@@ -93,7 +93,7 @@ enum TimelineBuilder {
                 let text = warnings + acceptance.warnings.joined(separator: "; ")
                 let at = received.advanced(by: .microseconds(checked))
                 steps.append(
-                    .init(at, .provider, .checked, "checked in \(Duration.microseconds(checked).text), \(text)")
+                    .init(at, .provider, .checked, "checked in \(Duration.microseconds(checked).readable), \(text)")
                 )
             }
         }
@@ -111,7 +111,7 @@ enum TimelineBuilder {
             let text = "its time: \(notification.delivery == nil ? "starts" : "the first recipients' window") opens"
             steps.append(.init(notification.startsAt, .provider, .scheduled, text))
         }
-        if let opened = history.openedAt {
+        if let opened = beginning.openedAt {
             let count = notification.progress.recipients
             let text = "opened for \(count) recipient\(count == 1 ? "" : "s")"
             steps.append(.init(opened, .provider, .opened, text))
@@ -131,7 +131,7 @@ enum TimelineBuilder {
                 pages.lastAnsweredAt,
                 .pushService,
                 .answered,
-                "last response; the slowest \(one) took \(pages.longest.text)"
+                "last response; the slowest \(one) took \(pages.longest.readable)"
             ),
             .init(
                 pages.lastCommittedAt,
@@ -153,14 +153,14 @@ enum TimelineBuilder {
         }
         var steps: [TimelineStep] = []
         if let claimed = page.times.claimedAt {
-            let others = page.recipients - 1
+            let others = max(1, page.recipients) - 1
             let beside = others > 0 ? " with \(others) other\(others == 1 ? "" : "s")" : ""
             let text = "claimed as \(page.isRetry ? "a retry" : "part of a page")\(beside)"
             steps.append(.init(claimed, .provider, .claimed, text))
         }
         let sentAt = page.times.sentAt
         guard let milliseconds = history.milliseconds else {
-            // No push was made, or its way is not known.
+            // No push was made, or its transmission is not known.
             steps.append(.init(delivery.at, .provider, .ended, Self.result(delivery)))
             steps.append(.init(page.committedAt, .provider, .committed, "its final state is on disk"))
             return steps
@@ -169,15 +169,15 @@ enum TimelineBuilder {
         let answeredAt = sentAt.advanced(by: .milliseconds(milliseconds))
         let hasResponse = delivery.state == .accepted || delivery.state == .rejected
         let source = hasResponse ? TimelineStep.Source.pushService : .sender
-        let text = "\(Self.result(delivery)), after \(Duration.milliseconds(milliseconds).text)"
+        let text = "\(Self.result(delivery)), after \(Duration.milliseconds(milliseconds).readable)"
         steps.append(.init(answeredAt, source, hasResponse ? .answered : .ended, text))
         steps.append(.init(page.committedAt, .provider, .committed, "its final state is on disk"))
         return steps
     }
 
-    /// Returns the steps from the sender to the connection, whose opening belongs to the story if the push waited for it.
-    private static func sending(over connection: ConnectionRecord?, at time: Timestamp) -> [TimelineStep] {
-        guard let connection else { return [.init(time, .sender, .sent, "given to the sender")] }
+    /// Returns the steps from the sender to the connection, whose opening is a step if the push waited for it.
+    private static func sending(over connection: OpenedConnection?, at time: Timestamp) -> [TimelineStep] {
+        guard let connection else { return [.init(time, .sender, .sent, "handed to the sender")] }
         guard connection.openedAt > time else {
             let since = ", connected since \(connection.openedAt.rfc3339)"
             return [.init(time, .sender, .sent, "sent to \(connection.text)\(since)")]
@@ -200,7 +200,7 @@ enum TimelineBuilder {
         if let reason = attempt.reason { text += ": \(reason)" }
         if attempt.times > 1 { text += ", \(attempt.times) times since \(attempt.firstAt.rfc3339)" }
         if attempt.wasSent, let milliseconds = attempt.milliseconds {
-            text += ", after \(Duration.milliseconds(milliseconds).text)"
+            text += ", after \(Duration.milliseconds(milliseconds).readable)"
         }
         if let connection = attempt.connection { text += ", by \(connection.text)" }
         return TimelineStep(attempt.at, attempt.wasSent ? .pushService : .sender, .tried, text)
@@ -243,18 +243,18 @@ enum TimelineBuilder {
                 )
             }
         } else if history.page == nil {
-            notes.append("its page was not noted: it was ended without one, or by a version before 0.2.0")
+            notes.append("no page was recorded: it was ended without one, or by a version before 0.2.0")
         }
         for url in history.events?.waiting ?? [] {
             notes.append("the webhook at \(url.hostText) has not acknowledged its event so far")
         }
-        if case .failed(let failure) = facts.gateway { notes.append("the gateway's events are missing: \(failure)") }
+        if case .failed(let failure) = facts.gateway { notes.append(failure) }
         if case .events([]) = facts.gateway { notes.append("the gateway has no events of this push") }
         return notes
     }
 }
 
-extension ConnectionRecord {
+extension OpenedConnection {
     /// The connection in words.
     fileprivate var text: String {
         var text = self.service
@@ -298,22 +298,4 @@ extension TokenEventRecord.Action {
 extension String {
     /// The host of a URL, as a path may hold a secret.
     fileprivate var hostText: String { URL(string: self)?.host() ?? "its address" }
-}
-
-extension Duration {
-    /// The duration in words, such as `3 ms`.
-    fileprivate var text: String {
-        let (seconds, attoseconds) = self.components
-        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-        if microseconds <= 0 { return "less than 1 ms" }
-        if microseconds < 1000 { return "\(microseconds) µs" }
-        if microseconds < 10_000_000 { return "\(microseconds / 1000) ms" }
-        return "\(microseconds / 1_000_000) s"
-    }
-
-    /// The duration in microseconds.
-    package var microseconds: Int64 {
-        let (seconds, attoseconds) = self.components
-        return seconds.multipliedReportingOverflow(by: 1_000_000).partialValue + attoseconds / 1_000_000_000_000
-    }
 }

@@ -7,16 +7,13 @@ struct DeliveryFacts: Sendable {
     var notification: NotificationRecord
     var app: Topic?
     var recipient: Int64
-    var common: NotificationHistory
     var history: DeliveryHistory
-    /// The changes of the token's state that the notification led to.
-    var tokenEvents: [TokenEventRecord] = []
     var gateway: GatewayReading = .off
     /// The clocks by which the time of a next try is shown.
     var clocks: ClockReading
 }
 
-/// The gateway's word about a push.
+/// The gateway's events of a push.
 enum GatewayReading: Hashable, Sendable {
     /// None is configured.
     case off

@@ -4,9 +4,6 @@ import PushTypes
 
 /// Reads timelines: what the store has, and the gateway's events where one is configured.
 package struct TimelineReader: Sendable {
-    /// The most events of a token that are searched for those of a notification.
-    private static let maximumTokenEvents = 100
-
     private let store: any ProviderStore
     /// The gateway's events; `nil` where no gateway is configured.
     private let gateway: GatewayEvents?
@@ -30,36 +27,33 @@ package struct TimelineReader: Sendable {
         return TimelineBuilder.timeline(of: facts)
     }
 
-    /// Returns the timeline of a recipient of a notification; `nil` if there is no such recipient.
-    package func timeline(of notification: NotificationRecord, recipient: Int64) async throws -> Timeline? {
-        guard let common = try await self.store.history(of: notification.id),
-            let history = try await self.store.history(of: notification.id, recipient: recipient)
+    /// Returns the timelines of recipients, without those that do not exist.
+    package func timelines(of recipients: [RecipientKey]) async throws -> [Timeline] {
+        var gateway = GatewayReadings(of: self.gateway)
+        var timelines: [Timeline] = []
+        for recipient in recipients {
+            guard var facts = try await self.facts(of: recipient) else { continue }
+            let id = DeliveryID(notification: recipient.notification).text(recipient: recipient.recipient)
+            facts.gateway = await gateway.reading(of: id)
+            timelines.append(TimelineBuilder.timeline(of: facts))
+        }
+        return timelines
+    }
+
+    /// Returns what is stored of a recipient; `nil` if there is no such recipient.
+    private func facts(of recipient: RecipientKey) async throws -> DeliveryFacts? {
+        guard let notification = try await self.store.notification(recipient.notification),
+            let history = try await self.store.history(of: notification.id, recipient: recipient.recipient)
         else { return nil }
         let isKnown = history.delivery != nil || !history.attempts.isEmpty || history.nextTryAt != nil
         let hasEnded = notification.progress.finishedAt != nil
         guard isKnown || !hasEnded || notification.isForgotten else { return nil }
-        var facts = DeliveryFacts(
+        return DeliveryFacts(
             notification: notification,
             app: try await self.store.app(id: notification.app)?.bundleID,
-            recipient: recipient,
-            common: common,
+            recipient: recipient.recipient,
             history: history,
             clocks: self.time.reading
         )
-        if let token = history.delivery?.token {
-            facts.tokenEvents = try await self.store.tokenEvents(
-                app: notification.app,
-                token: token,
-                action: nil,
-                before: nil,
-                limit: Self.maximumTokenEvents
-            )
-            .filter { $0.notification == notification.id }
-        }
-        if let gateway {
-            let id = DeliveryID(notification: notification.id).text(recipient: recipient)
-            facts.gateway = await gateway.reading(of: id)
-        }
-        return TimelineBuilder.timeline(of: facts)
     }
 }

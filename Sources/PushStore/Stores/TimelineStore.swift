@@ -9,7 +9,7 @@ package protocol TimelineStore: Sendable {
     func history(of notification: UUID) async throws -> NotificationHistory?
     /// Returns recipients that wait for a try, of notifications in progress, the newest first.
     /// - Parameter device: The device; `nil` for a token without one.
-    func waiting(app: Int64, device: Int64?, token: DeviceToken, limit: Int) async throws -> [WaitingRecipient]
+    func waiting(app: Int64, device: Int64?, token: DeviceToken, limit: Int) async throws -> [RecipientKey]
     /// Returns the notification with a prefix; `nil` if there is none.
     func notification(_ prefix: DeliveryPrefix) async throws -> NotificationRecord?
 }

@@ -1,5 +1,5 @@
 import Foundation
-import PushProvider
+import PushHTTP
 import PushSender
 import PushSupport
 import PushTesting
@@ -7,6 +7,7 @@ import PushTypes
 import Testing
 
 @testable import ProviderAPI
+@testable import PushProvider
 
 /// `GET /v1/timeline`.
 @Suite(.timeLimit(.minutes(5))) struct TimelineControllerTests {
@@ -90,7 +91,27 @@ import Testing
             let steps = timelines.first?["steps"].elements ?? []
             #expect(steps.suffix(2).compactMap { $0["event"].stringValue } == ["tried", "waits"])
             #expect(steps.dropLast().last?["text"].stringValue?.contains("ServiceUnavailable") == true)
+            // A page has no more than its limit, and the next one goes on with what has a state.
+            let path = "/v1/timeline?user=alice&app=\(Vectors.bundleID)&limit=1"
+            let first = try await provider.api.get(path).json
+            #expect(first["timelines"].elements.map { $0["notification"] } == [answer.json["id"]])
+            let next = try #require(first["next"].stringValue)
+            let second = try await provider.api.get("\(path)&cursor=\(next)").json
+            #expect(second["timelines"].elements.map { $0["state"] } == ["accepted"])
         }
+    }
+
+    /// Times of a wrong clock, or of a gateway that says anything.
+    @Test func timesFarApartAreNoOverflow() {
+        let times = [Int64.min, -1, 0, .max].map(Timestamp.init(milliseconds:))
+        let timeline = Timeline(
+            kind: .delivery,
+            notification: UUID(),
+            state: "accepted",
+            steps: times.map { TimelineStep($0, .gateway, .reported, "event") }
+        )
+        let steps = TimelineResponse(timeline: timeline).json["steps"].elements
+        #expect(steps.map { $0["sinceMs"].integerValue } == [nil, .max, 1, .max])
     }
 
     @Test(arguments: [

@@ -4,6 +4,7 @@ import NIOPosix
 import PushSupport
 import PushTesting
 import PushTypes
+import Synchronization
 import Testing
 
 @testable import PushProvider
@@ -25,8 +26,8 @@ import Testing
 
     @Test func eventsComeInTheOrderOfTheirTimes() async throws {
         let body = #"""
-            {"events":[{"id":9,"name":"delivered","event":"Delivered to Device","timeMs":20,"apnsId":"A"},
-            {"id":8,"name":"received","event":"Received by APNs","timeMs":10},{"id":"x"},7,null]}
+            {"events":[{"id":9,"name":"delivered","event":"Delivered to Device","timeMs":1700000000020,"apnsId":"A"},
+            {"id":8,"name":"received","event":"Received by APNs","timeMs":1700000000010},{"id":"x"},7,null]}
             """#
         let events = try await Self.events(responding: Self.response(body))
         #expect(events.map(\.name) == ["received", "delivered"])
@@ -55,9 +56,41 @@ import Testing
         let port = try RefusingPort()
         var gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port.number)"))
         gateway.deadline = .seconds(2)
-        guard case .failed = await gateway.reading(of: "x") else {
+        var readings = GatewayReadings(of: gateway)
+        guard case .failed = await readings.reading(of: "x") else {
             Issue.record("nothing listens there")
             return
+        }
+    }
+
+    /// Times that no push has, such as the smallest number, are no events.
+    @Test func eventsOfAbsurdTimesAreLeftOut() async throws {
+        let times = [
+            Int64.min, -1, 0, 946_684_799_999, 946_684_800_000, 253_402_300_799_999, 253_402_300_800_000, .max,
+        ]
+        let values = times.map { #"{"id":1,"name":"received","timeMs":\#($0)}"# }
+        let body = #"{"events":[\#(values.joined(separator: ","))]}"#
+        let events = try await Self.events(responding: Self.response(body))
+        #expect(events.map(\.at.milliseconds) == [946_684_800_000, 253_402_300_799_999])
+    }
+
+    /// A silent gateway delays a response once: it is asked for the first push only.
+    @Test func aGatewayThatFailedIsNotAskedAgain() async throws {
+        for response in [nil, Self.response("nonsense")] {
+            let requests = Mutex(0)
+            try await RawServer.run(responding: response, onRequest: { requests.withLock { $0 += 1 } }) { port in
+                var gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)"))
+                gateway.deadline = response == nil ? .milliseconds(300) : .seconds(60)
+                var readings = GatewayReadings(of: gateway)
+                var texts: Set<String> = []
+                for number in 1...20 {
+                    guard case .failed(let text) = await readings.reading(of: "\(number)") else { continue }
+                    texts.insert(text)
+                }
+                #expect(texts.count == 1)
+                #expect(texts.first?.contains("the events of the gateway at http://127.0.0.1:\(port)") == true)
+            }
+            #expect(requests.withLock { $0 } == 1)
         }
     }
 
@@ -77,18 +110,23 @@ import Testing
         try await RawServer.run(responding: response) { port in
             var gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)"))
             gateway.deadline = .milliseconds(300)
-            return await gateway.reading(of: "x")
+            var readings = GatewayReadings(of: gateway)
+            return await readings.reading(of: "x")
         }
     }
 }
 
 /// A server that sends the same bytes to whoever sends something, and closes; or nothing at all.
 private enum RawServer {
-    static func run<Value>(responding response: String?, _ body: (Int) async throws -> Value) async throws -> Value {
+    static func run<Value>(
+        responding response: String?,
+        onRequest: @escaping @Sendable () -> Void = {},
+        _ body: (Int) async throws -> Value
+    ) async throws -> Value {
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Responder(response: response))
+                    try channel.pipeline.syncOperations.addHandler(Responder(response: response, onRequest: onRequest))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -107,10 +145,14 @@ private enum RawServer {
         typealias OutboundOut = ByteBuffer
 
         private let response: String?
+        private let onRequest: @Sendable () -> Void
 
-        init(response: String?) { self.response = response }
+        init(response: String?, onRequest: @escaping @Sendable () -> Void) {
+            (self.response, self.onRequest) = (response, onRequest)
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            self.onRequest()
             guard let response else { return }
             let channel = context.channel
             channel.writeAndFlush(ByteBuffer(string: response)).whenComplete { _ in channel.close(promise: nil) }

@@ -31,7 +31,7 @@ import Testing
             attempts: 1,
             at: self.after(40)
         )
-        let connection = ConnectionRecord(
+        let connection = OpenedConnection(
             service: "api.example.com:443",
             address: "192.0.2.1:443",
             localPort: 50_123,
@@ -48,11 +48,11 @@ import Testing
             notification: notification,
             app: Topic(Vectors.bundleID),
             recipient: -1,
-            common: NotificationHistory(
-                acceptance: AcceptanceRecord(receivedAt: self.now, checkedIn: 2500, warnings: ["a: b"]),
-                openedAt: self.after(4)
-            ),
             history: DeliveryHistory(
+                beginning: NotificationBeginning(
+                    acceptance: AcceptanceRecord(receivedAt: self.now, checkedIn: 2500, warnings: ["a: b"]),
+                    openedAt: self.after(4)
+                ),
                 delivery: delivery,
                 connection: connection,
                 milliseconds: 20,
@@ -125,7 +125,7 @@ import Testing
 
     @Test func whatIsNotKnownIsANote() throws {
         let old = try self.facts { facts in
-            facts.common = NotificationHistory(acceptance: AcceptanceRecord())
+            facts.history.beginning = NotificationBeginning(acceptance: AcceptanceRecord())
             facts.history.page = nil
             facts.history.milliseconds = nil
             facts.gateway = .failed("silent")
@@ -138,7 +138,7 @@ import Testing
         #expect(timeline.notes.contains { $0.contains("silent") })
         let forgotten = try self.facts { facts in
             facts.notification.isForgotten = true
-            facts.history = DeliveryHistory(delivery: nil, attempts: [])
+            facts.history = DeliveryHistory(beginning: facts.history.beginning, attempts: [])
         }
         #expect(
             TimelineBuilder.timeline(of: forgotten).notes == ["its delivery is deleted for its age, if there was one"]
@@ -164,7 +164,7 @@ import Testing
         let whole = NotificationFacts(
             notification: facts.notification,
             app: nil,
-            history: facts.common,
+            history: NotificationHistory(beginning: facts.history.beginning),
             receipts: [
                 ReceiptCount(event: .delivered, unique: 5, total: 5), ReceiptCount(event: .opened, unique: 2, total: 3),
                 ReceiptCount(event: .action, action: "REPLY", unique: 1, total: 1),
@@ -186,7 +186,7 @@ import Testing
 
     @Test func tokenEventsWebhooksAndTheGatewayJoin() throws {
         let facts = try self.facts { facts in
-            facts.tokenEvents = [
+            facts.history.tokenEvents = [
                 TokenEventRecord(
                     id: 1,
                     app: 1,
@@ -234,7 +234,10 @@ import Testing
             lastCommittedAt: self.after(880),
             longest: .milliseconds(700)
         )
-        let history = NotificationHistory(acceptance: AcceptanceRecord(), openedAt: self.after(4), pages: pages)
+        let history = NotificationHistory(
+            beginning: NotificationBeginning(acceptance: AcceptanceRecord(), openedAt: self.after(4)),
+            pages: pages
+        )
         let timeline = TimelineBuilder.timeline(
             of: NotificationFacts(
                 notification: notification,

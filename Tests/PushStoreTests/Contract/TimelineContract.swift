@@ -14,7 +14,7 @@ import Testing
         PageTimes(claimedAt: self.after(1), sentAt: self.after(2), answeredAt: self.after(90))
     }
 
-    private let connection = ConnectionRecord(
+    private let connection = OpenedConnection(
         service: "api.example.com:443",
         address: "192.0.2.1:443",
         localPort: 50_123,
@@ -35,11 +35,11 @@ import Testing
         page.events = Data("{}".utf8)
         var accepted = DeliveryResult.fixture(recipients[0])
         accepted.at = self.times.answeredAt
-        accepted.trip = DeliveryTrip(connection: 0, milliseconds: 42)
+        accepted.trip = PushTrip(connection: 0, milliseconds: 42)
         page.deliveries = [accepted]
         page.retries = recipients.dropFirst().enumerated().map { index, recipient in
             var retry = RetryResult(recipient: recipient.id, attempts: 1 - index, dueAt: self.after(500))
-            let trip = index == 0 ? DeliveryTrip(connection: 0, milliseconds: 7) : nil
+            let trip = index == 0 ? PushTrip(connection: 0, milliseconds: 7) : nil
             retry.attempt = AttemptResult(reason: "no \(index)", wasSent: index == 0, trip: trip)
             return retry
         }
@@ -112,10 +112,10 @@ import Testing
         try await backend.withStore { store, app in
             let (notification, _) = try await self.sent(store, app)
             let history = try #require(try await store.history(of: notification.id))
-            #expect(history.acceptance.receivedAt == self.now)
-            #expect(history.acceptance.checkedIn == 1500)
-            #expect(history.acceptance.warnings == ["to: nobody"])
-            #expect(history.openedAt == notification.createdAt)
+            #expect(history.beginning.acceptance.receivedAt == self.now)
+            #expect(history.beginning.acceptance.checkedIn == 1500)
+            #expect(history.beginning.acceptance.warnings == ["to: nobody"])
+            #expect(history.beginning.openedAt == notification.createdAt)
             #expect(history.pages?.pages == 1 && history.pages?.recipients == 1)
             #expect(history.pages?.longest == .milliseconds(88))
             #expect(history.retryPages == nil)

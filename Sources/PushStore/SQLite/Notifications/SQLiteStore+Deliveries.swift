@@ -12,6 +12,15 @@ extension SQLiteStore {
         _ condition: String,
         _ arguments: [any DatabaseValueConvertible & Sendable]
     ) async throws -> [DeliveryRecord] {
+        try await self.database.query { try Self.deliveries(keys: keys, condition, arguments, in: $0) }
+    }
+
+    private static func deliveries(
+        keys: String? = nil,
+        _ condition: String,
+        _ arguments: [any DatabaseValueConvertible & Sendable],
+        in database: Database
+    ) throws -> [DeliveryRecord] {
         let source = keys.map {
             """
             (\($0)) AS wanted CROSS JOIN delivery
@@ -29,14 +38,12 @@ extension SQLiteStore {
             LEFT JOIN reason ON reason.id = delivery.reason
             \(condition)
             """
-        return try await self.database.query { database in
-            try database.rows(sql: sql, StatementArguments(arguments)).map { row in
-                var delivery = try Self.delivery(row)
-                guard row.value("receipts") == ReceiptPrivacy.device else { return delivery }
-                let (number, subject) = (delivery.position.number, delivery.device ?? delivery.recipient)
-                delivery.receipts = try Self.receipts(of: number, subject: subject, in: database)
-                return delivery
-            }
+        return try database.rows(sql: sql, StatementArguments(arguments)).map { row in
+            var delivery = try Self.delivery(row)
+            guard row.value("receipts") == ReceiptPrivacy.device else { return delivery }
+            let (number, subject) = (delivery.position.number, delivery.device ?? delivery.recipient)
+            delivery.receipts = try Self.receipts(of: number, subject: subject, in: database)
+            return delivery
         }
     }
 
@@ -56,10 +63,18 @@ extension SQLiteStore {
     }
 
     package func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord? {
+        try await self.database.query { try Self.delivery(of: notificationPrefix, recipient: recipient, in: $0) }
+    }
+
+    static func delivery(
+        of notificationPrefix: DeliveryPrefix,
+        recipient: Int64,
+        in database: Database
+    ) throws -> DeliveryRecord? {
         let condition = """
             WHERE delivery.notification = (SELECT number FROM notification WHERE prefix = ?) AND delivery.recipient = ?
             """
-        return try await self.deliveries(condition, [notificationPrefix.bits, recipient]).first
+        return try Self.deliveries(condition, [notificationPrefix.bits, recipient], in: database).first
     }
 
     package func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor? {

@@ -7,13 +7,13 @@ final class ConnectionTable: Sendable {
     /// The most connections that are kept in memory.
     private static let maximumCount = 1000
 
-    private let known = Mutex<[ConnectionRecord: Int64]>([:])
+    private let known = Mutex<[OpenedConnection: Int64]>([:])
 
     /// Returns the connections for one transaction.
     func lookup() -> ConnectionLookup { ConnectionLookup(known: self.known.withLock { $0 }) }
 
     /// Keeps the ids that a transaction has added, once that is on disk.
-    func remember(_ found: [ConnectionRecord: Int64]) {
+    func remember(_ found: [OpenedConnection: Int64]) {
         guard !found.isEmpty else { return }
         self.known.withLock { known in
             if known.count + found.count > Self.maximumCount { known = [:] }
@@ -24,14 +24,14 @@ final class ConnectionTable: Sendable {
 
 /// The connections that one transaction writes.
 final class ConnectionLookup {
-    private let known: [ConnectionRecord: Int64]
+    private let known: [OpenedConnection: Int64]
     /// The ids that were not known before.
-    private(set) var found: [ConnectionRecord: Int64] = [:]
+    private(set) var found: [OpenedConnection: Int64] = [:]
 
-    init(known: [ConnectionRecord: Int64]) { self.known = known }
+    init(known: [OpenedConnection: Int64]) { self.known = known }
 
     /// Returns the id of a connection, which is added if it is new.
-    func id(of connection: ConnectionRecord, in database: Database) throws -> Int64 {
+    func id(of connection: OpenedConnection, in database: Database) throws -> Int64 {
         if let id = self.known[connection] ?? self.found[connection] { return id }
         let id = try database.insert(
             into: "connection",
@@ -45,7 +45,7 @@ final class ConnectionLookup {
     }
 }
 
-/// The way of a push in one number: the id of its connection, and the milliseconds up to the outcome.
+/// The transmission of a push in one number: the id of its connection, and the milliseconds up to the outcome.
 enum StoredTrip {
     private static let bits: Int64 = 17
     private static let most: Int64 = 1 << StoredTrip.bits - 1

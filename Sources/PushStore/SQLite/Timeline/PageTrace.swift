@@ -21,8 +21,8 @@ struct PageTrace {
         self.connections = try page.connections.map { try connections.id(of: $0, in: database) }
     }
 
-    /// Returns the number in which the ledger has the way of a push; `nil` if it is not known.
-    func trip(_ trip: DeliveryTrip?) -> Int64? {
+    /// Returns the number in which the ledger has the transmission of a push; `nil` if it is not known.
+    func trip(_ trip: PushTrip?) -> Int64? {
         guard let trip else { return nil }
         let index = Int(trip.connection)
         let connection = self.connections.indices.contains(index) ? self.connections[index] : 0

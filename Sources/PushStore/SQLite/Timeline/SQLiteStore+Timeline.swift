@@ -16,7 +16,7 @@ extension SQLiteStore {
         device: Int64?,
         token: DeviceToken,
         limit: Int
-    ) async throws -> [WaitingRecipient] {
+    ) async throws -> [RecipientKey] {
         // Notifications in progress are few. Those to tokens are found by the token.
         let sql = """
             SELECT id, recipient FROM (
@@ -33,38 +33,45 @@ extension SQLiteStore {
         return try await self.database.query { database in
             try database.rows(sql: sql, arguments).compactMap { row in
                 guard let id = row.uuid("id"), let recipient = row["recipient"] as Int64? else { return nil }
-                return WaitingRecipient(notification: id, recipient: recipient)
+                return RecipientKey(notification: id, recipient: recipient)
             }
         }
     }
 
     package func history(of notification: UUID, recipient: Int64) async throws -> DeliveryHistory? {
-        let delivery = try await self.delivery(of: DeliveryPrefix(of: notification), recipient: recipient)
-        return try await self.database.lookup { database in
+        try await self.database.lookup { database in
             guard let key = try TimelineQuery.Subject(notification, in: database) else { return nil }
             let query = TimelineQuery(subject: key, database: database)
-            var history = DeliveryHistory(delivery: delivery, attempts: try query.attempts(of: recipient))
+            let delivery = try Self.delivery(of: DeliveryPrefix(of: notification), recipient: recipient, in: database)
+            var history = DeliveryHistory(
+                beginning: try query.beginning(),
+                delivery: delivery,
+                attempts: try query.attempts(of: recipient)
+            )
             (history.connection, history.milliseconds) = try query.trip(of: recipient)
             history.nextTryAt = try query.nextTry(of: recipient)
             if let delivery {
                 history.page = try query.page(of: recipient, at: delivery.at)
                 history.events = try history.page?.block.flatMap(query.events(block:))
+                history.tokenEvents = try delivery.token.map(query.tokenEvents) ?? []
             }
             return history
         }
     }
 
     package func history(of notification: UUID) async throws -> NotificationHistory? {
-        try await self.database.lookup { database in
+        // The pages of a large campaign are many.
+        try await self.database.query { database in
             guard let key = try TimelineQuery.Subject(notification, in: database) else { return nil }
             let query = TimelineQuery(subject: key, database: database)
+            let (pages, retryPages) = (try query.pages(areRetries: false), try query.pages(areRetries: true))
+            let all = [pages, retryPages].compactMap { $0 }
             return NotificationHistory(
-                acceptance: try query.acceptance(),
-                openedAt: try query.openedAt(),
-                pages: try query.pages(areRetries: false),
-                retryPages: try query.pages(areRetries: true),
-                firstEvents: try query.edgeEvents(order: "ASC"),
-                lastEvents: try query.edgeEvents(order: "DESC")
+                beginning: try query.beginning(),
+                pages: pages?.summary,
+                retryPages: retryPages?.summary,
+                firstEvents: try all.compactMap(\.firstEventsAt).min().flatMap { try query.events(at: $0, .first) },
+                lastEvents: try all.compactMap(\.lastEventsAt).max().flatMap { try query.events(at: $0, .last) }
             )
         }
     }
@@ -74,6 +81,7 @@ extension SQLiteStore {
 struct TimelineQuery {
     /// A notification and its app, as the store numbers them.
     struct Subject {
+        let id: UUID
         let number, app: Int64
 
         init?(_ notification: UUID, in database: Database) throws {
@@ -81,7 +89,7 @@ struct TimelineQuery {
             guard let row = try database.row(sql: sql, [notification.uuidString]), let number = row["number"] as Int64?,
                 let app = row["app"] as Int64?
             else { return nil }
-            (self.number, self.app) = (number, app)
+            (self.id, self.number, self.app) = (notification, number, app)
         }
     }
 
@@ -93,26 +101,32 @@ struct TimelineQuery {
 
     // MARK: A notification
 
-    func acceptance() throws -> AcceptanceRecord {
-        let sql = "SELECT receivedAt, checkedIn, warnings FROM notification WHERE number = ?"
-        guard let row = try self.database.row(sql: sql, [self.subject.number]) else { return AcceptanceRecord() }
+    func beginning() throws -> NotificationBeginning {
+        let sql = "SELECT receivedAt, checkedIn, warnings, openedAt FROM notification WHERE number = ?"
+        guard let row = try self.database.row(sql: sql, [self.subject.number]) else {
+            return NotificationBeginning(acceptance: AcceptanceRecord())
+        }
         var record = AcceptanceRecord(receivedAt: row.time("receivedAt"), checkedIn: row["checkedIn"])
         if let text = row["warnings"] as Data?, case .array(let values)? = try? JSONValue(parsing: text) {
             record.warnings = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
         }
-        return record
+        return NotificationBeginning(acceptance: record, openedAt: row.time("openedAt"))
     }
 
-    func openedAt() throws -> Timestamp? {
-        try self.database.time(sql: "SELECT openedAt FROM notification WHERE number = ?", [self.subject.number])
+    /// Pages together, with the times of the first and of the last one that has events.
+    struct Pages {
+        var summary: PageSummary
+        var firstEventsAt, lastEventsAt: Timestamp?
     }
 
     /// Returns the pages together; `nil` if there is none.
-    func pages(areRetries: Bool) throws -> PageSummary? {
+    func pages(areRetries: Bool) throws -> Pages? {
         let sql = """
             SELECT count(*) AS pages, sum(recipients) AS recipients, min(coalesce(claimedAt, sentAt)) AS claimedAt,
                 min(sentAt) AS sentAt, max(answeredAt) AS answeredAt, max(committedAt) AS committedAt,
-                max(answeredAt - sentAt) AS longest
+                CAST(max(answeredAt - sentAt) AS INTEGER) AS longest,
+                min(answeredAt) FILTER (WHERE block IS NOT NULL) AS firstEventsAt,
+                max(answeredAt) FILTER (WHERE block IS NOT NULL) AS lastEventsAt
             FROM page WHERE notification = ? AND isRetry = ?
             """
         guard let row = try self.database.row(sql: sql, [self.subject.number, areRetries]),
@@ -121,7 +135,7 @@ struct TimelineQuery {
             let answeredAt = row.time("answeredAt"), let committedAt = row.time("committedAt"),
             let longest = row["longest"] as Int64?
         else { return nil }
-        return PageSummary(
+        let summary = PageSummary(
             pages: pages,
             recipients: recipients,
             firstClaimedAt: claimedAt,
@@ -130,21 +144,33 @@ struct TimelineQuery {
             lastCommittedAt: committedAt,
             longest: .milliseconds(max(0, longest))
         )
+        return Pages(
+            summary: summary,
+            firstEventsAt: row.time("firstEventsAt"),
+            lastEventsAt: row.time("lastEventsAt")
+        )
     }
 
-    /// Returns the events of the first or the last page that has some.
-    func edgeEvents(order: String) throws -> PageEvents? {
+    /// An end of the list of pages.
+    enum Edge {
+        case first, last
+    }
+
+    /// Returns the events of the first or the last page with events among those of one time.
+    func events(at time: Timestamp, _ edge: Edge) throws -> PageEvents? {
+        let order = edge == .first ? "ASC" : "DESC"
         let sql = """
-            SELECT block FROM page WHERE notification = ? AND block IS NOT NULL
-            ORDER BY answeredAt \(order), first \(order) LIMIT 1
+            SELECT block FROM page WHERE notification = ? AND answeredAt = ? AND block IS NOT NULL
+            ORDER BY first \(order) LIMIT 1
             """
-        return try self.database.integer(sql: sql, [self.subject.number]).flatMap(self.events(block:))
+        return try self.database.integer(sql: sql, [self.subject.number, time.milliseconds])
+            .flatMap(self.events(block:))
     }
 
     // MARK: A recipient
 
-    /// Returns the way of the push that decided a delivery.
-    func trip(of recipient: Int64) throws -> (ConnectionRecord?, milliseconds: Int?) {
+    /// Returns the transmission of the push that decided a delivery.
+    func trip(of recipient: Int64) throws -> (OpenedConnection?, milliseconds: Int?) {
         let sql = "SELECT trip FROM delivery WHERE notification = ? AND recipient = ?"
         guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient]) else {
             return (nil, nil)
@@ -152,13 +178,13 @@ struct TimelineQuery {
         return try self.trip(number)
     }
 
-    private func trip(_ number: Int64) throws -> (ConnectionRecord?, milliseconds: Int?) {
+    private func trip(_ number: Int64) throws -> (OpenedConnection?, milliseconds: Int?) {
         let (id, milliseconds) = StoredTrip.parts(number)
         let sql = "SELECT \(Self.ofConnection) FROM connection WHERE id = ?"
         guard let row = try self.database.row(sql: sql, [id]), let service = row["service"] as String?,
             let openedAt = row.time("openedAt")
         else { return (nil, milliseconds) }
-        let connection = ConnectionRecord(
+        let connection = OpenedConnection(
             service: service,
             address: row["address"],
             localPort: row["localPort"],
@@ -208,6 +234,22 @@ struct TimelineQuery {
                 milliseconds: milliseconds
             )
         }
+    }
+
+    /// The most changes of a token's state for one notification.
+    private static let maximumTokenEvents = 100
+
+    /// Returns the changes of a token's state that the notification led to, the oldest first: a walk over those of the
+    /// token.
+    func tokenEvents(of token: DeviceToken) throws -> [TokenEventRecord] {
+        let sql = """
+            SELECT * FROM tokenEvent INDEXED BY tokenEventByToken WHERE token = ? AND app = ? AND notification = ?
+            ORDER BY id LIMIT ?
+            """
+        let arguments: StatementArguments = [
+            token.databaseValue, self.subject.app, self.subject.id.uuidString, Self.maximumTokenEvents,
+        ]
+        return try self.database.rows(sql: sql, arguments).compactMap { try $0.readable(TokenEventWriter.record) }
     }
 
     /// Returns the time of the next try, by the steady clock; `nil` if there is none, or its time is not known yet.
