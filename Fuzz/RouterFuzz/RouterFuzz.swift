@@ -16,11 +16,16 @@ enum RouterFuzz {
     private static let rules = Self.required {
         try ScreenRules(
             screens: [
-                Screen("home"), Screen("empty", class: "Empty", path: "/"),
-                Screen("order", class: "Order", path: "/orders/:id", parameters: [.integer("id", in: 1...1000)]),
-                Screen("newest", path: "/orders/newest"),
-                Screen(
-                    "all",
+                NotificationScreen(name: "home"), NotificationScreen(name: "empty", class: "Empty", path: "/"),
+                NotificationScreen(
+                    name: "order",
+                    class: "Order",
+                    path: "/orders/:id",
+                    parameters: [.integer("id", in: 1...1000)]
+                ),
+                NotificationScreen(name: "newest", path: "/orders/newest"),
+                NotificationScreen(
+                    name: "all",
                     class: "All",
                     path: "/all/:text/:uuid",
                     parameters: [
@@ -56,11 +61,11 @@ enum RouterFuzz {
         do { return try make() } catch { preconditionFailure("\(error)") }
     }
 
-    private static func makeRouter(_ rules: ScreenRules) throws -> Router<Place> {
-        let makers: [(String, Router<Place>.Maker)] = rules.screens.map { screen in
+    private static func makeRouter(_ rules: ScreenRules) throws -> NotificationRouter<Place> {
+        let makers: [(String, NotificationRouter<Place>.Maker)] = rules.screens.map { screen in
             (screen.name, { values in Place(screen: screen.name, values: values) })
         }
-        return try Router(rules, destinations: Dictionary(uniqueKeysWithValues: makers))
+        return try NotificationRouter(rules, destinations: Dictionary(uniqueKeysWithValues: makers))
     }
 
     /// Checks that a rule file which is taken keeps all limits, and that one which is not says where it is wrong.
@@ -76,7 +81,7 @@ enum RouterFuzz {
         }
     }
 
-    private static func payload(_ text: Data, _ rules: ScreenRules, _ router: Router<Place>) {
+    private static func payload(_ text: Data, _ rules: ScreenRules, _ router: NotificationRouter<Place>) {
         guard let notification = ReceivedNotification(json: text) else { return }
         let route = router.route(notification)
         let names = ["class", "property", "path"]
@@ -102,7 +107,7 @@ enum RouterFuzz {
     }
 
     /// Checks that the screen is a declared one with values of its types and limits, or the fallback with a reason.
-    private static func check(_ route: Route<Place>, _ rules: ScreenRules) {
+    private static func check(_ route: NotificationRoute<Place>, _ rules: ScreenRules) {
         precondition(route.destination.screen == route.screen, "\(route)")
         guard let screen = rules.screens.first(where: { $0.name == route.screen }) else {
             preconditionFailure("\(route.screen) was not declared")
@@ -116,7 +121,7 @@ enum RouterFuzz {
         for parameter in screen.parameters { Self.check(parameter, route.destination.values) }
     }
 
-    private static func check(_ parameter: Screen.Parameter, _ values: ScreenValues) {
+    private static func check(_ parameter: NotificationScreen.Parameter, _ values: ScreenValues) {
         let name = parameter.name
         let isPresent: Bool
         switch parameter.type {

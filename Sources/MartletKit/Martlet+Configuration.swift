@@ -37,7 +37,8 @@ extension Martlet {
             guard let host = provider.host(), !host.isEmpty, isTLS || Self.isLocal(host, scheme: provider.scheme) else {
                 throw .insecureProvider
             }
-            guard (1...255).contains(app.utf8.count), app.utf8.allSatisfy(Self.isBundleCharacter) else {
+            guard (1...255).contains(app.utf8.count), app.utf8.allSatisfy({ $0.isName && $0 != UInt8(ascii: "_") })
+            else {
                 throw .invalidApp
             }
             guard key.hasPrefix("mk_public_"), key.utf8.count <= 200, key.utf8.allSatisfy({ (33...126).contains($0) })
@@ -52,15 +53,6 @@ extension Martlet {
             let isLoopback = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
             return isLoopback || ["localhost", "::1", "[::1]"].contains(host.lowercased())
         }
-
-        private static func isBundleCharacter(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
     }
 
     /// An error of ``Configuration``.
@@ -73,7 +65,8 @@ extension Martlet {
             switch self {
             case .insecureProvider: "the provider needs an https URL; http is for 127.0.0.1 and localhost only"
             case .invalidApp: "the app is a bundle id of letters, digits, dots and hyphens"
-            case .notPublicKey: "an app has a public key, mk_public_…: any other key would be in everybody's hands"
+            case .notPublicKey:
+                "an app has a public key, mk_public_…: any other key would be readable from the app's binary"
             }
         }
     }
@@ -81,35 +74,59 @@ extension Martlet {
     /// An occurrence that an app may want to know of or to log. The description has no token, secret or user.
     public enum Event: Hashable, Sendable, CustomStringConvertible {
         /// The provider has confirmed a token, with all that is wanted.
-        case registered(kind: String)
+        case registered(kind: TokenKind)
         /// The provider has removed the installation.
         case removed
         /// The provider refuses a member of the registration, or all of it. It is not sent again before it changes or the
         /// refresh interval has passed.
         case refused(member: String?, code: String, message: String)
         /// The user is not attached: ask the app's back end for a proof for this installation and attach the user with it.
-        case userProofNeeded(installation: UUID, why: String)
-        /// It is tried again after a time.
-        case retry(after: Duration, why: String)
+        case userProofNeeded(installation: UUID, reason: String)
+        /// What waits is tried again after a time.
+        case retry(Waiting, after: Duration, reason: String)
         case receiptsSent(count: Int)
-        case receiptsDropped(count: Int, why: String)
+        case receiptsDropped(count: Int, reason: String)
         /// Encrypted content cannot be opened, and its placeholder is shown.
-        case contentNotOpened(why: String)
+        case contentNotOpened(reason: String)
         /// The storage cannot be read or written, as before the first unlock of a device. Changes wait in memory.
-        case storageFailed(why: String)
+        case storageFailed(reason: String)
 
         public var description: String {
             switch self {
-            case .registered(let kind): "the provider has the \(kind) token"
+            case .registered(let kind): "the provider has the \(kind.rawValue) token"
             case .removed: "the provider has removed the installation"
             case .refused(let member, let code, let message):
                 "the provider refuses \(member ?? "the request"): \(message) (\(code))"
-            case .userProofNeeded(_, let why): "a new user proof is needed: \(why)"
-            case .retry(let after, let why): "tried again in \(after): \(why)"
+            case .userProofNeeded(_, let reason): "a new user proof is needed: \(reason)"
+            case .retry(let waiting, let after, let reason):
+                "\(waiting.rawValue): tried again in \(after): \(reason)"
             case .receiptsSent(let count): "\(count) receipts sent"
-            case .receiptsDropped(let count, let why): "\(count) receipts dropped: \(why)"
-            case .contentNotOpened(let why): "the placeholder is shown: \(why)"
-            case .storageFailed(let why): "the storage failed: \(why)"
+            case .receiptsDropped(let count, let reason): "\(count) receipts dropped: \(reason)"
+            case .contentNotOpened(let reason): "the placeholder is shown: \(reason)"
+            case .storageFailed(let reason): "the storage failed: \(reason)"
+            }
+        }
+    }
+
+    /// The work that waits for the provider.
+    public enum Waiting: String, Hashable, Sendable {
+        /// The registration, or the removal, of the installation.
+        case registration
+        /// The sending of receipts.
+        case receipts
+    }
+
+    /// An argument or a call that cannot be: the app's code must change.
+    public enum UsageError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// An argument exceeds a limit. Nothing has changed.
+        case invalidArgument(name: String, reason: String)
+        /// A service extension makes receipts and changes nothing.
+        case serviceExtension
+
+        public var description: String {
+            switch self {
+            case .invalidArgument(let name, let reason): "\(name): \(reason)"
+            case .serviceExtension: "a service extension changes nothing: have the app do it"
             }
         }
     }
@@ -120,7 +137,7 @@ extension Martlet {
         public let installation: UUID
         /// `true` if nothing is left to be sent: the provider has confirmed or refused everything.
         public let isConfirmed: Bool
-        public let preferences: Preferences
+        public let preferences: NotificationPreferences
         public let receiptPrivacy: ReceiptPrivacy
         /// The receipts that are still to be sent.
         public let waitingReceipts: Int

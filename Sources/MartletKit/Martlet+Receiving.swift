@@ -35,7 +35,11 @@ extension Martlet {
     /// - Parameters:
     ///   - notification: The id of a notification that this installation has received in the last 30 days.
     ///   - name: A name for what was done, at most 64 bytes.
-    public func converted(by notification: UUID, name: String? = nil) {
+    /// - Throws: ``UsageError`` for a name that is empty or longer.
+    public func recordConversion(of notification: UUID, name: String? = nil) throws(UsageError) {
+        guard name.map({ Self.isAction($0) }) ?? true else {
+            throw .invalidArgument(name: "name", reason: "use 1 to \(Receipt.maximumAction) bytes")
+        }
         self.loadOutbox()
         let known = self.unstored.lazy.filter { $0.notification == notification }.map(\.privacy).min()
         guard let privacy = self.outbox.privacy(of: notification) ?? known else { return }
@@ -64,7 +68,7 @@ extension Martlet {
     }
 
     private func record(_ notification: UUID, _ event: ReceiptEvent, action: String?, privacy: ReceiptPrivacy) {
-        if event == .action || action != nil, !(1...Receipt.maximumAction).contains(action?.utf8.count ?? 0) {
+        if let action, !Self.isAction(action) {
             let message = "an action has 1 to \(Receipt.maximumAction) bytes"
             return self.report(.refused(member: "action", code: "invalid_value", message: message))
         }
@@ -81,14 +85,17 @@ extension Martlet {
         guard let receipt = receipt.bounded(by: allowed), self.outbox.isNew(receipt.name) else { return }
         do {
             // Another process may have made it.
-            guard try self.storage.insert(receipt.name, StoredReceipt(receipt).data) else { return }
+            guard try self.storage.insert(StoredReceipt(receipt).data, for: receipt.name) else { return }
         } catch {
             self.keep(receipt)
-            self.report(.storageFailed(why: "\(error)"))
+            self.report(.storageFailed(reason: "\(error)"))
         }
         self.outbox.load(StoredReceipt(receipt))
         self.apply(self.outbox.prune(privacy: allowed, now: receipt.at))
     }
+
+    /// Returns `true` for a name that a receipt can have.
+    private static func isAction(_ name: String) -> Bool { (1...Receipt.maximumAction).contains(name.utf8.count) }
 
     /// Keeps a receipt in memory until the storage takes it.
     private func keep(_ receipt: Receipt) {
@@ -103,7 +110,7 @@ extension Martlet {
             if !self.unstored.isEmpty, let allowed = self.state()?.state.receiptPrivacy {
                 while let receipt = self.unstored.last {
                     if let receipt = receipt.bounded(by: allowed) {
-                        _ = try self.storage.insert(receipt.name, StoredReceipt(receipt).data)
+                        _ = try self.storage.insert(StoredReceipt(receipt).data, for: receipt.name)
                     }
                     self.unstored.removeLast()
                 }
@@ -121,7 +128,7 @@ extension Martlet {
             }
             if self.isBackOffStored { self.outbox.backOff = try self.storedBackOff() }
         } catch {
-            self.report(.storageFailed(why: "\(error)"))
+            self.report(.storageFailed(reason: "\(error)"))
         }
     }
 
@@ -130,10 +137,10 @@ extension Martlet {
         do {
             for name in changes.removed { try self.storage.remove(name) }
             for receipt in changes.sent {
-                try self.storage.write(receipt.name, StoredReceipt(receipt, isSent: true).data)
+                try self.storage.write(StoredReceipt(receipt, isSent: true).data, for: receipt.name)
             }
         } catch {
-            self.report(.storageFailed(why: "\(error)"))
+            self.report(.storageFailed(reason: "\(error)"))
         }
         for event in changes.events { self.report(event) }
     }
@@ -167,12 +174,12 @@ extension Martlet {
                 if backOff == BackOff() {
                     try self.storage.remove(Self.backOffName)
                 } else {
-                    try self.storage.write(Self.backOffName, JSONEncoder().encode(backOff))
+                    try self.storage.write(JSONEncoder().encode(backOff), for: Self.backOffName)
                 }
             }
             self.isBackOffStored = true
         } catch {
-            self.report(.storageFailed(why: "\(error)"))
+            self.report(.storageFailed(reason: "\(error)"))
         }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An app's side of push: registers the installation with the provider, attaches its user, and tells what became of
+/// An app's side of push: registers the installation with the provider, attaches its user, and reports receipts of
 /// notifications.
 ///
 /// Make one per process and keep it. What is asked of it is stored at once and sent when it can be; nothing has to be asked
@@ -12,8 +12,8 @@ public actor Martlet {
     private static let maximumRequests = 250
 
     nonisolated let configuration: Configuration
-    nonisolated let storage: any Storage
-    nonisolated let transport: any Transport
+    nonisolated let storage: any MartletStorage
+    nonisolated let transport: any MartletTransport
     let handler: (any NotificationHandler)?
     let report: @Sendable (Event) -> Void
     let surroundings: Surroundings
@@ -40,11 +40,11 @@ public actor Martlet {
     ///   - storage: A place that outlives the process, which the app's extension shares.
     ///   - transport: What carries requests. By default it is `URLSession`.
     ///   - handler: The app's answers to what arrives.
-    ///   - report: Hears what happens, for the log.
+    ///   - report: Receives each event, for the log.
     public init(
         _ configuration: Configuration,
-        storage: any Storage,
-        transport: any Transport = URLSessionTransport(),
+        storage: any MartletStorage,
+        transport: any MartletTransport = URLSessionTransport(),
         handler: (any NotificationHandler)? = nil,
         report: @escaping @Sendable (Event) -> Void = { _ in }
     ) {
@@ -53,8 +53,8 @@ public actor Martlet {
 
     init(
         _ configuration: Configuration,
-        _ storage: any Storage,
-        _ transport: any Transport,
+        _ storage: any MartletStorage,
+        _ transport: any MartletTransport,
         _ handler: (any NotificationHandler)?,
         _ report: @escaping @Sendable (Event) -> Void,
         surroundings: Surroundings
@@ -87,7 +87,7 @@ public actor Martlet {
             Status(
                 installation: machine.state.installation,
                 isConfirmed: machine.isConfirmed(now: self.surroundings.now()),
-                preferences: Preferences(machine.state.wanted["preferences"]),
+                preferences: NotificationPreferences(machine.state.wanted["preferences"]),
                 receiptPrivacy: machine.state.receiptPrivacy,
                 waitingReceipts: self.outbox.waiting.count
             )
@@ -107,7 +107,7 @@ extension Martlet {
         do {
             stored = try self.storedState()
         } catch {
-            self.report(.storageFailed(why: "\(error)"))
+            self.report(.storageFailed(reason: "\(error)"))
             return nil
         }
         let state =
@@ -139,7 +139,7 @@ extension Martlet {
         guard let data = try self.storage.read(Self.stateName) else { return nil }
         if let state = try? JSONDecoder().decode(RegistrationState.self, from: data) { return state }
         let lost = "the state is damaged: this is a new installation, and receipts are off until the app allows them"
-        self.report(.storageFailed(why: lost))
+        self.report(.storageFailed(reason: lost))
         var state = RegistrationState(installation: self.surroundings.uuid(), target: "", key: self.configuration.key)
         // Nobody knows any more what the user allowed.
         state.receiptPrivacy = .none
@@ -155,18 +155,21 @@ extension Martlet {
 
     private func save(_ machine: RegistrationStateMachine) {
         do {
-            try self.storage.write(Self.stateName, JSONEncoder().encode(machine.state))
+            try self.storage.write(JSONEncoder().encode(machine.state), for: Self.stateName)
         } catch {
-            self.report(.storageFailed(why: "\(error)"))
+            self.report(.storageFailed(reason: "\(error)"))
         }
     }
 
-    /// Changes the state, stores it and has it sent. Only the app does; a change before the storage can be read waits.
+    /// Changes the state for the app's code, stores it and has it sent.
+    /// - Throws: ``UsageError/serviceExtension``
+    func update(_ change: @escaping (inout RegistrationStateMachine) -> Void) throws(UsageError) {
+        guard self.configuration.role == .app else { throw .serviceExtension }
+        self.change(change)
+    }
+
+    /// Changes the state, stores it and has it sent. A change before the storage can be read waits.
     func change(_ change: @escaping (inout RegistrationStateMachine) -> Void) {
-        guard self.configuration.role == .app else {
-            let message = "a service extension changes nothing: have the app do it"
-            return self.report(.refused(member: nil, code: "service_extension", message: message))
-        }
         guard var machine = self.state() else { return self.changes.append(change) }
         change(&machine)
         self.store(machine)

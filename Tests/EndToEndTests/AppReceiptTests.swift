@@ -29,8 +29,8 @@ import Testing
                 let martlet = Martlet(configuration, storage: storage)
                 configuration.role = .serviceExtension
                 let other = Martlet(configuration, storage: storage)
-                await martlet.launched(DeviceProfile(capabilities: [.alert]))
-                await martlet.register(Data(repeating: 0xA7, count: 32))
+                try await martlet.updateProfile(DeviceProfile(capabilities: [.alert]))
+                try await martlet.register(token: Data(repeating: 0xA7, count: 32))
                 await martlet.synchronize()
 
                 let first = try await Self.send(provider, sender)
@@ -38,14 +38,14 @@ import Testing
                 _ = await other.receive(first.notification, .serviceExtension)
                 _ = await martlet.receive(first.notification, .opened)
                 _ = await martlet.receive(first.notification, .opened)
-                await martlet.converted(by: try #require(first.notification.id), name: "bought")
+                try await martlet.recordConversion(of: try #require(first.notification.id), name: "bought")
                 await martlet.synchronize()
                 let receipts = try await provider.api.get("/v1/notifications/\(first.id)/receipts").json["receipts"]
                 let events = receipts.elements.compactMap { $0["event"].stringValue }
                 #expect(events.sorted() == ["converted", "delivered", "opened", "shown"])
                 #expect(receipts.elements.allSatisfy { $0["deviceId"].integerValue != nil })
 
-                await martlet.setReceiptPrivacy(.counts)
+                try await martlet.setReceiptPrivacy(.counts)
                 let second = try await Self.send(provider, sender)
                 _ = await martlet.receive(second.notification, .opened)
                 await martlet.synchronize()

@@ -44,7 +44,7 @@ import Testing
             let issued = try await provider.api.post("\(Self.app)/user-secrets", [:])
             let secret = try #require(issued.json["secret"].stringValue)
             let martlet = Martlet(configuration, storage: try FolderStorage(folder: folder))
-            await martlet.launched(
+            try await martlet.updateProfile(
                 DeviceProfile(
                     locale: "pt-BR",
                     timeZone: "Europe/Berlin",
@@ -52,11 +52,14 @@ import Testing
                     capabilities: [.alert, .badge]
                 )
             )
-            await martlet.register(Self.token)
-            await martlet.register(Data(repeating: 0xB7, count: 32), as: .voip)
-            await martlet.register(Data(repeating: 0xC7, count: 32), as: .liveActivityUpdate(activity: "order-42"))
+            try await martlet.register(token: Self.token)
+            try await martlet.register(token: Data(repeating: 0xB7, count: 32), kind: .voip)
+            try await martlet.register(
+                token: Data(repeating: 0xC7, count: 32),
+                kind: .liveActivityUpdate(activity: "order-42")
+            )
             let status = try #require(await martlet.status())
-            await martlet.attach(userProof: try Self.proof("alice", status.installation, secret))
+            try await martlet.attach(userProof: try Self.proof("alice", status.installation, secret))
             await martlet.synchronize()
             #expect(await martlet.status()?.isConfirmed == true)
             let device = try #require(try await Self.devices(provider).first)
@@ -68,14 +71,14 @@ import Testing
 
             // The token changes, and the user leaves, in another process.
             let other = Martlet(configuration, storage: try FolderStorage(folder: folder))
-            await other.register(Data(repeating: 0xD7, count: 32))
-            await other.detach()
+            try await other.register(token: Data(repeating: 0xD7, count: 32))
+            try await other.detach()
             await other.synchronize()
             #expect(try await Self.devices(provider).isEmpty)
             let changed = try #require(try await Self.devices(provider, Data(repeating: 0xD7, count: 32)).first)
             #expect(changed["id"] == device["id"] && changed["user"].stringValue == nil)
 
-            await other.unregister()
+            try await other.unregister()
             await other.synchronize()
             #expect(try await Self.devices(provider, Data(repeating: 0xD7, count: 32)).isEmpty)
         }
@@ -85,11 +88,13 @@ import Testing
     func refusals() async throws {
         try await self.withApp { provider, configuration, folder in
             let martlet = Martlet(configuration, storage: try FolderStorage(folder: folder))
-            await martlet.launched(DeviceProfile(locale: "no locale!", timeZone: "Mars/Olympus", appVersion: "1.0"))
-            await martlet.setTags(["not-allowed"])
-            await martlet.setAttribute("team", to: "red")
-            await martlet.attach(userProof: "no.jwt.atall")
-            await martlet.register(Self.token)
+            try await martlet.updateProfile(
+                DeviceProfile(locale: "no locale!", timeZone: "Mars/Olympus", appVersion: "1.0")
+            )
+            try await martlet.setTags(["not-allowed"])
+            try await martlet.setAttribute("team", to: "red")
+            try await martlet.attach(userProof: "no.jwt.atall")
+            try await martlet.register(token: Self.token)
             await martlet.synchronize()
             let device = try #require(try await Self.devices(provider).first)
             #expect(device["appVersion"] == "1.0" && device["locale"].stringValue == nil)
@@ -102,7 +107,7 @@ import Testing
     func lostSecret() async throws {
         try await self.withApp { provider, configuration, folder in
             let martlet = Martlet(configuration, storage: try FolderStorage(folder: folder))
-            await martlet.register(Self.token)
+            try await martlet.register(token: Self.token)
             await martlet.synchronize()
             let first = try #require(await martlet.status()?.installation)
             let file = folder.appending(path: "state")
@@ -110,7 +115,7 @@ import Testing
             let secret = try #require(state.firstMatch(of: /"secret":"[^"]*"/))
             try Data(state.replacing(secret.output, with: #""secret":"lost""#).utf8).write(to: file)
             let other = Martlet(configuration, storage: try FolderStorage(folder: folder))
-            await other.register(Data(repeating: 0xD7, count: 32))
+            try await other.register(token: Data(repeating: 0xD7, count: 32))
             await other.synchronize()
             let second = try #require(await other.status())
             #expect(second.isConfirmed && second.installation != first)
@@ -125,11 +130,11 @@ import Testing
             let nowhere = try #require(URL(string: "http://127.0.0.1:1"))
             let settings = try Martlet.Configuration(provider: nowhere, app: configuration.app, key: configuration.key)
             let martlet = Martlet(settings, storage: try FolderStorage(folder: folder))
-            await martlet.register(Self.token)
+            try await martlet.register(token: Self.token)
             await martlet.synchronize()
             #expect(await martlet.status()?.isConfirmed == false)
             let later = Martlet(configuration, storage: try FolderStorage(folder: folder))
-            await later.register(Self.token)
+            try await later.register(token: Self.token)
             await later.synchronize()
             #expect(await later.status()?.isConfirmed == true)
         }

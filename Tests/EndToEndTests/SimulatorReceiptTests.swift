@@ -43,7 +43,7 @@ import Testing
     }
 
     /// A transport that can be away.
-    private final class Away: Transport {
+    private final class Away: MartletTransport {
         let isAway = Mutex(false)
         private let base = URLSessionTransport()
 

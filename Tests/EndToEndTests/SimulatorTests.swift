@@ -195,7 +195,7 @@ extension RunningLoop {
     /// - Parameter transport: What carries the app's requests.
     func withPhone<Value: Sendable>(
         in directory: String,
-        transport: any Transport = URLSessionTransport(),
+        transport: any MartletTransport = URLSessionTransport(),
         _ body: @escaping @Sendable (SimulatedPhone) async throws -> Value
     ) async throws -> Value {
         let api = self.provider.api

@@ -41,9 +41,9 @@ import Testing
         arguments: ["24:00", "7:00", "07:60", "0700", "", "07:00:00", "-1:00", "+1:00", "aa:bb"]
     )
     func quietHours(text: String) {
-        #expect(Preferences.QuietHours(from: text, to: "07:00") == nil)
-        #expect(Preferences.QuietHours(from: "22:00", to: text) == nil)
-        #expect(Preferences.QuietHours(from: "00:00", to: "23:59") != nil)
-        #expect(Preferences.QuietHours(from: "22:00", to: "22:00") == nil)
+        #expect(NotificationPreferences.QuietHours(from: text, to: "07:00") == nil)
+        #expect(NotificationPreferences.QuietHours(from: "22:00", to: text) == nil)
+        #expect(NotificationPreferences.QuietHours(from: "00:00", to: "23:59") != nil)
+        #expect(NotificationPreferences.QuietHours(from: "22:00", to: "22:00") == nil)
     }
 }

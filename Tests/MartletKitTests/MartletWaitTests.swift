@@ -12,7 +12,7 @@ import Testing
     /// The storage of an app that is registered.
     private static func registered() async throws -> MemoryStorage {
         let app = try TestApp()
-        await app.martlet.register(TestApp.token)
+        try await app.martlet.register(token: TestApp.token)
         await app.martlet.synchronize()
         return app.storage
     }
@@ -78,7 +78,7 @@ import Testing
             let app = try TestApp(storage: storage, transport: transport, role: .serviceExtension)
             _ = await app.martlet.receive(try Self.notification(), .serviceExtension)
             #expect(transport.requests.count == (storage.all.keys.contains("tries") ? 0 : 1))
-            try storage.write("tries", Data())
+            try storage.write(Data(), for: "tries")
         }
         let app = try TestApp(storage: storage)
         await app.martlet.synchronize()
@@ -95,7 +95,7 @@ import Testing
     func firstUnlock(privacy: ReceiptPrivacy) async throws {
         let storage = try await Self.registered()
         let before = try TestApp(storage: storage)
-        await before.martlet.setReceiptPrivacy(privacy)
+        try await before.martlet.setReceiptPrivacy(privacy)
         storage.fail()
         let app = try TestApp(storage: storage)
         _ = await app.martlet.receive(try Self.notification(), .background)
@@ -114,7 +114,7 @@ import Testing
         app.storage.fail()
         _ = await app.martlet.receive(try Self.notification(), .background)
         app.storage.fail(false)
-        await app.martlet.unregister()
+        try await app.martlet.unregister()
         await app.martlet.synchronize()
         #expect(app.storage.all.keys.sorted() == ["state"])
     }

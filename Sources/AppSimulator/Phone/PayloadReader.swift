@@ -55,7 +55,7 @@ struct PayloadReader {
         return self.reject(name, "is not a whole number of 0 or more")
     }
 
-    /// Returns whether a member is the number 1, which is how payloads say yes (reference 3.1).
+    /// Returns `true` if a member is the number 1, which is how payloads say yes (reference 3.1).
     mutating func isOne(_ name: String) -> Bool {
         switch self.value(name) {
         case nil, .integer(0)?: return false

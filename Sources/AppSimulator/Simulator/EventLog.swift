@@ -33,7 +33,9 @@ final class EventLog: Sendable {
         guard self.state.withLock({ $0.install == install }) else { return }
         switch event {
         case .registered(let kind):
-            self.report(SimulatorEvent(.registered, "the provider has the \(kind) token", ["kind": kind.json]))
+            self.report(
+                SimulatorEvent(.registered, "the provider has the \(kind.rawValue) token", ["kind": kind.rawValue.json])
+            )
         case .receiptsSent(let count):
             let text = count == 1 ? "1 is with the provider" : "\(count) are with the provider"
             var event = SimulatorEvent(.receipts, text, ["sent": .integer(Int64(count))])

@@ -12,7 +12,7 @@ package struct ScreenRouter: Sendable {
         package let refusal: String?
     }
 
-    private let router: Router<[String: PushSupport.JSONValue]>
+    private let router: NotificationRouter<[String: PushSupport.JSONValue]>
 
     /// Reads a rule file.
     /// - Throws: ``PhoneError`` that names the place in it.
@@ -22,7 +22,7 @@ package struct ScreenRouter: Sendable {
             let makers = rules.screens.map { screen in
                 (screen.name, { @Sendable values in try Self.values(values, of: screen) })
             }
-            self.router = try Router(rules, destinations: Dictionary(makers) { first, _ in first })
+            self.router = try NotificationRouter(rules, destinations: Dictionary(makers) { first, _ in first })
         } catch {
             throw PhoneError("the rule file cannot be used: \(error)")
         }
@@ -37,7 +37,7 @@ package struct ScreenRouter: Sendable {
 
     private static func values(
         _ values: ScreenValues,
-        of screen: Screen
+        of screen: NotificationScreen
     ) throws -> [String: PushSupport.JSONValue] {
         var texts: [String: PushSupport.JSONValue] = [:]
         for parameter in screen.parameters {

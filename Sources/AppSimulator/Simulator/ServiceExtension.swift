@@ -38,7 +38,9 @@ struct ServiceExtension: Sendable {
         // A simulator works without the network.
         policy.allowsLocalServers = true
         do {
-            if let attachment = try await AttachmentLoader(folder: self.folder, policy: policy).load(notification) {
+            if let attachment = try await AttachmentLoader(folder: self.folder, policy: policy).attachment(
+                of: notification
+            ) {
                 extended.attachment = attachment.file.path
                 done.append("attachment of type \(attachment.type.rawValue)")
             }

@@ -11,7 +11,7 @@ struct SimulatedApp: Sendable {
 
     /// - Parameters:
     ///   - folder: The folder of one installation of the app.
-    ///   - report: Hears what the library tells.
+    ///   - report: Receives each event of the library.
     init(
         _ configuration: SimulatorConfiguration,
         folder: String,
@@ -47,7 +47,7 @@ struct SimulatedApp: Sendable {
     /// Tells the provider the key to which content can be encrypted.
     func registerKey() async throws {
         let key = try self.serviceExtension.keys.current()
-        await self.martlet.setEncryptionKey(key)
+        try await self.martlet.setEncryptionKey(key)
     }
 
     /// Hands a notification to the app.

@@ -16,24 +16,24 @@ extension Simulator {
         case .action(let number, let id, let text): try await self.act(on: number, id: id, text: text)
         case .convert(let name): try await self.convert(name)
         case .background: self.isInForeground = false
-        case .foreground: await self.comeForward()
+        case .foreground: try await self.comeForward()
         case .badge(let number):
             try self.setBadge(number)
         case .login(let proof):
-            await self.app.martlet.attach(userProof: proof)
+            try await self.app.martlet.attach(userProof: proof)
             await self.synchronize()
         case .logout:
-            await self.app.martlet.detach()
+            try await self.app.martlet.detach()
             await self.synchronize()
         case .reinstall: try await self.reinstall()
         case .optOut(let category): try await self.prefer { $0.optOuts.insert(category) }
         case .optIn(let category): try await self.prefer { $0.optOuts.remove(category) }
         case .quiet(let times):
             try await self.prefer { preferences in
-                preferences.quietHours = times.flatMap { Preferences.QuietHours(from: $0.from, to: $0.to) }
+                preferences.quietHours = times.flatMap { NotificationPreferences.QuietHours(from: $0.from, to: $0.to) }
             }
-        case .deny(let capability): await self.allow { $0.remove(capability) }
-        case .allow(let capability): await self.allow { $0.insert(capability) }
+        case .deny(let capability): try await self.allow { $0.remove(capability) }
+        case .allow(let capability): try await self.allow { $0.insert(capability) }
         case .flush: await self.synchronize()
         case .wait(let name, let count, let seconds): try await self.wait(for: name, count: count, seconds: seconds)
         case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
@@ -93,7 +93,7 @@ extension Simulator {
     private func open(_ number: Int?) async throws {
         let entry = try self.center.take(number)
         self.keep()
-        await self.comeForward()
+        try await self.comeForward()
         self.lastOpened = entry
         self.log.report(SimulatorEvent(.opened, entry))
         self.show(entry)
@@ -130,7 +130,7 @@ extension Simulator {
             categories: self.configuration.categories
         )
         self.keep()
-        if action.foreground == true { await self.comeForward() }
+        if action.foreground == true { try await self.comeForward() }
         self.lastOpened = entry
         self.log.report(SimulatorEvent(.action, entry, ["action": id.json, "text": text?.json]))
         await self.app.receive(entry.payload, .action(id, text: text))
@@ -142,29 +142,29 @@ extension Simulator {
             throw PhoneError("notification \(entry.number) asks for no receipts")
         }
         self.log.report(SimulatorEvent(.converted, entry, ["name": name?.json]))
-        await self.app.martlet.converted(by: id, name: name)
+        try await self.app.martlet.recordConversion(of: id, name: name)
         await self.synchronize()
     }
 
-    private func comeForward() async {
+    private func comeForward() async throws {
         guard !self.isInForeground else { return }
         self.isInForeground = true
-        await self.app.martlet.launched(self.profile)
+        try await self.app.martlet.updateProfile(self.profile)
     }
 
-    private func allow(_ change: (inout Set<PhoneCapability>) -> Void) async {
+    private func allow(_ change: (inout Set<PhoneCapability>) -> Void) async throws {
         change(&self.center.capabilities)
         self.keep()
-        await self.app.martlet.launched(self.profile)
+        try await self.app.martlet.updateProfile(self.profile)
         await self.synchronize()
     }
 
-    private func prefer(_ change: (inout Preferences) -> Void) async throws {
+    private func prefer(_ change: (inout NotificationPreferences) -> Void) async throws {
         guard var preferences = await self.app.martlet.status()?.preferences else {
             throw PhoneError("the app's folder cannot be read")
         }
         change(&preferences)
-        await self.app.martlet.setPreferences(preferences)
+        try await self.app.martlet.setPreferences(preferences)
         await self.synchronize()
     }
 

@@ -38,7 +38,7 @@ package actor Simulator: Service {
     /// Makes the phone of a folder.
     /// - Parameters:
     ///   - identity: The identity of the device.
-    ///   - print: Hears each event.
+    ///   - print: Receives each event.
     /// - Throws: ``PhoneError`` for a folder or a configuration that cannot be used.
     package init(
         _ configuration: SimulatorConfiguration,
@@ -98,8 +98,12 @@ package actor Simulator: Service {
         } catch {
             self.log.problem("there is no key for encrypted content: \(ErrorDescription.of(error))")
         }
-        await self.app.martlet.launched(self.profile)
-        if let proof = self.configuration.userProof { await self.app.martlet.attach(userProof: proof) }
+        do {
+            try await self.app.martlet.updateProfile(self.profile)
+            if let proof = self.configuration.userProof { try await self.app.martlet.attach(userProof: proof) }
+        } catch {
+            self.log.problem("\(error)")
+        }
         self.advance()
     }
 
@@ -122,7 +126,7 @@ package actor Simulator: Service {
                 try self.services.save(device.identity)
                 let text = "device token \(token.prefix(16))… (\(bytes.count) bytes)"
                 self.log.report(SimulatorEvent(.connected, text, ["deviceToken": token.json]))
-                await self.app.martlet.register(bytes)
+                try await self.app.martlet.register(token: bytes)
                 if await self.app.martlet.status()?.isConfirmed == true {
                     // Nothing is sent then, and who waits for it should not wait in vain.
                     self.log.report(SimulatorEvent(.registered, "the provider has this installation already"))

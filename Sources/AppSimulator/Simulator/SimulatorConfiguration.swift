@@ -22,7 +22,7 @@ package struct SimulatorConfiguration: Sendable {
     /// The categories that the app has registered.
     package var categories: [NotificationCategory] = []
     /// The carrier of the app's requests. Default `URLSession`.
-    package var transport: any Transport = URLSessionTransport()
+    package var transport: any MartletTransport = URLSessionTransport()
     /// The text of the rule file for screens; `nil` for none.
     package var routes: Data?
 

@@ -17,15 +17,15 @@ public struct EncryptionKeys: Sendable {
     private let now: @Sendable () -> Date
 
     /// - Parameter storage: the storage that app and extension share.
-    public init(storage: any Storage) { self.init(storage: storage, now: { Date() }) }
+    public init(storage: any MartletStorage) { self.init(storage: storage, now: { Date() }) }
 
-    init(storage: any Storage, now: @escaping @Sendable () -> Date) {
+    init(storage: any MartletStorage, now: @escaping @Sendable () -> Date) {
         self.value = SharedValue(storage: storage, prefix: "key-")
         self.now = now
     }
 
     /// Returns the key to register with the provider. The first call makes it, and each removes keys that open nothing any more.
-    /// - Throws: ``Damage``, or an error of the storage.
+    /// - Throws: ``DamageError``, or an error of the storage.
     public func current() throws -> EncryptionKey {
         try self.value.update { stored in
             var ring = try KeyRing(stored: stored)
@@ -60,7 +60,7 @@ public struct EncryptionKeys: Sendable {
         guard let sealed = notification.sealed else {
             return OpenedNotification(notification: notification, failure: nil)
         }
-        do throws(OpeningFailure) {
+        do throws(OpeningError) {
             let payload = try self.payload(of: sealed, in: notification, app: app)
             return OpenedNotification(notification: notification.opened(payload), failure: nil)
         } catch {
@@ -72,7 +72,7 @@ public struct EncryptionKeys: Sendable {
         of sealed: SealedContent,
         in notification: ReceivedNotification,
         app: String
-    ) throws(OpeningFailure) -> [String: JSONValue] {
+    ) throws(OpeningError) -> [String: JSONValue] {
         guard case .encrypted(let id, let data) = sealed, let notification = notification.id else { throw .malformed }
         let ring: KeyRing
         do { ring = try KeyRing(stored: try self.value.read()) } catch { throw .keysUnreadable("\(error)".forLog) }
@@ -86,7 +86,9 @@ public struct EncryptionKeys: Sendable {
     }
 
     /// The stored keys cannot be read. ``rotate()`` makes new ones.
-    public struct Damage: Error, Hashable, Sendable {}
+    public struct DamageError: Error, Hashable, Sendable, CustomStringConvertible {
+        public var description: String { "the stored keys are damaged: rotate() makes new ones" }
+    }
 }
 
 /// A key of the installation, as the provider gets it.
@@ -104,11 +106,11 @@ public struct OpenedNotification: Hashable, Sendable {
     /// The content, or the placeholder.
     public let notification: ReceivedNotification
     /// The reason why it is the placeholder; `nil` if nothing failed.
-    public let failure: OpeningFailure?
+    public let failure: OpeningError?
 }
 
 /// The reason why encrypted content cannot be shown.
-public enum OpeningFailure: Error, Hashable, Sendable, CustomStringConvertible {
+public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `martlet.sealed` has not the form that it should, or there is no id of the notification.
     case malformed
     /// There is no such key, or no longer: the app was installed anew, or the content is older than 30 days.

@@ -24,12 +24,12 @@ struct KeyRing: Codable {
     init() {}
 
     /// Reads what is stored; nothing makes an empty ring.
-    init(stored: Data?) throws(EncryptionKeys.Damage) {
+    init(stored: Data?) throws(EncryptionKeys.DamageError) {
         guard let stored else { return }
         guard let ring = try? JSONDecoder().decode(KeyRing.self, from: stored), let last = ring.keys.last,
             last.replaced == nil, ring.keys.count <= EncryptionKeys.maximumCount,
             ring.keys.allSatisfy({ $0.curveKey != nil })
-        else { throw EncryptionKeys.Damage() }
+        else { throw EncryptionKeys.DamageError() }
         self = ring
     }
 

@@ -3,8 +3,9 @@ extension Martlet {
     /// Registers the key to which the provider encrypts content; `nil` ends encryption.
     ///
     /// Call it at each launch with ``EncryptionKeys/current()`` of the same storage, and after ``EncryptionKeys/rotate()``.
-    public func setEncryptionKey(_ key: EncryptionKey?) {
-        self.setEncryptionKey(id: key?.id ?? "", publicKey: key?.publicKey)
+    /// - Throws: ``UsageError/serviceExtension``
+    public func setEncryptionKey(_ key: EncryptionKey?) throws(UsageError) {
+        try self.setEncryptionKey(id: key?.id ?? "", publicKey: key?.publicKey)
     }
 }
 #endif
@@ -16,7 +17,7 @@ extension Martlet {
         do {
             try EncryptionKeys(storage: self.storage).removeAll()
         } catch {
-            self.report(.storageFailed(why: "\(error)"))
+            self.report(.storageFailed(reason: "\(error)"))
         }
         #endif
     }
@@ -26,10 +27,10 @@ extension Martlet {
         guard notification.sealed != nil else { return notification }
         #if Encryption
         let opened = EncryptionKeys(storage: self.storage).open(notification, app: self.configuration.app)
-        if let failure = opened.failure { self.report(.contentNotOpened(why: failure.description)) }
+        if let failure = opened.failure { self.report(.contentNotOpened(reason: failure.description)) }
         return opened.notification
         #else
-        self.report(.contentNotOpened(why: "the app was built without the trait Encryption"))
+        self.report(.contentNotOpened(reason: "the app was built without the trait Encryption"))
         return notification
         #endif
     }

@@ -9,7 +9,7 @@ struct AttachmentDownload: Sendable {
         case requested
         /// The file arrives: its type, its first bytes, its size up to here.
         case receiving(AttachmentType, start: [UInt8], size: Int)
-        case failed(AttachmentFailure)
+        case failed(AttachmentError)
     }
 
     private let policy: AttachmentPolicy
@@ -20,7 +20,7 @@ struct AttachmentDownload: Sendable {
     private var state = State.requested
 
     /// - Parameter type: the content type that the payload declares; `nil` if it declares none.
-    init(_ url: String, type: String? = nil, policy: AttachmentPolicy) throws(AttachmentFailure) {
+    init(_ url: String, type: String? = nil, policy: AttachmentPolicy) throws(AttachmentError) {
         self.policy = policy
         self.url = try AttachmentURL(url, allowsLocalServers: policy.allowsLocalServers)
         if let type {
@@ -34,7 +34,7 @@ struct AttachmentDownload: Sendable {
     }
 
     /// Reads a payload's member `attachment`: a URL, or an object with `url` and `type`.
-    init(_ member: JSONValue, policy: AttachmentPolicy) throws(AttachmentFailure) {
+    init(_ member: JSONValue, policy: AttachmentPolicy) throws(AttachmentError) {
         switch member {
         case .string(let url): try self.init(url, policy: policy)
         case .object(let members):
@@ -56,7 +56,7 @@ struct AttachmentDownload: Sendable {
         case receive
         /// Request this URL instead.
         case follow(URL)
-        case fail(AttachmentFailure)
+        case fail(AttachmentError)
     }
 
     /// A response has arrived, whose body is still outstanding.
@@ -65,7 +65,7 @@ struct AttachmentDownload: Sendable {
     ///   - length: the announced size of the body; `nil` if none was announced.
     mutating func responded(status: Int, length: Int64?, header: (String) -> String?) -> OnResponse {
         guard case .requested = self.state else { return self.failing(self.failure ?? .status(status)) }
-        do throws(AttachmentFailure) {
+        do throws(AttachmentError) {
             switch status {
             case 200: return try self.accepted(contentType: header("content-type"), length: length)
             case 301, 302, 303, 307, 308:
@@ -84,7 +84,7 @@ struct AttachmentDownload: Sendable {
         }
     }
 
-    private mutating func accepted(contentType: String?, length: Int64?) throws(AttachmentFailure) -> OnResponse {
+    private mutating func accepted(contentType: String?, length: Int64?) throws(AttachmentError) -> OnResponse {
         guard let type = contentType.flatMap({ AttachmentType(contentType: $0) }), self.policy.types.contains(type)
         else {
             throw .typeNotAllowed
@@ -95,14 +95,14 @@ struct AttachmentDownload: Sendable {
         return .receive
     }
 
-    private mutating func failing(_ failure: AttachmentFailure) -> OnResponse {
+    private mutating func failing(_ failure: AttachmentError) -> OnResponse {
         self.state = .failed(failure)
         return .fail(failure)
     }
 
     enum OnBytes: Equatable {
         case write
-        case fail(AttachmentFailure)
+        case fail(AttachmentError)
     }
 
     /// A piece of the body has arrived.
@@ -127,8 +127,8 @@ struct AttachmentDownload: Sendable {
 
     /// The body has ended.
     /// - Returns: The type that was declared and verified.
-    /// - Throws: ``AttachmentFailure``
-    func finished() throws(AttachmentFailure) -> AttachmentType {
+    /// - Throws: ``AttachmentError``
+    func finished() throws(AttachmentError) -> AttachmentType {
         switch self.state {
         case .requested: throw .connection("the server closed the connection")
         case .failed(let failure): throw failure
@@ -140,7 +140,7 @@ struct AttachmentDownload: Sendable {
     }
 
     /// The failure that ended the download.
-    var failure: AttachmentFailure? {
+    var failure: AttachmentError? {
         guard case .failed(let failure) = self.state else { return nil }
         return failure
     }

@@ -19,14 +19,15 @@ public struct AttachmentLoader: Sendable {
     ///
     /// The name of the file is made here: neither the payload nor the server has a part in it. A download that fails, or is
     /// cancelled, leaves no file.
-    /// - Returns: `nil` if the notification has no attachment.
-    /// - Throws: ``AttachmentFailure``
-    public func load(_ notification: ReceivedNotification) async throws(AttachmentFailure) -> DownloadedAttachment? {
+    /// - Returns: The file; `nil` if the notification has no attachment.
+    /// - Throws: ``AttachmentError``
+    public func attachment(of notification: ReceivedNotification) async throws(AttachmentError) -> DownloadedAttachment?
+    {
         guard let member = notification.data["attachment"], member != .null else { return nil }
         return try await self.load(try AttachmentDownload(member, policy: self.policy))
     }
 
-    private func load(_ download: AttachmentDownload) async throws(AttachmentFailure) -> DownloadedAttachment {
+    private func load(_ download: AttachmentDownload) async throws(AttachmentError) -> DownloadedAttachment {
         let unfinished = self.folder.appending(path: UUID().uuidString)
         do {
             try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
@@ -38,7 +39,7 @@ public struct AttachmentLoader: Sendable {
             return DownloadedAttachment(file: file, type: type)
         } catch {
             try? FileManager.default.removeItem(at: unfinished)
-            throw error as? AttachmentFailure ?? .file("\(error)".forLog)
+            throw error as? AttachmentError ?? .file("\(error)".forLog)
         }
     }
 }

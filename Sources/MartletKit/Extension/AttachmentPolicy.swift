@@ -31,7 +31,7 @@ public struct AttachmentPolicy: Hashable, Sendable {
 }
 
 /// The reason why there is no attachment.
-public enum AttachmentFailure: Error, Hashable, Sendable, CustomStringConvertible {
+public enum AttachmentError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The payload's member `attachment` is neither a URL nor an object with `url` and `type`.
     case malformedMember
     /// The URL is too long, or has a form that an attachment's does not need, such as a user's name.

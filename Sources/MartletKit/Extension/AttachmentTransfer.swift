@@ -8,7 +8,7 @@ import FoundationNetworking
 ///
 /// It is unchecked because everything that changes is used on `queue` only, which runs one operation at a time.
 final class AttachmentTransfer: NSObject, @unchecked Sendable {
-    typealias Outcome = Result<AttachmentType, AttachmentFailure>
+    typealias Outcome = Result<AttachmentType, AttachmentError>
 
     private let queue = OperationQueue()
     private let file: FileHandle
@@ -134,7 +134,7 @@ extension AttachmentTransfer: URLSessionDataDelegate {
         if let error {
             self.end(.failure(.connection("\(error.localizedDescription)".forLog)))
         } else {
-            do throws(AttachmentFailure) {
+            do throws(AttachmentError) {
                 self.end(.success(try self.download.finished()))
             } catch {
                 self.end(.failure(error))

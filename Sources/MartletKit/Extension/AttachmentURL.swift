@@ -9,7 +9,7 @@ struct AttachmentURL: Hashable, Sendable {
 
     let url: URL
 
-    init(_ text: String, allowsLocalServers: Bool = false) throws(AttachmentFailure) {
+    init(_ text: String, allowsLocalServers: Bool = false) throws(AttachmentError) {
         guard text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy(\.isInURL) else { throw .malformedURL }
         let rest: Substring
         if let secure = Self.dropping("https://", from: text) {
@@ -31,7 +31,7 @@ struct AttachmentURL: Hashable, Sendable {
     }
 
     /// Returns the URL that a `location` of this one's response leads to.
-    func redirected(to location: String, allowsLocalServers: Bool) throws(AttachmentFailure) -> AttachmentURL {
+    func redirected(to location: String, allowsLocalServers: Bool) throws(AttachmentError) -> AttachmentURL {
         guard location.utf8.count <= Self.maximumLength, location.utf8.allSatisfy(\.isInURL),
             let url = URL(string: location, relativeTo: self.url)
         else { throw .malformedURL }
@@ -43,7 +43,7 @@ struct AttachmentURL: Hashable, Sendable {
         return text.dropFirst(scheme.count)
     }
 
-    private static func host(of authority: Substring) throws(AttachmentFailure) -> AttachmentHost {
+    private static func host(of authority: Substring) throws(AttachmentError) -> AttachmentHost {
         var (host, port) = (authority, Substring())
         if authority.hasPrefix("[") {
             guard let end = authority.firstIndex(of: "]") else { throw .malformedURL }
@@ -77,7 +77,7 @@ struct AttachmentHost: Hashable, Sendable {
         if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
         guard text.utf8.count <= 253, let last = labels.last, labels.allSatisfy(Self.isLabel) else { return nil }
         if Self.isNumber(last) {
-            // Resolvers also take 127.1, 0x7f000001 and 017700000001 for addresses, which no honest URL has.
+            // Resolvers also take 127.1, 0x7f000001 and 017700000001 for addresses, which which never occur in legitimate URLs.
             guard let bytes = Self.bytes(labels), text.last != "." else { return nil }
             self.isLocal = Self.isLocal(bytes: bytes)
         } else {

@@ -5,8 +5,8 @@ public struct BadgeCount: Sendable {
     /// A change of the number. The result is kept between 0 and ``BadgeCount/maximum``.
     public enum Change: Hashable, Sendable {
         case set(Int)
+        /// Adds to the number; a negative one is taken off.
         case increment(Int)
-        case decrement(Int)
     }
 
     public static let maximum = 99_999
@@ -14,7 +14,7 @@ public struct BadgeCount: Sendable {
     private let value: SharedValue
 
     /// - Parameter storage: the storage that app and extension share.
-    public init(storage: any Storage) { self.value = SharedValue(storage: storage, prefix: "badge-") }
+    public init(storage: any MartletStorage) { self.value = SharedValue(storage: storage, prefix: "badge-") }
 
     /// Returns the number; 0 if it was never changed.
     /// - Throws: An error of the storage.
@@ -47,7 +47,6 @@ public struct BadgeCount: Sendable {
             switch change {
             case .set(let number): (number, false)
             case .increment(let difference): number.addingReportingOverflow(difference)
-            case .decrement(let difference): number.subtractingReportingOverflow(difference)
             }
         guard !isOverflow else { return change.grows ? Self.maximum : 0 }
         return min(max(result, 0), Self.maximum)
@@ -66,7 +65,6 @@ extension BadgeCount.Change {
         switch self {
         case .set(let number): number > 0
         case .increment(let difference): difference > 0
-        case .decrement(let difference): difference < 0
         }
     }
 }

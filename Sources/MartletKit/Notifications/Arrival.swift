@@ -33,23 +33,21 @@ public enum FetchResult: Hashable, Sendable {
     case newData, noData, failed
 }
 
-/// The app's answers to what arrives. Each has a default.
+/// The app's answers to what arrives.
 public protocol NotificationHandler: Sendable {
     /// Returns how a notification is presented in the foreground. By default it is presented whole.
     func presentation(of notification: ReceivedNotification) async -> Presentation
     /// Does the work for which a notification has woken the app. By default there is no new data.
     func fetch(for notification: ReceivedNotification) async -> FetchResult
-    /// Shows what a notification is about. By default nothing happens.
+    /// Shows what a notification is about.
     func open(_ notification: ReceivedNotification) async
-    /// Carries out an action of a notification. By default nothing happens.
+    /// Carries out an action of a notification.
     func perform(_ action: String, text: String?, of notification: ReceivedNotification) async
 }
 
 extension NotificationHandler {
     public func presentation(of notification: ReceivedNotification) async -> Presentation { .all }
     public func fetch(for notification: ReceivedNotification) async -> FetchResult { .noData }
-    public func open(_ notification: ReceivedNotification) async {}
-    public func perform(_ action: String, text: String?, of notification: ReceivedNotification) async {}
 }
 
 /// The answer that the system should get after an arrival.

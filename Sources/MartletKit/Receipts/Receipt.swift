@@ -21,7 +21,7 @@ struct Receipt: Codable, Hashable, Sendable {
         let start = "\(Self.prefix)\(self.notification.uuidString)-\(self.event.rawValue)"
         if self.event == .converted { return "\(start)-\(self.id.uuidString)" }
         guard let action = self.action else { return start }
-        return "\(start)-" + action.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return "\(start)-" + action.utf8.hexadecimal
     }
 
     /// Returns the receipt at the level that the user allows too; `nil` for none.

@@ -66,22 +66,22 @@ struct ReceiptOutbox: Equatable, Sendable {
     /// Removes what is too old, is too much or may not be sent any more.
     mutating func prune(privacy: ReceiptPrivacy, now: Date) -> Changes {
         var changes = Changes()
-        func drop(_ names: [String], why: String) {
+        func drop(_ names: [String], reason: String) {
             guard !names.isEmpty else { return }
             for name in names { self.waiting[name] = nil }
             changes.removed += names
-            changes.events.append(.receiptsDropped(count: names.count, why: why))
+            changes.events.append(.receiptsDropped(count: names.count, reason: reason))
         }
-        if privacy == .none { drop(Array(self.waiting.keys), why: "the user allows none") }
+        if privacy == .none { drop(Array(self.waiting.keys), reason: "the user allows none") }
         let end = now.addingTimeInterval(-Self.lifetime)
-        drop(self.waiting.filter { $0.value.at < end }.map(\.key), why: "they are more than 30 days old")
+        drop(self.waiting.filter { $0.value.at < end }.map(\.key), reason: "they are more than 30 days old")
         let excess = self.waiting.count - Self.maximum
         if excess > 0 {
             // The event of the lowest rank goes first, and of one rank the oldest.
             let order = self.waiting.sorted {
                 ($0.value.event.rank, $0.value.at, $0.key) < ($1.value.event.rank, $1.value.at, $1.key)
             }
-            drop(order.prefix(excess).map(\.key), why: "more than \(Self.maximum) wait")
+            drop(order.prefix(excess).map(\.key), reason: "more than \(Self.maximum) wait")
         }
         let forgotten = self.sent.sorted { ($0.value.at, $0.key) > ($1.value.at, $1.key) }
             .enumerated().filter { $0.offset >= Self.maximum || $0.element.value.at < end }.map(\.element.key)
@@ -127,7 +127,7 @@ struct ReceiptOutbox: Equatable, Sendable {
             // A page in the provider's place would lose what was not taken.
             guard members["accepted"]?.integer != nil else {
                 let wait = self.backOff.failed(after: nil, now: now, random: random)
-                return Changes(events: [.retry(after: wait, why: "the response counts no receipts")])
+                return Changes(events: [.retry(.receipts, after: wait, reason: "the response counts no receipts")])
             }
             self.backOff.succeeded()
             self.batchSize = min(Self.batch, self.batchSize * 2)
@@ -141,9 +141,9 @@ struct ReceiptOutbox: Equatable, Sendable {
                 )
             }
             return Changes(sent: sent, events: events)
-        case .later(let after, let why):
+        case .later(let after, let reason):
             let wait = self.backOff.failed(after: after, now: now, random: random)
-            return Changes(events: [.retry(after: wait, why: why)])
+            return Changes(events: [.retry(.receipts, after: wait, reason: reason)])
         case .refused(let refusal)
         where refusal.field?.hasPrefix("receipts") == true || refusal.code == ProviderRefusal.tooLarge:
             // One receipt can cause the whole batch to be refused: they are sent in smaller batches, down to that one.
@@ -155,7 +155,7 @@ struct ReceiptOutbox: Equatable, Sendable {
             let names = batch.receipts.map(\.name)
             for name in names { self.waiting[name] = nil }
             let event = Martlet.Event.refused(member: refusal.field, code: refusal.code, message: refusal.message)
-            return Changes(removed: names, events: [event, .receiptsDropped(count: names.count, why: refusal.code)])
+            return Changes(removed: names, events: [event, .receiptsDropped(count: names.count, reason: refusal.code)])
         case .refused(let refusal):
             // The key, the app or the provider's version is in the way, and receipts live long enough to wait for that.
             if refusal.code == ProviderRefusal.notOwnInstallation {

@@ -14,9 +14,15 @@ extension RegistrationStateMachine {
         newInstallation: UUID
     ) -> [Martlet.Event] {
         switch (request, response) {
-        case (_, .later(let after, let why)):
+        case (_, .later(let after, let reason)):
             if self.state.user == .proofSent { self.state.user = .attached }
-            return [.retry(after: self.state.backOff.failed(after: after, now: now, random: random), why: why)]
+            return [
+                .retry(
+                    .registration,
+                    after: self.state.backOff.failed(after: after, now: now, random: random),
+                    reason: reason
+                )
+            ]
         case (.remove, .done):
             self.finishLeaving()
             self.state.backOff.succeeded()
@@ -25,11 +31,11 @@ extension RegistrationStateMachine {
             guard let secret = members["secret"]?.string, secret.utf8.count <= 100 else {
                 if self.state.user == .proofSent { self.state.user = .attached }
                 let wait = self.state.backOff.failed(after: nil, now: now, random: random)
-                return [.retry(after: wait, why: "the response has no secret")]
+                return [.retry(.registration, after: wait, reason: "the response has no secret")]
             }
             let isLeaving = self.state.isLeaving
             self.confirm(registration, secret: secret, now: now)
-            return isLeaving ? [] : [.registered(kind: registration.token.kind)]
+            return isLeaving ? [] : [.registered(kind: TokenKind(rawValue: registration.token.place))]
         case (_, .refused(let refusal)) where self.state.isLeaving:
             return self.refuseLeaving(request, refusal, now: now, random: random)
         case (.remove, .refused(let refusal)):
@@ -65,7 +71,7 @@ extension RegistrationStateMachine {
             return [event]
         }
         let wait = self.state.backOff.failed(after: nil, now: now, random: random)
-        return [event, .retry(after: wait, why: "the installation is not removed yet")]
+        return [event, .retry(.registration, after: wait, reason: "the installation is not removed yet")]
     }
 
     private mutating func confirm(_ registration: Registration, secret: String, now: Date) {
@@ -133,7 +139,7 @@ extension RegistrationStateMachine {
             }
             // The user before must not stay attached: that one has gone, and another holds the phone.
             if self.state.wanted[name] == value { self.state.wanted[name] = self.state.user == .none ? nil : .null }
-            event = .userProofNeeded(installation: self.state.installation, why: refusal.message)
+            event = .userProofNeeded(installation: self.state.installation, reason: refusal.message)
         }
         return [event]
     }
@@ -167,6 +173,6 @@ extension RegistrationStateMachine {
             self.state.wanted["userProof"] = self.state.user == .none ? nil : .null
         }
         self.forgetConfirmations()
-        return [.userProofNeeded(installation: installation, why: "the installation has a new id")]
+        return [.userProofNeeded(installation: installation, reason: "the installation has a new id")]
     }
 }

@@ -157,15 +157,13 @@ struct RegistrationStateMachine: Equatable, Sendable {
 // MARK: - Changes by the app
 
 extension RegistrationStateMachine {
+    /// Returns `true` for a token that a service can have made.
+    static func isToken(_ token: Data, _ kind: TokenKind) -> Bool { (1...512).contains(token.count) && kind.isValid }
+
     /// Sets a token. Returns `false` for one that no service can have made.
     mutating func register(_ token: Data, as kind: TokenKind, environment: PushEnvironment, now: Date) -> Bool {
-        guard (1...512).contains(token.count), (kind.activity.map { (1...255).contains($0.utf8.count) } ?? true) else {
-            return false
-        }
-        let text = token.map { byte in
-            let digits = String(byte, radix: 16)
-            return byte < 16 ? "0" + digits : digits
-        }.joined()
+        guard Self.isToken(token, kind) else { return false }
+        let text = token.hexadecimal
         var entry =
             self.state.tokens[kind.place]
             ?? .init(text: text, environment: environment, kind: kind.name, activity: kind.activity, registeredAt: now)

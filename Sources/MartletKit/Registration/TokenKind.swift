@@ -1,40 +1,44 @@
 /// The use for which the system gave a token.
 ///
-/// An app has a token for each; a push goes to tokens of its kind only.
-public enum TokenKind: Hashable, Sendable {
-    /// Alerts, badges, sounds and background updates.
-    case alert
-    case voip
-    case complication
-    case fileProvider
-    case location
-    case pushToTalk
-    /// The start of Live Activities.
-    case liveActivityStart
-    /// Updates and the end of one Live Activity, by the id that the app gives it, such as `order-42`.
-    case liveActivityUpdate(activity: String)
-    case widgets
-    case controls
+/// An app has a token for each; a push goes to tokens of its kind only. A kind that is missing here can be made of its word in the
+/// provider's API.
+public struct TokenKind: RawRepresentable, Hashable, Sendable {
+    /// The kind's word in the API, and after a space the Live Activity of an update token.
+    public let rawValue: String
 
-    /// The kind's word in the API.
-    var name: String {
-        switch self {
-        case .alert: "alert"
-        case .voip: "voip"
-        case .complication: "complication"
-        case .fileProvider: "fileProvider"
-        case .location: "location"
-        case .pushToTalk: "pushToTalk"
-        case .liveActivityStart: "liveActivityStart"
-        case .liveActivityUpdate: "liveActivityUpdate"
-        case .widgets: "widgets"
-        case .controls: "controls"
-        }
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Alerts, badges, sounds and background updates.
+    public static let alert = TokenKind(rawValue: "alert")
+    public static let voip = TokenKind(rawValue: "voip")
+    public static let complication = TokenKind(rawValue: "complication")
+    public static let fileProvider = TokenKind(rawValue: "fileProvider")
+    public static let location = TokenKind(rawValue: "location")
+    public static let pushToTalk = TokenKind(rawValue: "pushToTalk")
+    /// The start of Live Activities.
+    public static let liveActivityStart = TokenKind(rawValue: "liveActivityStart")
+    public static let widgets = TokenKind(rawValue: "widgets")
+    public static let controls = TokenKind(rawValue: "controls")
+
+    /// Updates and the end of one Live Activity, by the id that the app gives it, such as `order-42`.
+    public static func liveActivityUpdate(activity: String) -> TokenKind {
+        TokenKind(rawValue: "liveActivityUpdate \(activity)")
     }
 
+    /// The kind's word in the API.
+    var name: String { String(self.rawValue.prefix { $0 != " " }) }
+
     /// The Live Activity of an update token.
-    var activity: String? { if case .liveActivityUpdate(let activity) = self { activity } else { nil } }
+    var activity: String? {
+        self.rawValue.firstIndex(of: " ").map { String(self.rawValue[self.rawValue.index(after: $0)...]) }
+    }
 
     /// The name of the place that a token of the kind has in an installation.
-    var place: String { self.activity.map { "\(self.name) \($0)" } ?? self.name }
+    var place: String { self.rawValue }
+
+    /// `true` for one that a registration can hold.
+    var isValid: Bool {
+        (1...64).contains(self.name.utf8.count) && self.name.utf8.allSatisfy(\.isName)
+            && self.activity.map { (1...255).contains($0.utf8.count) } ?? true
+    }
 }

@@ -30,7 +30,7 @@ struct PathPattern: Hashable, Sendable {
     }
 
     /// Parses the pattern of a screen.
-    init(_ text: String, of screen: Screen, at place: String) throws(ScreenRulesError) {
+    init(_ text: String, of screen: NotificationScreen, at place: String) throws(ScreenRulesError) {
         guard text.utf8.count <= ScreenRules.Limit.pattern, text.hasPrefix("/") else {
             throw ScreenRulesError(
                 place,

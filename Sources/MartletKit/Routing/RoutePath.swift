@@ -7,24 +7,24 @@ struct RoutePath: Hashable, Sendable {
     let query: [String: String]
 
     /// Parses `/orders/42?tab=items`.
-    init(_ text: String) throws(RouteRefusal) {
+    init(_ text: String) throws(RouteError) {
         let bytes = Array(text.utf8)
         guard bytes.count <= ScreenRules.Limit.path else {
-            throw RouteRefusal(.tooLong, "the path has more than \(ScreenRules.Limit.path) bytes")
+            throw RouteError(.tooLong, "the path has more than \(ScreenRules.Limit.path) bytes")
         }
         guard bytes.first == UInt8(ascii: "/"), !bytes.contains(UInt8(ascii: "#")) else {
-            throw RouteRefusal(.malformed, "the path does not begin with /, or has a fragment")
+            throw RouteError(.malformed, "the path does not begin with /, or has a fragment")
         }
         let end = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
         self.segments = try Self.segments(bytes[1..<end])
         self.query = try Self.query(bytes[end...].dropFirst())
     }
 
-    private static func segments(_ text: ArraySlice<UInt8>) throws(RouteRefusal) -> [String] {
+    private static func segments(_ text: ArraySlice<UInt8>) throws(RouteError) -> [String] {
         guard !text.isEmpty else { return [] }
         let parts = text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count <= ScreenRules.Limit.segments else {
-            throw RouteRefusal(.tooDeep, "the path has more than \(ScreenRules.Limit.segments) segments")
+            throw RouteError(.tooDeep, "the path has more than \(ScreenRules.Limit.segments) segments")
         }
         var segments: [String] = []
         for part in parts {
@@ -32,33 +32,33 @@ struct RoutePath: Hashable, Sendable {
             let hasSlash = segment.utf8.contains { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
             // These mean a place among files or servers, and a router has neither.
             guard !segment.isEmpty, segment != ".", segment != "..", !hasSlash else {
-                throw RouteRefusal(.malformed, "the path has a segment that is empty, ., .. or contains a slash")
+                throw RouteError(.malformed, "the path has a segment that is empty, ., .. or contains a slash")
             }
             segments.append(segment)
         }
         return segments
     }
 
-    private static func query(_ text: ArraySlice<UInt8>) throws(RouteRefusal) -> [String: String] {
+    private static func query(_ text: ArraySlice<UInt8>) throws(RouteError) -> [String: String] {
         guard !text.isEmpty else { return [:] }
         let items = text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         guard items.count <= ScreenRules.Limit.parameters else {
-            throw RouteRefusal(.tooLong, "the query has more than \(ScreenRules.Limit.parameters) items")
+            throw RouteError(.tooLong, "the query has more than \(ScreenRules.Limit.parameters) items")
         }
         var query: [String: String] = [:]
         for item in items {
             let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { throw RouteRefusal(.malformed, "the query has an item without =") }
+            guard parts.count == 2 else { throw RouteError(.malformed, "the query has an item without =") }
             let name = try self.decoded(parts[0])
             guard query.updateValue(try self.decoded(parts[1]), forKey: name) == nil else {
-                throw RouteRefusal(.malformed, "the query has \(name.forLog) twice")
+                throw RouteError(.malformed, "the query has \(name.forLog) twice")
             }
         }
         return query
     }
 
     /// Returns a text with its percent-encoded bytes decoded.
-    private static func decoded(_ text: ArraySlice<UInt8>) throws(RouteRefusal) -> String {
+    private static func decoded(_ text: ArraySlice<UInt8>) throws(RouteError) -> String {
         var bytes: [UInt8] = []
         var rest = text
         while let byte = rest.popFirst() {
@@ -67,13 +67,13 @@ struct RoutePath: Hashable, Sendable {
                 continue
             }
             guard let high = rest.popFirst()?.hexadecimalDigit, let low = rest.popFirst()?.hexadecimalDigit else {
-                throw RouteRefusal(.malformed, "the path has a % without two digits")
+                throw RouteError(.malformed, "the path has a % without two digits")
             }
             bytes.append(high << 4 | low)
         }
         // No failable initialiser of the standard library is there on all systems.
         let decoded = String(decoding: bytes, as: UTF8.self)
-        guard decoded.utf8.elementsEqual(bytes) else { throw RouteRefusal(.malformed, "the path is not UTF-8") }
+        guard decoded.utf8.elementsEqual(bytes) else { throw RouteError(.malformed, "the path is not UTF-8") }
         return decoded
     }
 }

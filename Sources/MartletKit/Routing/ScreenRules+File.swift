@@ -2,7 +2,7 @@ public import Foundation
 
 extension ScreenRules {
     /// The version of the format of rule files.
-    public static let version: Int64 = 1
+    public static let formatVersion = 1
 
     /// Reads a rule file: JSON of version 1, at most 256 KiB.
     ///
@@ -13,17 +13,17 @@ extension ScreenRules {
             throw ScreenRulesError("", Self.explanation(of: json))
         }
         let file = try Members(value, at: "")
-        guard case .integer(let version)? = file["version"], version == Self.version else {
-            throw ScreenRulesError("version", "it must be \(Self.version)")
+        guard case .integer(let version)? = file["version"], version == Int64(Self.formatVersion) else {
+            throw ScreenRulesError("version", "it must be \(Self.formatVersion)")
         }
         try file.expectOnly(["version", "fallback", "screens"])
         let elements = try file.elements("screens")
         guard elements.count <= Limit.screens else {
             throw ScreenRulesError("screens", "there must be 1 to \(Limit.screens)")
         }
-        var screens: [Screen] = []
+        var screens: [NotificationScreen] = []
         for (index, element) in elements.enumerated() {
-            screens.append(try Screen(try Members(element, at: "screens[\(index)]")))
+            screens.append(try NotificationScreen(try Members(element, at: "screens[\(index)]")))
         }
         try self.init(screens: screens, fallback: try file.text("fallback"))
     }
@@ -42,7 +42,7 @@ extension ScreenRules {
     }
 }
 
-extension Screen {
+extension NotificationScreen {
     fileprivate init(_ members: Members) throws(ScreenRulesError) {
         try members.expectOnly(["name", "class", "path", "parameters"])
         var parameters: [Parameter] = []
@@ -52,7 +52,7 @@ extension Screen {
             }
         }
         self.init(
-            try members.text("name"),
+            name: try members.text("name"),
             class: members["class"] == nil ? nil : try members.text("class"),
             path: members["path"] == nil ? nil : try members.text("path"),
             parameters: parameters
@@ -60,7 +60,7 @@ extension Screen {
     }
 }
 
-extension Screen.Parameter {
+extension NotificationScreen.Parameter {
     fileprivate init(_ members: Members) throws(ScreenRulesError) {
         let common: Set<String> = ["name", "type", "required"]
         self.name = try members.text("name")

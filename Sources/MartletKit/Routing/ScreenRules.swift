@@ -3,7 +3,7 @@
 /// They are made in code, or read from a file that an Android app can share (``init(json:)``). Either way they are checked
 /// once, so that a router need not doubt them.
 public struct ScreenRules: Hashable, Sendable {
-    public let screens: [Screen]
+    public let screens: [NotificationScreen]
     /// The name of the screen that is opened when a payload is refused. It needs no parameters.
     public let fallback: String
 
@@ -23,7 +23,7 @@ public struct ScreenRules: Hashable, Sendable {
     }
 
     /// - Throws: ``ScreenRulesError`` that names the first faulty place.
-    public init(screens: [Screen], fallback: String) throws(ScreenRulesError) {
+    public init(screens: [NotificationScreen], fallback: String) throws(ScreenRulesError) {
         (self.screens, self.fallback) = (screens, fallback)
         guard (1...Limit.screens).contains(screens.count) else {
             throw ScreenRulesError("screens", "there must be 1 to \(Limit.screens)")
@@ -53,7 +53,8 @@ public struct ScreenRules: Hashable, Sendable {
         }
     }
 
-    private static func check(_ screen: Screen, at place: String, isFallback: Bool) throws(ScreenRulesError) {
+    private static func check(_ screen: NotificationScreen, at place: String, isFallback: Bool) throws(ScreenRulesError)
+    {
         try self.checkName(screen.name, at: "\(place).name")
         if screen.class == nil, screen.path == nil, !isFallback {
             throw ScreenRulesError(place, "it has neither a class nor a path, so nothing could open it")
@@ -86,7 +87,7 @@ public struct ScreenRules: Hashable, Sendable {
         }
     }
 
-    private static func check(_ type: Screen.ValueType, at place: String) throws(ScreenRulesError) {
+    private static func check(_ type: NotificationScreen.ValueType, at place: String) throws(ScreenRulesError) {
         switch type {
         case .text(let maximumLength):
             guard (1...Limit.text).contains(maximumLength) else {
@@ -120,18 +121,6 @@ public struct ScreenRulesError: Error, Hashable, Sendable, CustomStringConvertib
     init(_ place: String, _ message: String) { (self.place, self.message) = (place, message) }
 
     public var description: String { self.place.isEmpty ? self.message : "\(self.place): \(self.message)" }
-}
-
-extension UInt8 {
-    /// `true` for a letter, a digit, `-`, `.` or `_`.
-    var isName: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
 }
 
 extension Unicode.Scalar {

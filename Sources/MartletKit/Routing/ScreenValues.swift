@@ -7,24 +7,24 @@ public struct ScreenValues: Hashable, Sendable {
     init(_ values: [String: JSONValue] = [:]) { self.values = values }
 
     /// Returns a value that the payload must have.
-    /// - Throws: ``RouteRefusal`` if it has none, or one of another type than asked for here.
-    public func required<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteRefusal)
+    /// - Throws: ``RouteError`` if it has none, or one of another type than asked for here.
+    public func required<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteError)
         -> Value
     {
         guard let value = try self.optional(name, as: type) else {
-            throw RouteRefusal(.missingProperty, "\(name) is missing")
+            throw RouteError(.missingProperty, "\(name) is missing")
         }
         return value
     }
 
     /// Returns a value; `nil` if the payload has none.
-    /// - Throws: ``RouteRefusal`` for a value of another type than asked for here.
-    public func optional<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteRefusal)
+    /// - Throws: ``RouteError`` for a value of another type than asked for here.
+    public func optional<Value: ScreenValue>(_ name: String, as type: Value.Type = Value.self) throws(RouteError)
         -> Value?
     {
         guard let value = self.values[name] else { return nil }
         guard let value = Value(screenValue: value) else {
-            throw RouteRefusal(.wrongType, "\(name) is no \(Value.self)")
+            throw RouteError(.wrongType, "\(name) is no \(Value.self)")
         }
         return value
     }

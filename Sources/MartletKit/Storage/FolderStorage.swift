@@ -5,7 +5,7 @@ public import Foundation
 /// Give the folder of an app group, and the extension of the app shares it: the system's rename and link are atomic between
 /// processes, so that there is no lock that a process could die with. On Apple's systems the folder is left out of backups,
 /// because what is in it belongs to this device.
-public struct FolderStorage: Storage {
+public struct FolderStorage: MartletStorage {
     /// The largest value, in bytes.
     static let maximumValue = 1024 * 1024
     /// Names of files that are being written begin with it, and have the time in seconds.
@@ -59,12 +59,12 @@ public struct FolderStorage: Storage {
         }
     }
 
-    public func write(_ name: String, _ value: Data) throws {
+    public func write(_ value: Data, for name: String) throws {
         try Self.check(value)
         try value.write(to: try self.file(name), options: .atomic)
     }
 
-    public func insert(_ name: String, _ value: Data) throws -> Bool {
+    public func insert(_ value: Data, for name: String) throws -> Bool {
         let (file, new) = (try self.file(name), self.newFile())
         guard !FileManager.default.fileExists(atPath: file.path) else { return false }
         try Self.check(value)

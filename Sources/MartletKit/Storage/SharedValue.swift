@@ -5,14 +5,16 @@ import Foundation
 /// Each change is stored under the next number, which only one process can take; the other reads again and repeats its change.
 struct SharedValue: Sendable {
     /// The storage kept failing to settle: processes changed the value again and again, or lost it.
-    struct Contention: Error, Hashable {}
+    struct ContentionError: Error, Hashable, CustomStringConvertible {
+        var description: String { "the shared value did not settle: try again later" }
+    }
 
     private static let attempts = 100
     /// The number of earlier values whose names are kept, so that a process which was held up finds the next number taken. They
     /// are empty: a replaced secret must not stay.
     private static let kept: Int64 = 16
 
-    let storage: any Storage
+    let storage: any MartletStorage
     /// The beginning of the names; the number of the change follows.
     let prefix: String
 
@@ -28,7 +30,7 @@ struct SharedValue: Sendable {
             let (value, result) = try change(old)
             guard let value else { return result }
             let next = number + 1
-            guard try self.storage.insert(self.name(next), value) else { continue }
+            guard try self.storage.insert(value, for: self.name(next)) else { continue }
             let numbers = try self.numbers()
             let oldest = (numbers.max() ?? next) - Self.kept
             // Held up for longer than that, a process takes a number that was used and removed. Its value does not count.
@@ -40,12 +42,12 @@ struct SharedValue: Sendable {
                 if number < oldest {
                     try self.storage.remove(self.name(number))
                 } else if try self.storage.read(self.name(number))?.isEmpty == false {
-                    try self.storage.write(self.name(number), Data())
+                    try self.storage.write(Data(), for: self.name(number))
                 }
             }
             return result
         }
-        throw Contention()
+        throw ContentionError()
     }
 
     /// Removes the value, the latest last, so that no earlier one takes its place.
@@ -61,7 +63,7 @@ struct SharedValue: Sendable {
             if !value.isEmpty { return (number, value) }
             if try self.numbers().max() == number { return (number, value) }
         }
-        throw Contention()
+        throw ContentionError()
     }
 
     private func numbers() throws -> [Int64] {

@@ -5,7 +5,7 @@ enum ProviderResponse: Equatable {
     /// It was carried out; the members of the response.
     case done([String: JSONValue])
     /// It may be carried out later: the network, the provider or its limits were in the way.
-    case later(after: Duration?, why: String)
+    case later(after: Duration?, reason: String)
     /// It is wrong and stays so.
     case refused(ProviderRefusal)
 
@@ -14,7 +14,7 @@ enum ProviderResponse: Equatable {
 
     init(_ result: Result<TransportResponse, any Error>) {
         switch result {
-        case .failure(let error): self = .later(after: nil, why: Self.text(of: error))
+        case .failure(let error): self = .later(after: nil, reason: Self.text(of: error))
         case .success(let response): self.init(response)
         }
     }
@@ -31,7 +31,7 @@ enum ProviderResponse: Equatable {
         case 200..<300:
             // A page of a network that wants a login is no response of the provider.
             guard case .object(let members)? = JSONValue(json: response.body) else {
-                self = .later(after: nil, why: "the response has no JSON object")
+                self = .later(after: nil, reason: "the response has no JSON object")
                 return
             }
             self = .done(members)
@@ -43,11 +43,12 @@ enum ProviderResponse: Equatable {
             let seconds = response.headers["retry-after"].flatMap { Int64($0) }.map {
                 min(max(0, $0), Self.maximumWait)
             }
-            self = .later(after: seconds.map { .seconds($0) }, why: "status \(response.status)")
+            self = .later(after: seconds.map { .seconds($0) }, reason: "status \(response.status)")
         default:
             // Something between here and the provider says no in a form of its own, which may pass.
             self =
-                ProviderRefusal(response).map { .refused($0) } ?? .later(after: nil, why: "status \(response.status)")
+                ProviderRefusal(response).map { .refused($0) }
+                ?? .later(after: nil, reason: "status \(response.status)")
         }
     }
 }

@@ -4,10 +4,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends requests with `URLSession`.
+/// Sends requests with one `URLSession`.
 ///
 /// It follows no redirection, so that neither key nor secret reaches another host, and keeps no cookie and no cache.
-public struct URLSessionTransport: Transport {
+public struct URLSessionTransport: MartletTransport {
+    private let exchanges = Exchanges()
+
     public init() {}
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
@@ -15,17 +17,10 @@ public struct URLSessionTransport: Transport {
         http.httpMethod = request.method
         http.httpBody = request.body.isEmpty ? nil : request.body
         for (name, value) in request.headers { http.setValue(value, forHTTPHeaderField: name) }
-        let (events, continuation) = AsyncThrowingStream<ExchangeDelegate.Event, any Error>.makeStream()
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpShouldSetCookies = false
-        configuration.urlCache = nil
-        let seconds =
-            Double(request.deadline.components.seconds) + Double(request.deadline.components.attoseconds) / 1e18
-        configuration.timeoutIntervalForResource = max(1, seconds)
-        let delegate = ExchangeDelegate(events: continuation)
-        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        defer { session.invalidateAndCancel() }
-        session.dataTask(with: http).resume()
+        // The deadline ends the exchange; this is for a process whose tasks do not run.
+        http.timeoutInterval = TimeInterval(request.deadline.components.seconds) + 60
+        let (task, events) = self.exchanges.begin(http)
+        defer { task.cancel() }
         let maximum = request.maximumResponse
         return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
             group.addTask { try await Self.collect(events, maximum: maximum) }
@@ -59,16 +54,56 @@ public struct URLSessionTransport: Transport {
     }
 }
 
-/// Translates the callbacks of one exchange to a stream.
-private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
+/// A session, which ends with its transport.
+private final class Exchanges: Sendable {
+    private let delegate = ExchangeDelegate()
+    private let session: URLSession
+
+    init() {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        self.session = URLSession(configuration: configuration, delegate: self.delegate, delegateQueue: nil)
+    }
+
+    deinit { self.session.invalidateAndCancel() }
+
+    /// Sends a request, and returns its task and the events of its response.
+    func begin(_ request: URLRequest) -> (URLSessionTask, AsyncThrowingStream<ExchangeDelegate.Event, any Error>) {
+        let (events, continuation) = AsyncThrowingStream<ExchangeDelegate.Event, any Error>.makeStream()
+        let task = self.session.dataTask(with: request)
+        self.delegate.add(continuation, for: task)
+        task.resume()
+        return (task, events)
+    }
+}
+
+/// Translates the callbacks of exchanges to streams.
+///
+/// It is unchecked because a lock guards everything that changes.
+private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     enum Event: Sendable {
         case head(TransportResponse)
         case body(Data)
     }
 
-    private let events: AsyncThrowingStream<Event, any Error>.Continuation
+    typealias Continuation = AsyncThrowingStream<Event, any Error>.Continuation
 
-    init(events: AsyncThrowingStream<Event, any Error>.Continuation) { self.events = events }
+    private let lock = NSLock()
+    /// The streams of exchanges that have not ended, by the identifier of their task.
+    private var streams: [Int: Continuation] = [:]
+
+    func add(_ stream: Continuation, for task: URLSessionTask) {
+        self.lock.withLock { self.streams[task.taskIdentifier] = stream }
+    }
+
+    private func stream(of task: URLSessionTask) -> Continuation? {
+        self.lock.withLock { self.streams[task.taskIdentifier] }
+    }
+
+    private func finish(_ task: URLSessionTask, throwing error: (any Error)?) {
+        self.lock.withLock { self.streams.removeValue(forKey: task.taskIdentifier) }?.finish(throwing: error)
+    }
 
     func urlSession(
         _ session: URLSession,
@@ -77,7 +112,7 @@ private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         guard let response = response as? HTTPURLResponse else {
-            self.events.finish(throwing: TransportError.noHTTPResponse)
+            self.finish(dataTask, throwing: TransportError.noHTTPResponse)
             return completionHandler(.cancel)
         }
         var headers: [String: String] = [:]
@@ -85,12 +120,12 @@ private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable
             guard let name = name as? String, let value = value as? String else { continue }
             headers[name.lowercased()] = value
         }
-        self.events.yield(.head(TransportResponse(status: response.statusCode, headers: headers)))
+        self.stream(of: dataTask)?.yield(.head(TransportResponse(status: response.statusCode, headers: headers)))
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        self.events.yield(.body(data))
+        self.stream(of: dataTask)?.yield(.body(data))
     }
 
     func urlSession(
@@ -104,6 +139,6 @@ private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        self.events.finish(throwing: error)
+        self.finish(task, throwing: error)
     }
 }

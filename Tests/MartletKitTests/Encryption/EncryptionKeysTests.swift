@@ -180,7 +180,7 @@ import Testing
         _ = try keys.current()
         #expect(!holds(first))
         let app = try TestApp(storage: storage)
-        await app.martlet.unregister()
+        try await app.martlet.unregister()
         #expect(storage.all.keys.sorted() == ["state"])
     }
 
@@ -200,7 +200,7 @@ import Testing
         for damaged in ["", "{}", "[]", #"{"keys":[]}"#, #"{"keys":[{"id":"a","private":"AAAA","created":0}]}"#] {
             let storage = MemoryStorage(["key-1": Data(damaged.utf8)])
             let keys = EncryptionKeys(storage: storage)
-            #expect(throws: EncryptionKeys.Damage.self) { try keys.current() }
+            #expect(throws: EncryptionKeys.DamageError.self) { try keys.current() }
             let received = try self.encrypted(self.payload, to: try EncryptionKeys(storage: MemoryStorage()).current())
             guard case .keysUnreadable = keys.open(received, app: Self.app).failure else {
                 Issue.record("\(damaged)")

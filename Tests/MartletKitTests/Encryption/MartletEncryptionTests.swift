@@ -48,23 +48,23 @@ import Testing
         let notification = try #require(ReceivedNotification(json: Data(Self.payload.utf8)))
         let reception = await app.martlet.receive(notification, .serviceExtension)
         #expect(reception.notification == notification)
-        #expect(app.events == [.contentNotOpened(why: "this installation has no key rfc")])
+        #expect(app.events == [.contentNotOpened(reason: "this installation has no key rfc")])
     }
 
     @Test("The public key is registered, and a new one in its place")
     func registration() async throws {
         let app = try TestApp()
         let keys = EncryptionKeys(storage: app.storage)
-        await app.martlet.register(TestApp.token)
+        try await app.martlet.register(token: TestApp.token)
         for key in [try keys.current(), try keys.rotate()] {
-            await app.martlet.setEncryptionKey(key)
+            try await app.martlet.setEncryptionKey(key)
             await app.martlet.synchronize()
             let expected: JSONValue = .object([
                 "id": .string(key.id), "key": .string(key.publicKey.base64EncodedString()),
             ])
             #expect(app.transport.bodies().last?["encryptionKey"] == expected)
         }
-        await app.martlet.setEncryptionKey(nil)
+        try await app.martlet.setEncryptionKey(nil)
         await app.martlet.synchronize()
         #expect(app.transport.bodies().last?["encryptionKey"] == .null)
     }

@@ -49,14 +49,14 @@ import Testing
     @Test(
         "Another member is refused",
         arguments: [
-            ("7", AttachmentFailure.malformedMember), ("[]", .malformedMember), ("{}", .malformedMember),
+            ("7", AttachmentError.malformedMember), ("[]", .malformedMember), ("{}", .malformedMember),
             (#"{"url":7}"#, .malformedMember), (#"{"url":"https://example.com/","name":"../../x"}"#, .malformedMember),
             (#"{"url":"https://example.com/","type":7}"#, .malformedMember),
             (#"{"url":"https://example.com/","type":"text/html"}"#, .typeNotAllowed),
             (#""file:///etc/passwd""#, .notHTTPS), (#""https://localhost/""#, .localAddress),
         ]
     )
-    func otherMembers(text: String, failure: AttachmentFailure) throws {
+    func otherMembers(text: String, failure: AttachmentError) throws {
         let member = try #require(JSONValue(json: Data(text.utf8)))
         #expect(throws: failure) { try AttachmentDownload(member, policy: .init()) }
     }
@@ -64,14 +64,14 @@ import Testing
     @Test(
         "A response of another status or type is refused",
         arguments: [
-            (404, "image/png" as String?, AttachmentFailure.status(404)), (206, "image/png", .status(206)),
+            (404, "image/png" as String?, AttachmentError.status(404)), (206, "image/png", .status(206)),
             (204, "image/png", .status(204)), (300, "image/png", .status(300)), (304, "image/png", .status(304)),
             (200, nil, .typeNotAllowed), (200, "", .typeNotAllowed), (200, "text/html", .typeNotAllowed),
             (200, "application/octet-stream", .typeNotAllowed), (200, "image/svg+xml", .typeNotAllowed),
             (200, "image/png2", .typeNotAllowed), (200, "video/mp4", .typeNotAllowed),
         ]
     )
-    func refusedResponses(status: Int, type: String?, failure: AttachmentFailure) throws {
+    func refusedResponses(status: Int, type: String?, failure: AttachmentError) throws {
         var download = try self.make(AttachmentPolicy(types: [.png, .jpeg]))
         let headers = type.map { ["content-type": $0] } ?? [:]
         #expect(self.respond(&download, status, headers) == .fail(failure))
@@ -93,13 +93,13 @@ import Testing
             var download = try self.make()
             #expect(self.respond(&download, 200, ["content-type": "image/png"]) == .receive)
             #expect(download.received(Data(hostile.utf8)) == .fail(.typeMismatch))
-            #expect(throws: AttachmentFailure.typeMismatch) { try download.finished() }
+            #expect(throws: AttachmentError.typeMismatch) { try download.finished() }
         }
         for short in [Data(), Self.png.prefix(7)] {
             var download = try self.make()
             #expect(self.respond(&download, 200, ["content-type": "image/png"]) == .receive)
             _ = download.received(short)
-            #expect(throws: AttachmentFailure.typeMismatch) { try download.finished() }
+            #expect(throws: AttachmentError.typeMismatch) { try download.finished() }
         }
     }
 
@@ -117,7 +117,7 @@ import Testing
         #expect(download.received(Data(count: 5)) == .write)
         #expect(download.received(Data()) == .write)
         #expect(download.received(Data(count: 1)) == .fail(.tooLarge))
-        #expect(throws: AttachmentFailure.tooLarge) { try download.finished() }
+        #expect(throws: AttachmentError.tooLarge) { try download.finished() }
     }
 
     @Test("Redirects are followed to https, up to the limit", arguments: [301, 302, 303, 307, 308])
@@ -133,7 +133,7 @@ import Testing
     @Test(
         "Redirects elsewhere are refused",
         arguments: [
-            ("http://example.com/", AttachmentFailure.notHTTPS), ("file:///etc/passwd", .notHTTPS),
+            ("http://example.com/", AttachmentError.notHTTPS), ("file:///etc/passwd", .notHTTPS),
             ("data:image/png;base64,AAAA", .notHTTPS), ("javascript:alert(1)", .notHTTPS),
             ("//127.0.0.1/", .localAddress),
             ("https://169.254.169.254/latest", .localAddress), ("https://[::1]/", .localAddress),
@@ -141,7 +141,7 @@ import Testing
             ("/a b", .malformedURL), ("\\\\127.0.0.1\\x", .malformedURL), ("/\r\nx: y", .malformedURL),
         ]
     )
-    func hostileRedirects(location: String, failure: AttachmentFailure) throws {
+    func hostileRedirects(location: String, failure: AttachmentError) throws {
         var download = try self.make()
         #expect(self.respond(&download, 302, ["location": location]) == .fail(failure))
     }

@@ -15,7 +15,7 @@ import Testing
     private func load(
         _ policy: AttachmentPolicy = .init(allowsLocalServers: true),
         _ respond: @escaping @Sendable (String) -> [ByteServer.Piece]
-    ) async throws -> (outcome: Result<DownloadedAttachment, AttachmentFailure>, files: [String], paths: [String]) {
+    ) async throws -> (outcome: Result<DownloadedAttachment, AttachmentError>, files: [String], paths: [String]) {
         let server = try ByteServer(respond: respond)
         defer { server.stop() }
         let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-attachment-\(UUID().uuidString)")
@@ -23,10 +23,10 @@ import Testing
         let json = JSONValue.object(["attachment": .string(server.url("/a.png"))]).json
         let notification = try #require(ReceivedNotification(json: json))
         let loader = AttachmentLoader(folder: folder, policy: policy)
-        let outcome: Result<DownloadedAttachment, AttachmentFailure>
+        let outcome: Result<DownloadedAttachment, AttachmentError>
         do {
-            outcome = .success(try #require(try await loader.load(notification)))
-        } catch let error as AttachmentFailure {
+            outcome = .success(try #require(try await loader.attachment(of: notification)))
+        } catch let error as AttachmentError {
             outcome = .failure(error)
         }
         if case .success(let attachment) = outcome { #expect(try Data(contentsOf: attachment.file) == Self.png) }
@@ -54,7 +54,7 @@ import Testing
         let loader = AttachmentLoader(folder: FileManager.default.temporaryDirectory)
         for text in [#"{"aps":{}}"#, #"{"attachment":null}"#] {
             let notification = try #require(ReceivedNotification(json: Data(text.utf8)))
-            #expect(try await loader.load(notification) == nil)
+            #expect(try await loader.attachment(of: notification) == nil)
         }
     }
 
@@ -157,10 +157,10 @@ import Testing
         let json = JSONValue.object(["attachment": .string(server.url("/a"))]).json
         let notification = try #require(ReceivedNotification(json: json))
         let loader = AttachmentLoader(folder: folder, policy: AttachmentPolicy(allowsLocalServers: true))
-        let task = Task { try await loader.load(notification) }
+        let task = Task { try await loader.attachment(of: notification) }
         while server.paths.isEmpty { await Task.yield() }
         task.cancel()
-        await #expect(throws: AttachmentFailure.self) { try await task.value }
+        await #expect(throws: AttachmentError.self) { try await task.value }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 }

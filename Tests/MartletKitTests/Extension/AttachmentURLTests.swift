@@ -4,8 +4,8 @@ import Testing
 @testable import MartletKit
 
 @Suite("URLs of attachments") struct AttachmentURLTests {
-    private func failure(_ text: String, allowsLocalServers: Bool = false) -> AttachmentFailure? {
-        do throws(AttachmentFailure) {
+    private func failure(_ text: String, allowsLocalServers: Bool = false) -> AttachmentError? {
+        do throws(AttachmentError) {
             _ = try AttachmentURL(text, allowsLocalServers: allowsLocalServers)
             return nil
         } catch { return error }

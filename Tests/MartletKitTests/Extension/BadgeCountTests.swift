@@ -11,10 +11,10 @@ import Testing
     @Test(
         "A change stays within 0 and the maximum, whatever is added",
         arguments: [
-            (0, BadgeCount.Change.set(7), 7), (3, .increment(4), 7), (3, .decrement(1), 2), (3, .decrement(4), 0),
+            (0, BadgeCount.Change.set(7), 7), (3, .increment(4), 7), (3, .increment(-1), 2), (3, .increment(-4), 0),
             (3, .increment(-4), 0), (3, .set(-1), 0), (0, .set(.max), 99_999), (99_999, .increment(1), 99_999),
-            (5, .increment(.max), 99_999), (5, .increment(.min), 0), (5, .decrement(.max), 0),
-            (5, .decrement(.min), 99_999), (0, .set(.min), 0),
+            (5, .increment(.max), 99_999), (5, .increment(.min), 0), (5, .increment(-.max), 0),
+            (0, .set(.min), 0),
         ]
     )
     func arithmetic(number: Int, change: BadgeCount.Change, expected: Int) {

@@ -52,7 +52,7 @@ import Testing
         #expect(outbox.next(privacy: .none, now: Self.now) == .nothing)
         let changes = outbox.prune(privacy: .none, now: Self.now)
         #expect(changes.removed.count == 3 && outbox.waiting.isEmpty)
-        #expect(changes.events == [.receiptsDropped(count: 3, why: "the user allows none")])
+        #expect(changes.events == [.receiptsDropped(count: 3, reason: "the user allows none")])
     }
 
     @Test("More than 1,000 lose what says least, and of that the oldest")
@@ -67,7 +67,7 @@ import Testing
         let changes = outbox.prune(privacy: .device, now: Self.now)
         #expect(changes.removed == [oldest.name] && outbox.waiting.count == 1000)
         #expect(outbox.waiting[old.name] != nil)
-        #expect(changes.events == [.receiptsDropped(count: 1, why: "more than 1000 wait")])
+        #expect(changes.events == [.receiptsDropped(count: 1, reason: "more than 1000 wait")])
     }
 
     @Test("After 30 days a receipt is dropped, and one that was sent is forgotten")
@@ -139,7 +139,7 @@ import Testing
 
     @Test(
         "A response that is none of a provider loses nothing",
-        arguments: [ProviderResponse.done([:]), .later(after: .seconds(9), why: "503")]
+        arguments: [ProviderResponse.done([:]), .later(after: .seconds(9), reason: "503")]
     )
     func strangeResponse(response: ProviderResponse) {
         var outbox = ReceiptOutbox()

@@ -6,7 +6,7 @@ import Testing
 @Suite("The registration's state machine when requests fail") struct RegistrationFailureTests {
     private typealias Base = RegistrationStateMachineTests
     private static let now = Base.now
-    private static let lost = ProviderResponse.later(after: nil, why: "offline")
+    private static let lost = ProviderResponse.later(after: nil, reason: "offline")
 
     private static func refusal(_ code: String, _ field: String? = nil) -> ProviderResponse {
         .refused(.init(code: code, message: "no", field: field))
@@ -47,7 +47,7 @@ import Testing
         if isLoggedOut { machine.want("userProof", .null) }
         machine.want("userProof", "bob")
         let (_, events) = try Self.answer(&machine, Self.refusal("invalid_user_proof", "userProof"))
-        #expect(events == [.userProofNeeded(installation: Base.installation, why: "no")])
+        #expect(events == [.userProofNeeded(installation: Base.installation, reason: "no")])
         let (request, _) = try Self.answer(&machine, Base.done)
         #expect(Self.shared(request)["userProof"] == .null)
         #expect(machine.next(now: Self.now) == .nothing)
@@ -158,7 +158,7 @@ import Testing
         )
         machine.want(
             "preferences",
-            Preferences(optOuts: Set((0..<100).map { "\($0)" + String(repeating: "x", count: 60) })).json
+            NotificationPreferences(optOuts: Set((0..<100).map { "\($0)" + String(repeating: "x", count: 60) })).json
         )
         machine.want("encryptionKey", .object(["id": .string(text.prefix(64) + ""), "key": .string(text)]))
         for name in ["locale", "timeZone", "appVersion"] { machine.want(name, .string(text)) }

@@ -99,7 +99,7 @@ import Testing
         var machine = Self.makeMachine()
         machine.want("tags", .array(["a"]))
         machine.want("attributes.team", "red")
-        machine.want("preferences", Preferences(optOuts: ["news"]).json)
+        machine.want("preferences", NotificationPreferences(optOuts: ["news"]).json)
         machine.want("userProof", "jwt")
         machine.want("appVersion", "1.0")
         let sent2 = Self.settle(&machine)
@@ -122,7 +122,7 @@ import Testing
             guard case .send(let request) = machine.next(now: now) else { break }
             let events = machine.completed(
                 request,
-                .later(after: nil, why: "offline"),
+                .later(after: nil, reason: "offline"),
                 now: now,
                 random: 1,
                 newInstallation: UUID()
@@ -137,7 +137,7 @@ import Testing
             Issue.record("nothing is sent")
             return
         }
-        let asked = ProviderResponse.later(after: .seconds(7000), why: "status 429")
+        let asked = ProviderResponse.later(after: .seconds(7000), reason: "status 429")
         _ = machine.completed(request, asked, now: now, random: 0, newInstallation: UUID())
         let asking = machine.next(now: now)
         #expect(asking == .wait(until: now + 7000))
@@ -149,7 +149,7 @@ import Testing
         #expect(sent5.count == 1)
         machine.want("locale", "de")
         guard case .send(let other) = machine.next(now: now) else { return }
-        _ = machine.completed(other, .later(after: nil, why: ""), now: now, random: 1, newInstallation: UUID())
+        _ = machine.completed(other, .later(after: nil, reason: ""), now: now, random: 1, newInstallation: UUID())
         machine.launched()
         guard case .send = machine.next(now: now) else {
             Issue.record("a launch is worth a try")
@@ -161,7 +161,13 @@ import Testing
     func clockSetBack() {
         var machine = Self.makeMachine()
         guard case .send(let request) = machine.next(now: Self.now) else { return }
-        _ = machine.completed(request, .later(after: nil, why: ""), now: Self.now, random: 1, newInstallation: UUID())
+        _ = machine.completed(
+            request,
+            .later(after: nil, reason: ""),
+            now: Self.now,
+            random: 1,
+            newInstallation: UUID()
+        )
         guard case .send = machine.next(now: Self.now - 30 * 24 * 3600) else {
             Issue.record("it waits for a time that was never")
             return
@@ -231,7 +237,7 @@ import Testing
             .init(code: "invalid_user_proof", message: "it has expired", field: "userProof")
         )
         let events = machine.completed(request, refusal, now: Self.now, random: 1, newInstallation: UUID())
-        #expect(events == [.userProofNeeded(installation: Self.installation, why: "it has expired")])
+        #expect(events == [.userProofNeeded(installation: Self.installation, reason: "it has expired")])
         let sent12 = Self.settle(&machine)
         #expect(sent12.first?.shared["userProof"] == nil)
     }
@@ -247,7 +253,7 @@ import Testing
         let new = UUID()
         guard case .send(let request) = machine.next(now: Self.now) else { return }
         let events = machine.completed(request, refusal, now: Self.now, random: 1, newInstallation: new)
-        #expect(events == [.userProofNeeded(installation: new, why: "the installation has a new id")])
+        #expect(events == [.userProofNeeded(installation: new, reason: "the installation has a new id")])
         #expect(machine.state.installation == new && machine.state.secret == nil)
         let sent = Self.settle(&machine)
         #expect(sent.count == 2 && sent.first?.secret == nil && sent.first?.shared == ["tags": .array(["a"])])
@@ -341,7 +347,7 @@ import Testing
         var machine = Self.makeMachine()
         for number in 0..<100 { machine.want("attributes.\(number)", .string(String(repeating: "x", count: 256))) }
         machine.want("userProof", .null)
-        machine.want("preferences", Preferences(optOuts: ["news"]).json)
+        machine.want("preferences", NotificationPreferences(optOuts: ["news"]).json)
         let sent = Self.settle(&machine)
         #expect((2...4).contains(sent.count))
         #expect(sent.allSatisfy { RegistrationStateMachine.Request.register($0).body?.json.count ?? 0 < 15_000 })

@@ -40,8 +40,8 @@ import Testing
               ]
             }
             """
-        let order = Screen(
-            "order",
+        let order = NotificationScreen(
+            name: "order",
             class: "Order",
             path: "/orders/:id",
             parameters: [
@@ -51,7 +51,7 @@ import Testing
                 .boolean("open", isRequired: false), .date("at", isRequired: false), .uuid("key"),
             ]
         )
-        let rules = try ScreenRules(screens: [Screen("home"), order], fallback: "home")
+        let rules = try ScreenRules(screens: [NotificationScreen(name: "home"), order], fallback: "home")
         #expect(try ScreenRules(json: Data(file.utf8)) == rules)
     }
 

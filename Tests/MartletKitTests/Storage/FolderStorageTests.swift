@@ -14,14 +14,14 @@ import Testing
         try Self.withFolder { folder in
             let (one, other) = (try FolderStorage(folder: folder), try FolderStorage(folder: folder))
             #expect(try one.read("state") == nil)
-            try one.write("state", Data("1".utf8))
-            try one.write("state", Data("2".utf8))
+            try one.write(Data("1".utf8), for: "state")
+            try one.write(Data("2".utf8), for: "state")
             #expect(try other.read("state") == Data("2".utf8))
             #expect(try other.names() == ["state"])
             try other.remove("state")
             try other.remove("state")
             #expect(try one.names().isEmpty)
-            try one.write("empty", Data())
+            try one.write(Data(), for: "empty")
             #expect(try one.read("empty") == Data())
         }
     }
@@ -34,7 +34,7 @@ import Testing
         for round in 0..<20 {
             let name = "receipt-\(round)"
             let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
-                for number in 0..<8 { group.addTask { try storage.insert(name, Data("\(number)".utf8)) } }
+                for number in 0..<8 { group.addTask { try storage.insert(Data("\(number)".utf8), for: name) } }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(winners == 1)
@@ -51,8 +51,8 @@ import Testing
     func names(name: String) throws {
         try Self.withFolder { folder in
             let storage = try FolderStorage(folder: folder)
-            #expect(throws: StorageError.invalidName) { try storage.write(name, Data()) }
-            #expect(throws: StorageError.invalidName) { try storage.insert(name, Data()) }
+            #expect(throws: StorageError.invalidName) { try storage.write(Data(), for: name) }
+            #expect(throws: StorageError.invalidName) { try storage.insert(Data(), for: name) }
             #expect(throws: StorageError.invalidName) { try storage.read(name) }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         }
@@ -78,8 +78,10 @@ import Testing
     func size() throws {
         try Self.withFolder { folder in
             let storage = try FolderStorage(folder: folder)
-            #expect(throws: StorageError.valueTooLarge) { try storage.write("large", Data(count: (1 << 20) + 1)) }
-            #expect(throws: StorageError.valueTooLarge) { _ = try storage.insert("large", Data(count: (1 << 20) + 1)) }
+            #expect(throws: StorageError.valueTooLarge) { try storage.write(Data(count: (1 << 20) + 1), for: "large") }
+            #expect(throws: StorageError.valueTooLarge) {
+                _ = try storage.insert(Data(count: (1 << 20) + 1), for: "large")
+            }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
             try Data(count: 2 << 20).write(to: folder.appending(path: "large"))
             #expect(throws: StorageError.valueTooLarge) { try storage.read("large") }

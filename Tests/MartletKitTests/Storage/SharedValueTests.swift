@@ -14,7 +14,7 @@ import Testing
         let seen = try value.update { old in
             calls += 1
             // Another process is faster once.
-            if calls == 1 { _ = try storage.insert("v-1", Data("other".utf8)) }
+            if calls == 1 { _ = try storage.insert(Data("other".utf8), for: "v-1") }
             return (Data("mine".utf8), self.text(old))
         }
         #expect(seen == "other")
@@ -47,7 +47,7 @@ import Testing
         for number in 1...40 { try value.update { _ in (Data("secret \(number)".utf8), ()) } }
         #expect(storage.all.filter { !$0.value.isEmpty }.map(\.key) == ["v-40"])
         // Another process may have emptied what this one is about to read.
-        try storage.write("v-41", Data())
+        try storage.write(Data(), for: "v-41")
         #expect(try value.read() == Data())
         try value.removeAll()
         #expect(storage.all.isEmpty)
@@ -74,10 +74,10 @@ import Testing
         storage.fail()
         #expect(throws: MemoryStorage.Failure.self) { try value.read() }
         storage.fail(false)
-        #expect(throws: SharedValue.Contention.self) {
+        #expect(throws: SharedValue.ContentionError.self) {
             try value.update { old in
                 let next = (Int(self.text(old) ?? "") ?? 0) + 1
-                _ = try storage.insert("v-\(next)", Data("\(next)".utf8))
+                _ = try storage.insert(Data("\(next)".utf8), for: "v-\(next)")
                 return (Data("mine".utf8), ())
             }
         }

@@ -4,7 +4,7 @@ import MartletKit
 /// Values in memory, for tests.
 ///
 /// It is unchecked because a lock guards everything that changes.
-final class MemoryStorage: Storage, @unchecked Sendable {
+final class MemoryStorage: MartletStorage, @unchecked Sendable {
     struct Failure: Error {}
 
     private let lock = NSLock()
@@ -22,10 +22,10 @@ final class MemoryStorage: Storage, @unchecked Sendable {
 
     func names() throws -> [String] { try self.access { Array($0.keys) } }
     func read(_ name: String) throws -> Data? { try self.access { $0[name] } }
-    func write(_ name: String, _ value: Data) throws { try self.access { $0[name] = value } }
+    func write(_ value: Data, for name: String) throws { try self.access { $0[name] = value } }
     func remove(_ name: String) throws { try self.access { _ = $0.removeValue(forKey: name) } }
 
-    func insert(_ name: String, _ value: Data) throws -> Bool {
+    func insert(_ value: Data, for name: String) throws -> Bool {
         try self.access { values in
             guard values[name] == nil else { return false }
             values[name] = value

@@ -3,7 +3,7 @@ import MartletKit
 import Synchronization
 
 /// Answers requests as a script says, and keeps them.
-final class ScriptedTransport: Transport {
+final class ScriptedTransport: MartletTransport {
     typealias Answer = @Sendable (TransportRequest) throws -> TransportResponse
 
     struct Offline: Error {}

@@ -60,6 +60,31 @@ import Testing
         await #expect(throws: (any Error).self) { try await Self.send([.bytes(Data(repeating: 0xFF, count: 100))]) }
     }
 
+    @Test("Requests of one transport at the same time each get their own response")
+    func together() async throws {
+        let server = try ByteServer { path in
+            [
+                .bytes(
+                    Data(
+                        "HTTP/1.1 200 OK\r\nContent-Length: \(path.utf8.count)\r\nConnection: close\r\n\r\n\(path)".utf8
+                    )
+                )
+            ]
+        }
+        defer { server.stop() }
+        let transport = URLSessionTransport()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                let url = try #require(URL(string: server.url("/\(number)")))
+                group.addTask {
+                    let response = try await transport.send(TransportRequest(method: "GET", url: url))
+                    #expect(String(decoding: response.body, as: UTF8.self) == "/\(number)")
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("A caller that goes away ends the request")
     func cancellation() async throws {
         let task = Task { try await Self.send([.silence]) }

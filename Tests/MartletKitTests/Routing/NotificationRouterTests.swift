@@ -14,21 +14,25 @@ private enum Tab: String, ScreenValue { case items, notes }
 
 private let identifier = UUID()
 
-private func makeRouter() throws -> Router<Place> {
+private func makeRouter() throws -> NotificationRouter<Place> {
     let rules = try ScreenRules(
         screens: [
-            Screen("home"),
-            Screen(
-                "order",
+            NotificationScreen(name: "home"),
+            NotificationScreen(
+                name: "order",
                 class: "OrderViewController",
                 path: "/orders/:id",
                 parameters: [.integer("id", in: 1...1000), .choice("tab", of: ["items", "notes"], isRequired: false)]
             ),
-            Screen("newest", class: "Newest", path: "/orders/newest"),
-            Screen("article", class: "Article", parameters: [.uuid("id"), .date("since", isRequired: false)]),
-            Screen("plain", class: "Plain", parameters: [.uuid("id")]),
-            Screen(
-                "search",
+            NotificationScreen(name: "newest", class: "Newest", path: "/orders/newest"),
+            NotificationScreen(
+                name: "article",
+                class: "Article",
+                parameters: [.uuid("id"), .date("since", isRequired: false)]
+            ),
+            NotificationScreen(name: "plain", class: "Plain", parameters: [.uuid("id")]),
+            NotificationScreen(
+                name: "search",
                 class: "Search",
                 path: "/search",
                 parameters: [
@@ -39,13 +43,13 @@ private func makeRouter() throws -> Router<Place> {
         ],
         fallback: "home"
     )
-    return try Router(
+    return try NotificationRouter(
         rules,
         destinations: [
             "home": { _ in .home },
             "order": { values in
                 let id: Int = try values.required("id")
-                guard id != 13 else { throw RouteRefusal("there is no order 13") }
+                guard id != 13 else { throw RouteError("there is no order 13") }
                 return .order(id, tab: try values.optional("tab"))
             },
             "newest": { _ in .order(0, tab: nil) },
@@ -59,7 +63,7 @@ private func makeRouter() throws -> Router<Place> {
 }
 
 @Suite("Router") struct RouterTests {
-    private func route(_ json: String) throws -> Route<Place>? {
+    private func route(_ json: String) throws -> NotificationRoute<Place>? {
         let notification = try #require(ReceivedNotification(json: Data(json.utf8)))
         return try makeRouter().route(notification)
     }
@@ -125,7 +129,7 @@ private func makeRouter() throws -> Router<Place> {
     @Test(
         "A payload that the rules do not know opens the fallback and says why",
         arguments: [
-            (#"{"class":"Order"}"#, RouteRefusal.Reason.unknownClass), (#"{"class":""}"#, .unknownClass),
+            (#"{"class":"Order"}"#, RouteError.Reason.unknownClass), (#"{"class":""}"#, .unknownClass),
             (#"{"class":"NSTask"}"#, .unknownClass), (#"{"class":"orderviewcontroller"}"#, .unknownClass),
             (#"{"class":"Swift.String"}"#, .unknownClass), (#"{"class":"order"}"#, .unknownClass),
             (#"{"class":["OrderViewController"]}"#, .wrongType), (#"{"class":1}"#, .wrongType),
@@ -172,7 +176,7 @@ private func makeRouter() throws -> Router<Place> {
             ("{\"path\":\"/search/\u{301}x\"}", .unknownPath), (#"{"path":"/orders/a%2F%CC%81b"}"#, .malformed),
         ]
     )
-    func refusals(json: String, reason: RouteRefusal.Reason) throws {
+    func refusals(json: String, reason: RouteError.Reason) throws {
         let route = try #require(try self.route(json))
         #expect(route.destination == .home)
         #expect(route.screen == "home")
@@ -182,10 +186,13 @@ private func makeRouter() throws -> Router<Place> {
     @Test("Texts that only Unicode takes for equal are not the declared ones")
     func canonicallyEqual() throws {
         let rules = try ScreenRules(
-            screens: [Screen("home"), Screen("k", class: "Kö", parameters: [.text("K", isRequired: false)])],
+            screens: [
+                NotificationScreen(name: "home"),
+                NotificationScreen(name: "k", class: "Kö", parameters: [.text("K", isRequired: false)]),
+            ],
             fallback: "home"
         )
-        let router = try Router<String>(rules, destinations: ["home": { _ in "home" }, "k": { _ in "k" }])
+        let router = try NotificationRouter<String>(rules, destinations: ["home": { _ in "home" }, "k": { _ in "k" }])
         #expect(router.route(["class": "K\u{f6}"])?.destination == "k")
         #expect(router.route(["class": "Ko\u{308}"])?.refusal?.reason == .unknownClass)
         #expect(router.route(["class": "\u{212A}\u{f6}"])?.refusal?.reason == .unknownClass)
@@ -220,9 +227,12 @@ private func makeRouter() throws -> Router<Place> {
 
     @Test("A router needs a destination for every screen, and a fallback that does not refuse")
     func destinations() throws {
-        let rules = try ScreenRules(screens: [Screen("home"), Screen("a", class: "A")], fallback: "home")
-        func fault(_ destinations: [String: Router<Int>.Maker]) -> String? {
-            let router = Result { try Router(rules, destinations: destinations) }
+        let rules = try ScreenRules(
+            screens: [NotificationScreen(name: "home"), NotificationScreen(name: "a", class: "A")],
+            fallback: "home"
+        )
+        func fault(_ destinations: [String: NotificationRouter<Int>.Maker]) -> String? {
+            let router = Result { try NotificationRouter(rules, destinations: destinations) }
             guard case .failure(let error) = router else { return nil }
             return "\(error)"
         }
@@ -232,7 +242,7 @@ private func makeRouter() throws -> Router<Place> {
             fault(["home": { _ in 1 }, "a": { _ in 2 }, "b": { _ in 3 }]) == "destinations: the rules have no screen b"
         )
         #expect(
-            fault(["home": { _ in throw RouteRefusal("closed") }, "a": { _ in 2 }])
+            fault(["home": { _ in throw RouteError("closed") }, "a": { _ in 2 }])
                 == "fallback: its destination refuses: closed"
         )
     }

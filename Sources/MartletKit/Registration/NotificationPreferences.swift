@@ -1,5 +1,5 @@
 /// The user's own decisions about notifications on this device.
-public struct Preferences: Hashable, Sendable {
+public struct NotificationPreferences: Hashable, Sendable {
     /// The most categories, and the longest name of one, in bytes.
     static let maximumCategories = 100
     static let maximumCategory = 64

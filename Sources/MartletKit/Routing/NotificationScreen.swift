@@ -1,7 +1,7 @@
 /// A screen of the app that a notification may open.
 ///
 /// It has a class, a path or both. A fallback may have neither.
-public struct Screen: Hashable, Sendable {
+public struct NotificationScreen: Hashable, Sendable {
     /// The name under which the app knows it, 1 to 64 letters, digits, `-`, `.` and `_`.
     public let name: String
     /// The text that a payload's `class` has for it, at most 128 bytes.
@@ -10,7 +10,7 @@ public struct Screen: Hashable, Sendable {
     public let path: String?
     public let parameters: [Parameter]
 
-    public init(_ name: String, class: String? = nil, path: String? = nil, parameters: [Parameter] = []) {
+    public init(name: String, class: String? = nil, path: String? = nil, parameters: [Parameter] = []) {
         (self.name, self.class, self.path, self.parameters) = (name, `class`, path, parameters)
     }
 

@@ -1,12 +1,12 @@
 import Foundation
 
-extension Screen {
+extension NotificationScreen {
     /// Checks the members of a payload's `property`.
     ///
     /// The first fault in alphabetical order counts, so that the same payload always has the same refusal.
-    func values(of properties: [String: JSONValue]) throws(RouteRefusal) -> ScreenValues {
+    func values(of properties: [String: JSONValue]) throws(RouteError) -> ScreenValues {
         guard properties.count <= ScreenRules.Limit.parameters else {
-            throw RouteRefusal(.tooLong, "there are more than \(ScreenRules.Limit.parameters) properties")
+            throw RouteError(.tooLong, "there are more than \(ScreenRules.Limit.parameters) properties")
         }
         var values: [String: JSONValue] = [:]
         for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
@@ -18,7 +18,7 @@ extension Screen {
     }
 
     /// Checks the texts of a path and its query.
-    func values(of texts: [String: String]) throws(RouteRefusal) -> ScreenValues {
+    func values(of texts: [String: String]) throws(RouteError) -> ScreenValues {
         var values: [String: JSONValue] = [:]
         for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
             let parameter = try self.parameter(name)
@@ -27,37 +27,37 @@ extension Screen {
         return try self.complete(values)
     }
 
-    private func parameter(_ name: String) throws(RouteRefusal) -> Parameter {
+    private func parameter(_ name: String) throws(RouteError) -> Parameter {
         guard let parameter = self.parameters.first(where: { $0.name.isSame(as: name) }) else {
-            throw RouteRefusal(.unknownProperty, "the screen \(self.name) has no property \(name.forLog)")
+            throw RouteError(.unknownProperty, "the screen \(self.name) has no property \(name.forLog)")
         }
         return parameter
     }
 
-    private func complete(_ values: [String: JSONValue]) throws(RouteRefusal) -> ScreenValues {
+    private func complete(_ values: [String: JSONValue]) throws(RouteError) -> ScreenValues {
         if let missing = self.parameters.first(where: { $0.isRequired && values[$0.name] == nil }) {
-            throw RouteRefusal(.missingProperty, "the screen \(self.name) needs the property \(missing.name)")
+            throw RouteError(.missingProperty, "the screen \(self.name) needs the property \(missing.name)")
         }
         return ScreenValues(values)
     }
 }
 
-extension Screen.Parameter {
+extension NotificationScreen.Parameter {
     /// Returns a value that is of the type and within its limits.
-    fileprivate func checked(_ value: JSONValue) throws(RouteRefusal) -> JSONValue {
+    fileprivate func checked(_ value: JSONValue) throws(RouteError) -> JSONValue {
         switch value {
         case .array, .object:
-            throw RouteRefusal(.tooDeep, "the property \(self.name) is an array or an object")
+            throw RouteError(.tooDeep, "the property \(self.name) is an array or an object")
         case .null, .bool, .integer, .number, .string: break
         }
         switch self.type {
         case .text(let maximumLength):
             guard let text = value.string else { throw self.wrongType("text") }
             guard text.utf8.count <= maximumLength else {
-                throw RouteRefusal(.tooLong, "the property \(self.name) has more than \(maximumLength) bytes")
+                throw RouteError(.tooLong, "the property \(self.name) has more than \(maximumLength) bytes")
             }
             guard text.unicodeScalars.allSatisfy({ !$0.isControl || $0 == "\n" || $0 == "\t" }) else {
-                throw RouteRefusal(.notAllowed, "the property \(self.name) has control characters")
+                throw RouteError(.notAllowed, "the property \(self.name) has control characters")
             }
         case .integer(let range):
             guard let number = value.integer else { throw self.wrongType("whole number") }
@@ -72,22 +72,22 @@ extension Screen.Parameter {
         case .choice(let choices):
             guard let text = value.string else { throw self.wrongType("text") }
             guard choices.contains(where: { $0.isSame(as: text) }) else {
-                throw RouteRefusal(.notAllowed, "the property \(self.name) is none of its choices")
+                throw RouteError(.notAllowed, "the property \(self.name) is none of its choices")
             }
         }
         return value
     }
 
-    private func wrongType(_ type: String) -> RouteRefusal {
-        RouteRefusal(.wrongType, "the property \(self.name) is no \(type)")
+    private func wrongType(_ type: String) -> RouteError {
+        RouteError(.wrongType, "the property \(self.name) is no \(type)")
     }
 
-    private var outside: RouteRefusal {
-        RouteRefusal(.notAllowed, "the property \(self.name) is outside its limits")
+    private var outside: RouteError {
+        RouteError(.notAllowed, "the property \(self.name) is outside its limits")
     }
 }
 
-extension Screen.ValueType {
+extension NotificationScreen.ValueType {
     /// Returns the value that a text of a path stands for; the text itself where it stands for no value of this type.
     fileprivate func value(of text: String) -> JSONValue {
         switch self {

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Carries requests to the provider.
-public protocol Transport: Sendable {
+public protocol MartletTransport: Sendable {
     /// Sends a request and returns its response, whatever its status.
     /// - Throws: An error of the network, and one if the response exceeds a limit of the request.
     func send(_ request: TransportRequest) async throws -> TransportResponse
@@ -45,11 +45,19 @@ public struct TransportResponse: Hashable, Sendable {
 }
 
 /// An error of a transport.
-public enum TransportError: Error, Hashable, Sendable {
+public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There was no whole response in time.
     case deadlineExceeded
     /// The response is longer than the request allows.
     case responseTooLarge
     /// The response is none of HTTP.
     case noHTTPResponse
+
+    public var description: String {
+        switch self {
+        case .deadlineExceeded: "there was no whole response in time: check the network and the provider"
+        case .responseTooLarge: "the response is too large: check that the URL is the provider's"
+        case .noHTTPResponse: "the response is not HTTP: check that the URL is the provider's"
+        }
+    }
 }

@@ -2,19 +2,19 @@
 ///
 /// A payload has `class` and `property`, or `path`. It chooses a screen by a text that is compared with declared ones; nothing
 /// is ever made from a text of a payload. Everything that the rules do not know opens the fallback and says why.
-public struct Router<Destination: Sendable>: Sendable {
+public struct NotificationRouter<Destination: Sendable>: Sendable {
     /// Makes the app's value of a screen, or refuses by throwing.
     public typealias Maker = @Sendable (ScreenValues) throws -> Destination
 
     private struct Target: Sendable {
-        let screen: Screen
+        let screen: NotificationScreen
         let make: Maker
     }
 
     private let byClass: [String: Target]
     /// In the order in which they are tried.
     private let byPath: [(pattern: PathPattern, target: Target)]
-    private let fallback: Route<Destination>
+    private let fallback: NotificationRoute<Destination>
 
     /// - Parameter destinations: by the name of the screen, the closure that makes the app's value of it. A closure may check
     ///   more than types and limits; if it throws, the fallback is opened.
@@ -26,7 +26,7 @@ public struct Router<Destination: Sendable>: Sendable {
         }
         var byClass: [String: Target] = [:]
         var byPath: [(pattern: PathPattern, target: Target)] = []
-        var fallback: Route<Destination>?
+        var fallback: NotificationRoute<Destination>?
         for (index, screen) in rules.screens.enumerated() {
             guard let make = destinations[screen.name] else {
                 throw ScreenRulesError("screens[\(index)]", "the app has no destination \(screen.name)")
@@ -38,7 +38,11 @@ public struct Router<Destination: Sendable>: Sendable {
             }
             if screen.name == rules.fallback {
                 do {
-                    fallback = Route(destination: try make(ScreenValues()), screen: screen.name, refusal: nil)
+                    fallback = NotificationRoute(
+                        destination: try make(ScreenValues()),
+                        screen: screen.name,
+                        refusal: nil
+                    )
                 } catch {
                     throw ScreenRulesError("fallback", "its destination refuses: \(error)")
                 }
@@ -51,91 +55,93 @@ public struct Router<Destination: Sendable>: Sendable {
     }
 
     /// Returns the screen that a notification opens; `nil` if it asks for none.
-    public func route(_ notification: ReceivedNotification) -> Route<Destination>? { self.route(notification.data) }
+    public func route(_ notification: ReceivedNotification) -> NotificationRoute<Destination>? {
+        self.route(notification.data)
+    }
 
     /// Returns the screen that the members of a payload beside `aps` ask for; `nil` if they ask for none.
-    public func route(_ data: [String: JSONValue]) -> Route<Destination>? {
+    public func route(_ data: [String: JSONValue]) -> NotificationRoute<Destination>? {
         // Null is how a template leaves a member out.
         let members = ["class", "property", "path"].filter { data[$0] != nil && data[$0] != .null }
         guard !members.isEmpty else { return nil }
-        return self.attempt { () throws(RouteRefusal) in
+        return self.attempt { () throws(RouteError) in
             if members == ["path"] {
-                guard let path = data["path"]?.string else { throw RouteRefusal(.wrongType, "path is no text") }
+                guard let path = data["path"]?.string else { throw RouteError(.wrongType, "path is no text") }
                 return try self.target(path: path)
             }
             guard !members.contains("path") else {
-                throw RouteRefusal(.malformed, "path and class or property do not go together")
+                throw RouteError(.malformed, "path and class or property do not go together")
             }
-            guard members.contains("class") else { throw RouteRefusal(.malformed, "property needs class") }
+            guard members.contains("class") else { throw RouteError(.malformed, "property needs class") }
             return try self.target(class: data["class"] ?? .null, property: data["property"] ?? .null)
         }
     }
 
     /// Returns the screen of a path such as `/orders/42?tab=items`, which may come from a link too.
-    public func route(path: String) -> Route<Destination> {
-        self.attempt { () throws(RouteRefusal) in try self.target(path: path) }
+    public func route(path: String) -> NotificationRoute<Destination> {
+        self.attempt { () throws(RouteError) in try self.target(path: path) }
     }
 
     /// Makes the destination of what `find` returns, and the fallback if anything refuses.
-    private func attempt(_ find: () throws(RouteRefusal) -> (Target, ScreenValues)) -> Route<Destination> {
-        let refusal: RouteRefusal
-        do throws(RouteRefusal) {
+    private func attempt(_ find: () throws(RouteError) -> (Target, ScreenValues)) -> NotificationRoute<Destination> {
+        let refusal: RouteError
+        do throws(RouteError) {
             let (target, values) = try find()
             do {
-                return Route(destination: try target.make(values), screen: target.screen.name, refusal: nil)
-            } catch let error as RouteRefusal {
+                return NotificationRoute(destination: try target.make(values), screen: target.screen.name, refusal: nil)
+            } catch let error as RouteError {
                 refusal = error
             } catch {
-                refusal = RouteRefusal("the screen \(target.screen.name) refuses: \("\(error)".forLog)")
+                refusal = RouteError("the screen \(target.screen.name) refuses: \("\(error)".forLog)")
             }
         } catch {
             refusal = error
         }
-        return Route(destination: self.fallback.destination, screen: self.fallback.screen, refusal: refusal)
+        return NotificationRoute(destination: self.fallback.destination, screen: self.fallback.screen, refusal: refusal)
     }
 
-    private func target(class name: JSONValue, property: JSONValue) throws(RouteRefusal) -> (Target, ScreenValues) {
-        guard let name = name.string else { throw RouteRefusal(.wrongType, "class is no text") }
+    private func target(class name: JSONValue, property: JSONValue) throws(RouteError) -> (Target, ScreenValues) {
+        guard let name = name.string else { throw RouteError(.wrongType, "class is no text") }
         guard name.utf8.count <= ScreenRules.Limit.class else {
-            throw RouteRefusal(.tooLong, "class has more than \(ScreenRules.Limit.class) bytes")
+            throw RouteError(.tooLong, "class has more than \(ScreenRules.Limit.class) bytes")
         }
         guard let target = self.byClass[name], target.screen.class?.isSame(as: name) == true else {
-            throw RouteRefusal(.unknownClass, "no screen has the class \(name.forLog)")
+            throw RouteError(.unknownClass, "no screen has the class \(name.forLog)")
         }
         switch property {
         case .null: return (target, try target.screen.values(of: [String: JSONValue]()))
         case .object(let properties): return (target, try target.screen.values(of: properties))
-        case .array: throw RouteRefusal(.wrongType, "property is an array")
+        case .array: throw RouteError(.wrongType, "property is an array")
         case .bool, .integer, .number, .string:
             guard target.screen.parameters.count == 1, let parameter = target.screen.parameters.first else {
-                throw RouteRefusal(.malformed, "the screen \(target.screen.name) takes its properties by name")
+                throw RouteError(.malformed, "the screen \(target.screen.name) takes its properties by name")
             }
             return (target, try target.screen.values(of: [parameter.name: property]))
         }
     }
 
-    private func target(path: String) throws(RouteRefusal) -> (Target, ScreenValues) {
+    private func target(path: String) throws(RouteError) -> (Target, ScreenValues) {
         let path = try RoutePath(path)
         for (pattern, target) in self.byPath {
             guard var texts = pattern.match(path.segments) else { continue }
             for (name, text) in path.query {
                 guard texts.updateValue(text, forKey: name) == nil else {
-                    throw RouteRefusal(.malformed, "\(name.forLog) is in the path and in its query")
+                    throw RouteError(.malformed, "\(name.forLog) is in the path and in its query")
                 }
             }
             return (target, try target.screen.values(of: texts))
         }
-        throw RouteRefusal(.unknownPath, "no screen has this path")
+        throw RouteError(.unknownPath, "no screen has this path")
     }
 }
 
 /// The screen that a notification opens.
-public struct Route<Destination: Sendable>: Sendable {
+public struct NotificationRoute<Destination: Sendable>: Sendable {
     public let destination: Destination
     /// The name of the screen, as the rules declare it.
     public let screen: String
     /// The reason why this is the fallback; `nil` if it is the screen that the payload asked for.
-    public let refusal: RouteRefusal?
+    public let refusal: RouteError?
 }
 
-extension Route: Equatable where Destination: Equatable {}
+extension NotificationRoute: Equatable where Destination: Equatable {}

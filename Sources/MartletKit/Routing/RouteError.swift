@@ -2,7 +2,7 @@
 ///
 /// Its description is for the log. It holds names, shortened and without control characters, and no values, because these may
 /// be private.
-public struct RouteRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+public struct RouteError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// No screen has the class.
         case unknownClass
