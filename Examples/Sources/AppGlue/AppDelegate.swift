@@ -32,18 +32,19 @@ final class AppDelegate: NSObject, UIApplicationDelegate, UNUserNotificationCent
     private static func launch(_ martlet: Martlet, _ storage: FolderStorage) async throws {
         let center = UNUserNotificationCenter.current()
         let isAllowed = try await center.requestAuthorization(options: [.alert, .badge, .sound])
-        await martlet.launched(
+        try await martlet.updateProfile(
             .current(capabilities: isAllowed ? [.alert, .badge, .sound, .background] : [.background])
         )
-        try await Push.enableEncryption(martlet, storage)
+        // First, so that nothing that fails afterwards leaves the app without a token.
         UIApplication.shared.registerForRemoteNotifications()
+        try await Push.enableEncryption(martlet, storage)
         // The user has seen what the badge counted.
         try BadgeCount(storage: storage).apply(.set(0))
         try await center.setBadgeCount(0)
     }
 
     func application(_ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken token: Data) {
-        Task { [martlet] in await martlet?.register(token, as: .alert) }
+        Task { [martlet] in try await martlet?.register(token: token) }
     }
 
     func application(

@@ -17,9 +17,9 @@ extension AppScreen {
     static func rules() throws -> ScreenRules {
         try ScreenRules(
             screens: [
-                Screen("inbox"),
-                Screen(
-                    "order",
+                NotificationScreen(name: "inbox"),
+                NotificationScreen(
+                    name: "order",
                     class: "Order",
                     path: "/orders/:id",
                     parameters: [
@@ -27,7 +27,7 @@ extension AppScreen {
                         .choice("tab", of: ["items", "notes"], isRequired: false),
                     ]
                 ),
-                Screen("article", class: "Article", path: "/articles/:id", parameters: [.uuid("id")]),
+                NotificationScreen(name: "article", class: "Article", path: "/articles/:id", parameters: [.uuid("id")]),
             ],
             fallback: "inbox"
         )
@@ -38,15 +38,15 @@ extension AppScreen {
         try ScreenRules(json: Data(contentsOf: file))
     }
 
-    static func router(_ rules: ScreenRules) throws -> Router<AppScreen> {
-        try Router(
+    static func router(_ rules: ScreenRules) throws -> NotificationRouter<AppScreen> {
+        try NotificationRouter(
             rules,
             destinations: [
                 "inbox": { _ in .inbox },
                 "order": { values in
                     let id = try values.required("id", as: Int.self)
                     // A rule of the app's own.
-                    guard id != 13 else { throw RouteRefusal("there is no order 13") }
+                    guard id != 13 else { throw RouteError("there is no order 13") }
                     return .order(id, tab: try values.optional("tab") ?? .items)
                 },
                 "article": { values in .article(try values.required("id")) },
@@ -55,7 +55,7 @@ extension AppScreen {
     }
 
     /// Returns the screen to open for a notification; `nil` if it asks for none.
-    static func opened(by notification: ReceivedNotification, _ router: Router<AppScreen>) -> AppScreen? {
+    static func opened(by notification: ReceivedNotification, _ router: NotificationRouter<AppScreen>) -> AppScreen? {
         guard let route = router.route(notification) else { return nil }
         if let refusal = route.refusal { print("opened \(route.screen) instead: \(refusal)") }
         return route.destination

@@ -15,6 +15,10 @@ final class Navigation: NotificationHandler {
         self.path = screen == .inbox ? [] : [screen]
     }
 
+    func perform(_ action: String, text: String?, of notification: ReceivedNotification) async {
+        print("the user chose \(action)")
+    }
+
     /// Opens the screen of a link, such as `https://shop.example.com/orders/42`.
     func open(_ link: URL) {
         let query = link.query(percentEncoded: true).map { "?\($0)" } ?? ""

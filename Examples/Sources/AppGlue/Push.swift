@@ -9,7 +9,7 @@ enum Push {
     }
 
     static func martlet(
-        _ storage: any Storage,
+        _ storage: any MartletStorage,
         role: Martlet.Configuration.Role,
         handler: (any NotificationHandler)? = nil
     ) throws -> Martlet {
@@ -24,18 +24,22 @@ enum Push {
     }
 
     /// Has the provider encrypt content to this installation, with a new key every 90 days.
-    static func enableEncryption(_ martlet: Martlet, _ storage: any Storage) async throws {
+    static func enableEncryption(_ martlet: Martlet, _ storage: any MartletStorage) async throws {
         let keys = EncryptionKeys(storage: storage)
-        var key = try keys.current()
-        if Date().timeIntervalSince(key.created) > 90 * 86400 { key = try keys.rotate() }
-        await martlet.setEncryptionKey(key)
+        do {
+            var key = try keys.current()
+            if Date().timeIntervalSince(key.created) > 90 * 86400 { key = try keys.rotate() }
+            try await martlet.setEncryptionKey(key)
+        } catch is EncryptionKeys.DamageError {
+            try await martlet.setEncryptionKey(keys.rotate())
+        }
     }
 
     /// Downloads the attachment of a notification, within limits.
     static func attachment(of notification: ReceivedNotification, in folder: URL) async -> DownloadedAttachment? {
         let policy = AttachmentPolicy(types: [.jpeg, .png, .gif], maximumSize: 2_000_000, deadline: .seconds(15))
         do {
-            return try await AttachmentLoader(folder: folder, policy: policy).load(notification)
+            return try await AttachmentLoader(folder: folder, policy: policy).attachment(of: notification)
         } catch {
             print("shown without its attachment: \(error)")
             return nil

@@ -18,7 +18,7 @@ import MartletKit
             key: arguments[3],
             sharedFolder: folder
         )
-        await Self.launched(martlet, token: Data((0..<32).map { _ in UInt8.random(in: 0...255) }))
+        try await Self.launched(martlet, token: Data((0..<32).map { _ in UInt8.random(in: 0...255) }))
         try await Self.decided(martlet)
         await Self.received(martlet, userInfo: ["aps": ["alert": "Hello"], "path": "/orders/42"])
         await martlet.synchronize()
@@ -36,24 +36,24 @@ import MartletKit
         }
     }
 
-    /// Tells what every launch brings: the settings of the device, and the token.
-    static func launched(_ martlet: Martlet, token: Data) async {
-        await martlet.launched(.current(capabilities: [.alert, .badge, .sound, .background]))
-        await martlet.register(token)
+    /// Hands over what every launch brings: the settings of the device, and the token.
+    static func launched(_ martlet: Martlet, token: Data) async throws {
+        try await martlet.updateProfile(.current(capabilities: [.alert, .badge, .sound, .background]))
+        try await martlet.register(token: token)
     }
 
     /// Attaches the user with the proof that the app's back end has signed for the installation.
-    static func loggedIn(_ martlet: Martlet, proof: String) async {
-        await martlet.attach(userProof: proof)
+    static func loggedIn(_ martlet: Martlet, proof: String) async throws {
+        try await martlet.attach(userProof: proof)
     }
 
     /// Tells what the user has decided.
     static func decided(_ martlet: Martlet) async throws {
         guard var preferences = await martlet.status()?.preferences else { return }
         preferences.optOuts.insert("marketing")
-        preferences.quietHours = Preferences.QuietHours(from: "22:00", to: "07:00")
-        await martlet.setPreferences(preferences)
-        await martlet.setReceiptPrivacy(.counts)
+        preferences.quietHours = NotificationPreferences.QuietHours(from: "22:00", to: "07:00")
+        try await martlet.setPreferences(preferences)
+        try await martlet.setReceiptPrivacy(.counts)
     }
 
     /// Hands over what the system gives, in whichever way it came.
@@ -72,5 +72,9 @@ struct Answers: NotificationHandler {
 
     func open(_ notification: ReceivedNotification) async {
         print("show the screen of \(notification.data["path"]?.string ?? "/")")
+    }
+
+    func perform(_ action: String, text: String?, of notification: ReceivedNotification) async {
+        print("carry out \(action)")
     }
 }
