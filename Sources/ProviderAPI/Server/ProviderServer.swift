@@ -1,8 +1,6 @@
 import Foundation
 import Hummingbird
-import HummingbirdCore
 package import Logging
-import NIOCore
 package import PushHTTP
 package import PushProvider
 package import PushSender
@@ -18,22 +16,22 @@ package final class ProviderServer: Service {
     package var firstAdminKey: String? { self.adminKey.text }
 
     private let adminKey: FirstAdminKey
-    private let configuration: ProviderConfiguration
+    let configuration: ProviderConfiguration
     /// The lock of the data directory: a second process with the same database would send everything twice.
     private let lock: DirectoryLock
     let store: SQLiteStore
     /// The services besides the listener.
     private let outcomes: OutcomeSignals
     private let services: [any Service]
-    private let api: RESTAPI
-    private let unauthenticated: UnauthenticatedConnections
+    let api: RESTAPI
+    let unauthenticated: UnauthenticatedConnections
     /// The certificate of the API; `nil` without TLS.
-    private let certificate: TLSCertificate?
+    let certificate: TLSCertificate?
     /// The port, once requests are served.
-    private let bound = OneShotValue<Int>()
+    let bound = OneShotValue<Int>()
     /// The port, once the listener is bound and before the first admin key is valid.
-    private let listening = OneShotValue<Int>()
-    private let logger: Logger
+    let listening = OneShotValue<Int>()
+    let logger: Logger
 
     /// Opens the database.
     ///
@@ -106,7 +104,10 @@ package final class ProviderServer: Service {
         let receipts = ReceiptWriter(store: store, events: webhookWake, metrics: metrics, time: time)
         let refusals = RefusedKeyLog(logger: logger)
         let expiry = CredentialExpiryMonitor(store: store, webhookWake: webhookWake, time: time, logger: logger)
-        self.services = [
+        let gatewayReceipts = configuration.gatewayEvents.map {
+            GatewayReceipts(gateway: $0, store: store, writer: receipts, logger: logger)
+        }
+        let services: [any Service] = [
             Dispatcher(
                 store: store,
                 directory: directory,
@@ -150,6 +151,7 @@ package final class ProviderServer: Service {
                 logger: logger
             ),
         ]
+        self.services = services + (gatewayReceipts.map { [$0] } ?? [])
         // Unauthenticated connections are closed for new ones before the listener reaches its limit.
         var unauthenticated = configuration.limits.unauthenticated
         unauthenticated.connections = min(unauthenticated.connections, max(1, configuration.limits.connections / 2))
@@ -287,50 +289,6 @@ package final class ProviderServer: Service {
             for try await _ in group {}
         }
     }
-
-    /// Listens until shutdown.
-    private func serve() async throws {
-        // This has no effect once the listener is bound.
-        defer { self.listening.resolve(.failure(ProviderError.ended)) }
-        let (host, port) = (self.configuration.host, self.configuration.port)
-        let limits = self.configuration.limits
-        let unauthenticated = self.unauthenticated
-        let application = Application(
-            router: self.api.router,
-            server: .bounded(
-                deadline: TimeAmount(limits.request),
-                idle: TimeAmount(limits.idle),
-                decoder: Self.headLimits,
-                tls: self.certificate,
-                unauthenticated: unauthenticated,
-                listener: "api",
-                // `OperationRunner` marks the connection once it knows the key.
-                isAuthenticated: { _, _ in false }
-            ),
-            configuration: .init(
-                address: .hostname(host, port: port),
-                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
-            ),
-            onServerRunning: { channel in
-                self.listening.resolve(.success(channel.localAddress?.port ?? port))
-                // Requests wait until the first admin key is in its file.
-                _ = try? await self.bound.value
-            },
-            logger: self.logger.forHTTPServer
-        )
-        do {
-            try await application.run()
-        } catch let error where error is IOError || error is SocketAddressError.UnknownHost {
-            throw ProviderError.cannotListen(address: "\(host):\(port)", why: ErrorDescription.of(error))
-        }
-    }
-
-    /// Limits with room for a path, a cursor and a key.
-    private static let headLimits = HTTP1Channel.Configuration.DecoderConfiguration(
-        maxHeaderFieldSize: 16 * 1024,
-        maxHeaderListSize: 32 * 1024,
-        maxHeaderFieldCount: 100
-    )
 
     /// Creates the data directory if it does not exist, and locks it.
     private static func lock(_ directory: String) throws -> DirectoryLock {

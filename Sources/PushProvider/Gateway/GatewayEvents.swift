@@ -66,7 +66,7 @@ package struct GatewayEvents: Sendable {
 
     /// Returns the events after an id, the oldest first.
     /// - Throws: ``GatewayEventsFailure``; it names the address.
-    package func events(after: Int64, limit: Int) async throws(GatewayEventsFailure) -> [GatewayEvent] {
+    func events(after: Int64, limit: Int) async throws(GatewayEventsFailure) -> [GatewayEvent] {
         try await self.events(query: "after=\(after)&limit=\(limit)")
     }
 

@@ -74,7 +74,8 @@ enum ServeSettings {
 
         private static let gatewayEvents = Setting("serve.gatewayEvents", flag: "gateway-events")
             .help("URL of the admin API of the Martlet gateway that pushes go to, for its events")
-            .detail("Timelines show its events then. A gateway that does not respond delays nothing by more than 2 s.")
+            .detail("Timelines show its events then, and its deliveries come in as receipts.")
+            .detail("A gateway that does not respond delays nothing by more than 2 s.")
 
         /// Returns the reader of the gateway's events; `nil` without the setting.
         static func gateway(_ settings: SettingsReader) -> GatewayEvents? {

@@ -1,6 +1,4 @@
 import Foundation
-import NIOCore
-import NIOPosix
 import PushSupport
 import PushTesting
 import PushTypes
@@ -78,7 +76,7 @@ import Testing
     @Test func aGatewayThatFailedIsNotAskedAgain() async throws {
         for response in [nil, Self.response("nonsense")] {
             let requests = Mutex(0)
-            try await RawServer.run(responding: response, onRequest: { requests.withLock { $0 += 1 } }) { port in
+            try await RawServer.run(responding: { _ in requests.withLock { $0 += 1 }; return response }) { port in
                 var gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)"))
                 gateway.deadline = response == nil ? .milliseconds(300) : .seconds(60)
                 var readings = GatewayReadings(of: gateway)
@@ -94,12 +92,10 @@ import Testing
         }
     }
 
-    private static func response(_ body: String) -> String {
-        "HTTP/1.1 200 OK\r\ncontent-length: \(body.utf8.count)\r\n\r\n\(body)"
-    }
+    private static func response(_ body: String) -> String { RawServer.response(body) }
 
     private static func events(responding response: String) async throws -> [GatewayEvent] {
-        try await RawServer.run(responding: response) { port in
+        try await RawServer.run(responding: { _ in response }) { port in
             var gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)"))
             gateway.deadline = .seconds(5)
             return try await gateway.events(apnsID: "a b&c")
@@ -107,55 +103,11 @@ import Testing
     }
 
     private static func reading(responding response: String?) async throws -> GatewayReading {
-        try await RawServer.run(responding: response) { port in
+        try await RawServer.run(responding: { _ in response }) { port in
             var gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)"))
             gateway.deadline = .milliseconds(300)
             var readings = GatewayReadings(of: gateway)
             return await readings.reading(of: "x")
-        }
-    }
-}
-
-/// A server that sends the same bytes to whoever sends something, and closes; or nothing at all.
-private enum RawServer {
-    static func run<Value>(
-        responding response: String?,
-        onRequest: @escaping @Sendable () -> Void = {},
-        _ body: (Int) async throws -> Value
-    ) async throws -> Value {
-        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Responder(response: response, onRequest: onRequest))
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        do {
-            let value = try await body(server.localAddress?.port ?? 0)
-            try await server.close()
-            return value
-        } catch {
-            try? await server.close()
-            throw error
-        }
-    }
-
-    private final class Responder: ChannelInboundHandler {
-        typealias InboundIn = ByteBuffer
-        typealias OutboundOut = ByteBuffer
-
-        private let response: String?
-        private let onRequest: @Sendable () -> Void
-
-        init(response: String?, onRequest: @escaping @Sendable () -> Void) {
-            (self.response, self.onRequest) = (response, onRequest)
-        }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            self.onRequest()
-            guard let response else { return }
-            let channel = context.channel
-            channel.writeAndFlush(ByteBuffer(string: response)).whenComplete { _ in channel.close(promise: nil) }
         }
     }
 }

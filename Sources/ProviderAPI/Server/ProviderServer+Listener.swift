@@ -1,0 +1,51 @@
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import PushHTTP
+import PushSupport
+
+extension ProviderServer {
+    /// Listens until shutdown.
+    func serve() async throws {
+        // This has no effect once the listener is bound.
+        defer { self.listening.resolve(.failure(ProviderError.ended)) }
+        let (host, port) = (self.configuration.host, self.configuration.port)
+        let limits = self.configuration.limits
+        let unauthenticated = self.unauthenticated
+        let application = Application(
+            router: self.api.router,
+            server: .bounded(
+                deadline: TimeAmount(limits.request),
+                idle: TimeAmount(limits.idle),
+                decoder: Self.headLimits,
+                tls: self.certificate,
+                unauthenticated: unauthenticated,
+                listener: "api",
+                // `OperationRunner` marks the connection once it knows the key.
+                isAuthenticated: { _, _ in false }
+            ),
+            configuration: .init(
+                address: .hostname(host, port: port),
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
+            ),
+            onServerRunning: { channel in
+                self.listening.resolve(.success(channel.localAddress?.port ?? port))
+                // Requests wait until the first admin key is in its file.
+                _ = try? await self.bound.value
+            },
+            logger: self.logger.forHTTPServer
+        )
+        do {
+            try await application.run()
+        } catch let error where error is IOError || error is SocketAddressError.UnknownHost {
+            throw ProviderError.cannotListen(address: "\(host):\(port)", why: ErrorDescription.of(error))
+        }
+    }
+
+    /// Limits with room for a path, a cursor and a key.
+    private static let headLimits = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: 16 * 1024,
+        maxHeaderListSize: 32 * 1024,
+        maxHeaderFieldCount: 100
+    )
+}

@@ -1,0 +1,80 @@
+import Foundation
+package import Logging
+package import PushStore
+import PushTypes
+import ServiceLifecycle
+
+/// Takes the deliveries that a gateway reports as receipts, so that the loop closes without an app.
+///
+/// It reads the gateway's events page by page from the place that is stored. A page is written before its place is: the
+/// receipts of a page that is read twice have the same ids, and count once.
+package struct GatewayReceipts: Service {
+    /// The events of a page.
+    static let page = 500
+    /// The pause after a page that was not full.
+    private static let pause: Duration = .seconds(1)
+    /// The longest pause after a failure.
+    private static let longestPause: Duration = .seconds(60)
+    /// The names of the events with which a device has a push.
+    private static let names: Set<String> = ["delivered", "delivered_from_storage"]
+
+    private let gateway: GatewayEvents
+    private let store: any ReceiptStore
+    private let writer: ReceiptWriter
+    private let wake = WakeSignal()
+    private let logger: Logger
+
+    package init(gateway: GatewayEvents, store: any ReceiptStore, writer: ReceiptWriter, logger: Logger) {
+        (self.gateway, self.store, self.writer, self.logger) = (gateway, store, writer, logger)
+    }
+
+    /// Works until graceful shutdown.
+    package func run() async throws {
+        await self.wake.untilShutdown {
+            var pause = Duration.milliseconds(1)
+            var hasLogged = false
+            while await self.wake.wait(atMost: pause) {
+                do {
+                    pause = try await self.readPage() ? .milliseconds(1) : Self.pause
+                    hasLogged = false
+                } catch {
+                    pause = min(Self.longestPause, max(Self.pause, pause * 2))
+                    guard !hasLogged else { continue }
+                    hasLogged = true
+                    let message: Logger.Message = "events of the gateway cannot be read, trying again until they can"
+                    self.logger.warning(message, metadata: ["error": "\(error)"])
+                }
+            }
+        }
+    }
+
+    /// Reads a page of events, and writes the receipts of those with which a device has a push of this provider.
+    /// - Returns: Whether there may be more.
+    /// - Throws: ``GatewayEventsFailure``, ``ReceiptWriter/Busy``, ``StoreError``. The page is read again then.
+    func readPage() async throws -> Bool {
+        let position = max(0, try await self.store.gatewayPosition(self.gateway.url) ?? 0)
+        // The newest event that was read is in the page again: a gateway without it numbers its events anew.
+        let events = try await self.gateway.events(after: max(0, position - 1), limit: Self.page)
+        guard let last = events.map(\.id).max(), last > position else {
+            guard events.isEmpty, position > 0 else { return false }
+            self.logger.info("gateway has a new log of events, which is read from its start")
+            try await self.store.setGatewayPosition(0, of: self.gateway.url)
+            return true
+        }
+        // A receipt that is refused is another provider's, too late, or of a notification without receipts.
+        let entries = events.compactMap(Self.entry)
+        _ = try await self.writer.write(ReceiptBatch(from: .gateway, privacy: .device, entries), app: "gateway")
+        try await self.store.setGatewayPosition(last, of: self.gateway.url)
+        return events.count >= Self.page
+    }
+
+    /// Returns the receipt of an event, whose id is the `apns-id`; `nil` for an event of another kind, and for the push
+    /// of another sender.
+    static func entry(_ event: GatewayEvent) -> ReceiptBatch.Entry? {
+        guard Self.names.contains(event.name), let text = event.apnsID, let id = UUID(uuidString: text),
+            let delivery = DeliveryID.parse(text)
+        else { return nil }
+        let receipt = Receipt(id: id, event: .delivered, at: event.at)
+        return ReceiptBatch.Entry(receipt, of: .delivery(delivery.notification, recipient: delivery.recipient))
+    }
+}

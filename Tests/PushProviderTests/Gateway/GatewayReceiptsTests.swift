@@ -1,0 +1,132 @@
+import Foundation
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Synchronization
+import Testing
+
+@testable import PushProvider
+
+/// Receipts from the events of a gateway, which is a server with a log in memory.
+@Suite(.timeLimit(.minutes(5))) struct GatewayReceiptsTests {
+    private static let apnsID = DeliveryID(notification: UUID()).text(recipient: 42)
+
+    private static func event(_ name: String, _ apnsID: String?) -> GatewayEvent {
+        GatewayEvent(id: 7, name: name, text: name, at: Vectors.issuedAt, apnsID: apnsID)
+    }
+
+    @Test(arguments: ["delivered", "delivered_from_storage"])
+    func aDeliveryIsAReceiptWithTheIDOfThePush(name: String) throws {
+        let entry = try #require(GatewayReceipts.entry(Self.event(name, Self.apnsID)))
+        let id = try #require(DeliveryID.parse(Self.apnsID))
+        #expect(entry.subject == .delivery(id.notification, recipient: 42))
+        #expect(entry.receipt.event == .delivered && entry.receipt.at == Vectors.issuedAt)
+        let again = GatewayReceipts.entry(Self.event("delivered", Self.apnsID.uppercased()))
+        #expect(again?.receipt.id == entry.receipt.id, "so that a repetition counts once")
+    }
+
+    @Test(arguments: [
+        ("received", Self.apnsID), ("stored_offline", Self.apnsID), ("expired", Self.apnsID), ("", Self.apnsID),
+        ("delivered", nil), ("delivered", ""), ("delivered", "x"), ("delivered", UUID().uuidString),
+        ("delivered", String(repeating: "8", count: 100_000)),
+    ])
+    func otherEventsAreNone(name: String, apnsID: String?) {
+        #expect(GatewayReceipts.entry(Self.event(name, apnsID)) == nil)
+    }
+
+    @Test func pagesAreReadOnceAndInOrder() async throws {
+        let log = EventLog(count: GatewayReceipts.page + 3)
+        try await log.serve { receipts, store in
+            let isFull = try await receipts.readPage()
+            #expect(isFull)
+            _ = try await receipts.readPage()
+            _ = try await receipts.readPage()
+            #expect(store.entries.count == log.current)
+            log.count.withLock { $0 += 1 }
+            _ = try await receipts.readPage()
+            #expect(store.entries.count == log.current)
+        }
+    }
+
+    @Test func aPageThatIsNotWrittenIsReadAgain() async throws {
+        let log = EventLog(count: 3)
+        try await log.serve { receipts, store in
+            store.fails.withLock { $0 = true }
+            await #expect(throws: StoreError.self) { try await receipts.readPage() }
+            store.fails.withLock { $0 = false }
+            _ = try await receipts.readPage()
+            #expect(store.entries.map(\.receipt.id).count == 6)
+            #expect(Set(store.entries.map(\.receipt.id)).count == 3, "the same ids, which count once")
+        }
+    }
+
+    /// A gateway with a new data directory numbers its events from the start.
+    @Test func aNewLogIsReadFromItsStart() async throws {
+        let log = EventLog(count: 9)
+        try await log.serve { receipts, store in
+            _ = try await receipts.readPage()
+            log.count.withLock { $0 = 2 }
+            _ = try await receipts.readPage()
+            _ = try await receipts.readPage()
+            #expect(store.entries.count == 9 + 2)
+        }
+    }
+
+    @Test(arguments: ["", "nonsense", "{}", #"{"events":[{"id":9223372036854775807}]}"#, #"{"events":[7]}"#])
+    func garbageMakesNoReceipt(body: String) async throws {
+        let store = RecordingReceiptStore()
+        try await RawServer.run(responding: { _ in RawServer.response(body) }) { port in
+            let receipts = try Self.receipts(port: port, store)
+            // Nothing is read, or it is an error that is logged.
+            for _ in 0..<2 { _ = try? await receipts.readPage() }
+        }
+        #expect(store.entries.isEmpty)
+    }
+
+    private static func receipts(port: Int, _ store: RecordingReceiptStore) throws -> GatewayReceipts {
+        let gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)"))
+        let writer = ReceiptWriter(store: store, events: WakeSignal(), time: ManualTime(Vectors.issuedAt))
+        return GatewayReceipts(gateway: gateway, store: store, writer: writer, logger: silentLogger)
+    }
+
+    /// A log of a gateway with a number of deliveries.
+    private final class EventLog: Sendable {
+        let count: Mutex<Int>
+        private let id = DeliveryID(notification: UUID())
+
+        init(count: Int) { self.count = Mutex(count) }
+
+        /// The number of deliveries that were made.
+        var current: Int { self.count.withLock(\.self) }
+
+        /// Serves the log for the duration of `body`.
+        func serve(_ body: (GatewayReceipts, RecordingReceiptStore) async throws -> Void) async throws {
+            let store = RecordingReceiptStore()
+            try await RawServer.run(responding: { self.page($0) }) { port in
+                try await body(try GatewayReceiptsTests.receipts(port: port, store), store)
+            }
+        }
+
+        /// Returns the response to `GET /v1/events?after=…&limit=…`.
+        private func page(_ request: String) -> String? {
+            guard let match = request.firstMatch(of: #/GET /v1/events\?after=([0-9]+)&limit=([0-9]+) /#),
+                let after = Int(match.1), let limit = Int(match.2)
+            else { return nil }
+            let count = self.current
+            let ids = after < count ? Array((after + 1...count).prefix(limit)) : []
+            let events = ids.map { id in
+                #"{"id":\#(id),"name":"delivered","event":"Delivered to Device","timeMs":1,"#
+                    + #""apnsId":"\#(self.id.text(recipient: Int64(id)))"}"#
+            }
+            return RawServer.response(#"{"events":[\#(events.joined(separator: ","))]}"#)
+        }
+    }
+}
+
+extension RecordingReceiptStore {
+    /// The receipts of all transactions.
+    fileprivate var entries: [ReceiptBatch.Entry] {
+        self.transactions.withLock { $0.flatMap(\.self).flatMap(\.entries) }
+    }
+}

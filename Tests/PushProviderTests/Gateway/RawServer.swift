@@ -1,0 +1,47 @@
+import NIOCore
+import NIOPosix
+
+/// A server that responds to the first bytes of each connection with others, or with nothing at all.
+enum RawServer {
+    /// Runs a server on a free port for the duration of `body`.
+    static func run<Value>(
+        responding respond: @escaping @Sendable (String) -> String?,
+        _ body: (Int) async throws -> Value
+    ) async throws -> Value {
+        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Responder(respond: respond))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        do {
+            let value = try await body(server.localAddress?.port ?? 0)
+            try await server.close()
+            return value
+        } catch {
+            try? await server.close()
+            throw error
+        }
+    }
+
+    /// Returns an HTTP response with a body.
+    static func response(_ body: String) -> String {
+        "HTTP/1.1 200 OK\r\ncontent-length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    private final class Responder: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let respond: @Sendable (String) -> String?
+
+        init(respond: @escaping @Sendable (String) -> String?) { self.respond = respond }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard let response = self.respond(String(buffer: Self.unwrapInboundIn(data))) else { return }
+            let channel = context.channel
+            channel.writeAndFlush(ByteBuffer(string: response)).whenComplete { _ in channel.close(promise: nil) }
+        }
+    }
+}

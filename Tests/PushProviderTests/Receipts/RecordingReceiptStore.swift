@@ -1,0 +1,40 @@
+import Foundation
+import PushProvider
+import PushStore
+import PushTypes
+import Synchronization
+
+/// A store of receipts in memory that records its transactions.
+final class RecordingReceiptStore: ReceiptStore {
+    let transactions = Mutex<[[ReceiptBatch]]>([])
+    /// Lets the first transaction end, if the store was not open from the start.
+    let gate = WakeSignal()
+    let fails = Mutex(false)
+    private let position = Mutex<Int64?>(nil)
+    private let isOpen: Bool
+
+    init(isOpen: Bool = true) { self.isOpen = isOpen }
+
+    func addReceipts(
+        _ batches: [ReceiptBatch],
+        now: Timestamp,
+        announce: @Sendable ([ReceiptNews]) -> Data
+    ) async throws -> (results: [[ReceiptResult]], hasEvents: Bool) {
+        let isFirst = self.transactions.withLock {
+            $0.append(batches)
+            return $0.count == 1
+        }
+        if isFirst, !self.isOpen { _ = await self.gate.wait(atMost: .seconds(60)) }
+        if self.fails.withLock({ $0 }) { throw StoreError.cannotWrite(why: "full") }
+        return (batches.map { $0.entries.map { _ in .accepted } }, false)
+    }
+
+    func receiptCounts(of notification: UUID) async throws -> [ReceiptCount] { [] }
+    func receipts(of notification: UUID, after place: ReceiptPlace?, limit: Int) async throws -> ReceiptPage {
+        ReceiptPage([], next: nil)
+    }
+    func gatewayPosition(_ address: String) async throws -> Int64? { self.position.withLock(\.self) }
+    func setGatewayPosition(_ position: Int64, of address: String) async throws {
+        self.position.withLock { $0 = position }
+    }
+}
