@@ -13,7 +13,8 @@ import Testing
     @Test func theLoopClosesWithoutAnApp() async throws {
         try await withLoop { loop in
             let path = "/v1/apps/\(Vectors.bundleID)"
-            #expect(try await loop.provider.api.patch(path, ["receipts": "device"]).status == 200)
+            let change = try PushSupport.JSONValue.object(["receipts": "device"]).text
+            #expect(try await loop.provider.api.call("PATCH", path, change).status == 200)
             try await loop.withDevice(try await loop.activate()) { device in
                 let token = try await device.deviceToken(for: Vectors.bundleID)
                 #expect(try await loop.provider.register(token, ["user": "alice"]).status == 201)

@@ -45,15 +45,13 @@ struct ReceiptsController: Controller {
 
     /// Accepts receipts of the caller's own installation.
     private func receive(_ request: OperationRequest) async throws -> Response {
-        let (app, installation) = (try await request.app(self.store), try request.installation())
-        let secret = self.store.installationSecret(installation, of: app.bundleID)
-        try InstallationsController.checkSecret(in: request, secret)
+        let (app, installation) = (try await self.app(of: request), try request.installation())
         let body = try ReceiptRequest(try await request.fields(["privacy", "receipts"]))
         let entries = body.entries.compactMap { try? $0.entry.get() }
         var written: ArraySlice<ReceiptResult>
         do {
-            let batch = ReceiptBatch(from: .installation(installation, app: app.id), privacy: body.privacy, entries)
-            written = try await self.writer.write(batch, app: app.bundleID.name)[...]
+            let batch = ReceiptBatch(from: .installation(installation, of: app), privacy: body.privacy, entries)
+            written = try await self.writer.write(batch, app: app.name)[...]
         } catch is ReceiptWriter.Busy {
             let message = "more receipts arrive than can be stored: send them again later"
             throw RetryLaterError(
@@ -69,6 +67,20 @@ struct ReceiptsController: Controller {
             }
         }
         return try .json(results)
+    }
+
+    /// Returns the app of a request with the secret of its installation. The app is read only for an error: the secret
+    /// proves that there is, or was, one.
+    private func app(of request: OperationRequest) async throws -> Topic {
+        guard let app = request.context.bundleID else { throw RequestError.noSuch("app", by: "bundle id") }
+        do {
+            let secret = self.store.installationSecret(try request.installation(), of: app)
+            try InstallationsController.checkSecret(in: request, secret)
+        } catch {
+            _ = try await request.app(self.store)
+            throw error
+        }
+        return app
     }
 
     private func list(_ request: OperationRequest) async throws -> Response {

@@ -33,7 +33,7 @@ enum ProviderTokenVerifier {
             let header = Self.object(parts[0]), header["alg"] == .string("ES256"),
             case .string(let keyID) = header["kid"], let registered = key(keyID),
             let publicKey = try? P256.Signing.PublicKey(x963Representation: registered.publicKey),
-            let signature = Self.decode(parts[2]),
+            let signature = Base64URL.decode(parts[2]),
             Self.isValid(signature, for: Data("\(parts[0]).\(parts[1])".utf8), by: publicKey),
             let claims = Self.object(parts[1]), claims["iss"] == .string(registered.teamID),
             let issuedAt = Self.seconds(claims["iat"]).map(Timestamp.init(seconds:))
@@ -61,15 +61,9 @@ enum ProviderTokenVerifier {
     }
 
     private static func object(_ part: Substring) -> [String: JSONValue]? {
-        guard case .object(let members) = Self.decode(part).flatMap({ try? JSONValue(parsing: $0) }) else { return nil }
+        guard let data = Base64URL.decode(part), case .object(let members)? = try? JSONValue(parsing: data) else {
+            return nil
+        }
         return members
-    }
-
-    /// Decodes base64url, with or without padding.
-    private static func decode(_ part: Substring) -> Data? {
-        let text = part.filter { $0 != "=" }
-            .replacingOccurrences(of: "-", with: "+")
-            .replacingOccurrences(of: "_", with: "/")
-        return Data(base64Encoded: text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4))
     }
 }

@@ -15,6 +15,7 @@ package struct APIContext: RequestContext {
 
     /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded.
     package func path(_ name: String) -> String {
-        self.parameters.get(name)?.removingPercentEncoding ?? ""
+        guard let text = self.parameters.get(name) else { return "" }
+        return text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? "" : text
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 package import PushSupport
+import PushTypes
 
 /// A position in a list, as an opaque text for callers.
 ///
@@ -39,7 +40,8 @@ package struct Cursor: Hashable, Sendable {
     }
 
     private static func parse(_ text: String, list: List) -> Cursor? {
-        guard let data = Self.decode(text), let plain = String(bytes: data, encoding: .utf8),
+        guard text.utf8.count <= Self.maximumLength, let data = Base64URL.decode(text),
+            let plain = String(bytes: data, encoding: .utf8),
             plain.hasPrefix(list.prefix)
         else { return nil }
         let numbers = plain.dropFirst(list.prefix.count).split(separator: ".", omittingEmptySubsequences: false)
@@ -55,16 +57,7 @@ package struct Cursor: Hashable, Sendable {
 
     package var text: String {
         let numbers = [self.position, self.second, self.third].compactMap { $0.map(String.init) }
-        return Data("\(self.list.prefix)\(numbers.joined(separator: "."))".utf8).base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
-    }
-
-    private static func decode(_ text: String) -> Data? {
-        guard text.utf8.count <= Self.maximumLength else { return nil }
-        let standard = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
-        return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))
+        return Base64URL.encode("\(self.list.prefix)\(numbers.joined(separator: "."))".utf8)
     }
 }
 

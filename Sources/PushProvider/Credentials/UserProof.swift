@@ -30,7 +30,7 @@ package struct UserProof: Hashable, Sendable {
         guard !secrets.isEmpty else { throw Self.error("the app has no user secret: add one first") }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.utf8.count <= Self.maximumLength, parts.count == 3, let header = Self.object(parts[0]),
-            let signature = Self.decode(parts[2])
+            let signature = Base64URL.decode(parts[2])
         else { throw Self.error("it is no JWT of at most \(Self.maximumLength) bytes") }
         guard header["alg"] == .string("HS256"), header["crit"] == nil else {
             throw Self.error("it must be signed with HS256")
@@ -77,16 +77,9 @@ package struct UserProof: Hashable, Sendable {
     }
 
     private static func object(_ part: Substring) -> [String: JSONValue]? {
-        guard let data = Self.decode(part), case .object(let members)? = try? JSONValue(parsing: data) else {
+        guard let data = Base64URL.decode(part), case .object(let members)? = try? JSONValue(parsing: data) else {
             return nil
         }
         return members
-    }
-
-    /// Decodes base64url without padding.
-    private static func decode(_ part: Substring) -> Data? {
-        guard part.utf8.count <= Self.maximumLength else { return nil }
-        let standard = part.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
-        return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))
     }
 }

@@ -14,6 +14,8 @@ package actor ReceiptWriter {
     package struct Limits: Hashable, Sendable {
         /// The receipts that wait at most. Default 20,000.
         package var waiting = 20_000
+        /// The receipts of one app that wait at most. Default 5,000, seconds of 100,000 a minute.
+        package var waitingOfApp = 5000
         /// The receipts of one transaction, with the batch that exceeds them. Default 500.
         package var transaction = 500
         /// The shortest time between the starts of two transactions. Default 50 ms.
@@ -22,13 +24,8 @@ package actor ReceiptWriter {
         package init() {}
     }
 
-    /// The queue is full.
+    /// The queue, or the app's part of it, is full.
     package struct Busy: Error, Hashable {}
-
-    private struct Waiter {
-        var batch: ReceiptBatch
-        var continuation: CheckedContinuation<[ReceiptResult], any Error>
-    }
 
     private let store: any ReceiptStore
     /// The wake signal of webhook delivery.
@@ -36,9 +33,7 @@ package actor ReceiptWriter {
     private let limits: Limits
     private let metrics: ReceiptMetrics
     private let time: any TimeSource
-    private var waiters: [Waiter] = []
-    /// The number of receipts of ``waiters``.
-    private var waiting = 0
+    private var queue: ReceiptQueue<CheckedContinuation<[ReceiptResult], any Error>>
     private var isWriting = false
 
     package init(
@@ -50,18 +45,19 @@ package actor ReceiptWriter {
     ) {
         (self.store, self.events, self.limits, self.time) = (store, events, limits, time)
         self.metrics = ReceiptMetrics(factory: metrics)
+        self.queue = ReceiptQueue(limits: limits)
     }
 
     /// Writes the receipts of one sender. They are on disk when it returns.
-    /// - Parameter app: The name of the app in metrics.
+    /// - Parameter app: The name of the app, which waits for its turn among the apps.
     /// - Returns: The results in the order of the entries.
     /// - Throws: ``Busy``, ``StoreError``. Then none of them was written.
     package func write(_ batch: ReceiptBatch, app: String) async throws -> [ReceiptResult] {
         guard !batch.entries.isEmpty else { return [] }
-        guard self.waiting + batch.entries.count <= self.limits.waiting else { throw Busy() }
-        self.waiting += batch.entries.count
         let results = try await withCheckedThrowingContinuation { continuation in
-            self.waiters.append(Waiter(batch: batch, continuation: continuation))
+            guard self.queue.add(batch, of: app, ticket: continuation) else {
+                return continuation.resume(throwing: Busy())
+            }
             guard !self.isWriting else { return }
             self.isWriting = true
             Task { await self.run() }
@@ -71,10 +67,10 @@ package actor ReceiptWriter {
     }
 
     /// The number of receipts that wait.
-    package var waitingCount: Int { self.waiting }
+    package var waitingCount: Int { self.queue.count }
 
     private func run() async {
-        while !self.waiters.isEmpty {
+        while !self.queue.isEmpty {
             let start = ContinuousClock.now
             await self.writeNext()
             // Others' requests are collected meanwhile.
@@ -83,24 +79,17 @@ package actor ReceiptWriter {
         self.isWriting = false
     }
 
-    /// Writes the first of those that wait, as many as one transaction takes.
+    /// Writes the next of those that wait, as many as one transaction takes.
     private func writeNext() async {
-        var count = 0
-        let end = self.waiters.firstIndex { waiter in
-            count += waiter.batch.entries.count
-            return count >= self.limits.transaction
-        }
-        let next = Array(self.waiters[...(end ?? self.waiters.endIndex - 1)])
-        self.waiters.removeFirst(next.count)
-        self.waiting -= next.reduce(0) { $0 + $1.batch.entries.count }
+        let next = self.queue.takeNext()
         do {
             let (results, hasEvents) = try await self.store.addReceipts(next.map(\.batch), now: self.time.recorded) {
                 Self.events($0)
             }
             if hasEvents { self.events.signal() }
-            for (waiter, results) in zip(next, results) { waiter.continuation.resume(returning: results) }
+            for (element, results) in zip(next, results) { element.ticket.resume(returning: results) }
         } catch {
-            for waiter in next { waiter.continuation.resume(throwing: error) }
+            for element in next { element.ticket.resume(throwing: error) }
         }
     }
 

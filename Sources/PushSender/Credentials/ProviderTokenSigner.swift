@@ -79,17 +79,10 @@ package struct ProviderTokenSigner: Sendable {
     /// r‖s, all in base64url without padding (RFC 7515).
     package static func sign(key: ProviderKey, issuedAt: Timestamp) throws -> String {
         // Both identifiers are letters and digits, which JSON does not escape.
-        let header = Self.base64URL(Data(#"{"alg":"ES256","kid":"\#(key.keyID)"}"#.utf8))
-        let claims = Self.base64URL(Data(#"{"iss":"\#(key.teamID)","iat":\#(issuedAt.seconds)}"#.utf8))
+        let header = Base64URL.encode(#"{"alg":"ES256","kid":"\#(key.keyID)"}"#.utf8)
+        let claims = Base64URL.encode(#"{"iss":"\#(key.teamID)","iat":\#(issuedAt.seconds)}"#.utf8)
         let input = "\(header).\(claims)"
         let signature = try key.privateKey.signature(for: Data(input.utf8))
-        return "\(input).\(Self.base64URL(signature.rawRepresentation))"
-    }
-
-    private static func base64URL(_ data: Data) -> String {
-        data.base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
+        return "\(input).\(Base64URL.encode(signature.rawRepresentation))"
     }
 }

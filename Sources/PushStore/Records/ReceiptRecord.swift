@@ -75,16 +75,18 @@ package struct Receipt: Hashable, Sendable {
     /// The id that its sender made once, so that a repetition is recognized.
     package var id: UUID
     package var event: ReceiptEvent
-    /// The name of the action or of the conversion; `nil` for other events.
-    package var action: String?
+    /// The name of the action or of the conversion in Unicode's normalization form C, in which equal names have equal
+    /// bytes; `nil` for other events.
+    package let action: String?
     /// The time by the device's clock.
     package var at: Timestamp
 
-    /// The longest name of an action, in bytes.
+    /// The longest name of an action, in bytes of normalization form C.
     package static let maximumAction = 64
 
     package init(id: UUID, event: ReceiptEvent, action: String? = nil, at: Timestamp) {
-        (self.id, self.event, self.action, self.at) = (id, event, action, at)
+        (self.id, self.event, self.at) = (id, event, at)
+        self.action = action?.precomposedStringWithCanonicalMapping
     }
 }
 
@@ -93,7 +95,7 @@ package struct ReceiptBatch: Hashable, Sendable {
     /// The sender, which has proven to be what it says.
     package enum Sender: Hashable, Sendable {
         /// An installation of an app.
-        case installation(String, app: Int64)
+        case installation(String, of: Topic)
         /// The gateway to which the provider sends.
         case gateway
     }

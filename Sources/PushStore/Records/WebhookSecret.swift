@@ -1,4 +1,4 @@
-import Foundation
+import PushTypes
 
 /// The secret that signs a webhook's posts: `whsec_` and 32 random bytes in base64url. The whole text is the key.
 ///
@@ -31,7 +31,6 @@ package enum RandomText {
     /// Returns random bytes in base64url (RFC 4648 section 5), without padding.
     package static func make() -> String {
         var generator = SystemRandomNumberGenerator()
-        return Data((0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) })
-            .base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return Base64URL.encode((0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 }

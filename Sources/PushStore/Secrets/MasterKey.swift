@@ -60,8 +60,7 @@ package struct MasterKey: Sendable {
     /// Returns a secret that only the holder of the key can derive, as 43 characters of base64url.
     func derive(_ name: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data("martlet/1/derived/\(name)".utf8), using: self.key)
-        return Data(code).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
+        return Base64URL.encode(code)
     }
 
     /// Returns 62 bits by which an installation is recognized among those of one notification, and in no other.

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import PushSupport
+import PushTypes
 
 /// Makes proofs of users, as the back end of an app does after their login: JWTs signed with HS256.
 struct UserProofSigner: Sendable {
@@ -17,14 +18,9 @@ struct UserProofSigner: Sendable {
         let claims = JSONValue.members([
             "sub": user.json, "exp": .integer(end), "installation": installation?.json,
         ])
-        let signed = "\(Self.encoded(Data(#"{"alg":"HS256"}"#.utf8))).\(Self.encoded(try claims.text))"
+        let signed = "\(Base64URL.encode(#"{"alg":"HS256"}"#.utf8)).\(Base64URL.encode(try claims.text))"
         let key = SymmetricKey(data: Data(self.secret.utf8))
         let signature = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: key)
-        return "\(signed).\(Self.encoded(Data(signature)))"
-    }
-
-    /// Encodes in base64url without padding.
-    private static func encoded(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return "\(signed).\(Base64URL.encode(signature))"
     }
 }

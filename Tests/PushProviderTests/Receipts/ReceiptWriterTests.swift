@@ -10,11 +10,12 @@ import Testing
 
 /// The writer of receipts, without a database.
 @Suite(.timeLimit(.minutes(5))) struct ReceiptWriterTests {
-    private static func batch(_ count: Int = 1) -> ReceiptBatch {
+    private static func batch(_ count: Int = 1) throws -> ReceiptBatch {
+        let app = try #require(Topic(Vectors.bundleID))
         let entries = (0..<count).map { _ in
             ReceiptBatch.Entry(Receipt(id: UUID(), event: .shown, at: Vectors.issuedAt), of: .notification(UUID()))
         }
-        return ReceiptBatch(from: .installation("installation", app: 1), privacy: .device, entries)
+        return ReceiptBatch(from: .installation("installation", of: app), privacy: .device, entries)
     }
 
     private static func writer(_ store: RecordingReceiptStore, waiting: Int = 1000) -> ReceiptWriter {

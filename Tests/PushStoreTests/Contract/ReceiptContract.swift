@@ -11,12 +11,12 @@ import Testing
     /// Returns the batch of an installation.
     private func batch(
         _ receipts: [(UUID, Receipt)],
-        app: Int64,
+        app: Topic? = Topic(Vectors.bundleID),
         privacy: ReceiptPrivacy = .device,
         from installation: String = ReceiptContract.installation
-    ) -> ReceiptBatch {
+    ) throws -> ReceiptBatch {
         ReceiptBatch(
-            from: .installation(installation, app: app),
+            from: .installation(installation, of: try #require(app)),
             privacy: privacy,
             receipts.map { .init($0.1, of: .notification($0.0)) }
         )
@@ -63,14 +63,14 @@ import Testing
         try await self.withCampaign(backend) { store, app, notification, device in
             let id = notification.id
             let (shown, opened) = (self.receipt(.shown), self.receipt(.opened))
-            let batch = self.batch([(id, shown), (id, opened), (id, shown)], app: app)
+            let batch = try self.batch([(id, shown), (id, opened), (id, shown)])
             #expect(try await self.add(store, batch) == [[.accepted, .accepted, .repeated]])
             #expect(
                 try await self.add(store, batch, batch) == [
                     [.repeated, .repeated, .repeated], [.repeated, .repeated, .repeated],
                 ]
             )
-            let again = self.batch([(id, self.receipt(.opened))], app: app)
+            let again = try self.batch([(id, self.receipt(.opened))])
             #expect(try await self.add(store, again) == [[.accepted]])
             let counts = try await store.receiptCounts(of: id)
             #expect(
@@ -91,7 +91,7 @@ import Testing
             let id = notification.id
             let names = ["REPLY", "LIKE", "REPLY"].map { (id, self.receipt(.action, action: $0)) }
             let conversion = (id, self.receipt(.converted))
-            _ = try await self.add(store, self.batch(names + [conversion], app: app))
+            _ = try await self.add(store, self.batch(names + [conversion]))
             let counts = try await store.receiptCounts(of: id)
             #expect(
                 counts == [
@@ -108,7 +108,7 @@ import Testing
     func whatIsTooManyIsBounded(backend: StoreBackend) async throws {
         try await self.withCampaign(backend) { store, app, notification, _ in
             let many = (0..<ReceiptLimits.perEvent + 1).map { _ in (notification.id, self.receipt(.opened)) }
-            let results = try await self.add(store, self.batch(many, app: app))[0]
+            let results = try await self.add(store, self.batch(many))[0]
             #expect(results.count { $0 == .accepted } == ReceiptLimits.perEvent)
             #expect(results.last == .refused(.tooMany))
             // Names beyond the bound are counted with the event only.
@@ -117,7 +117,7 @@ import Testing
                 let actions = (0..<ReceiptLimits.perEvent).map {
                     (notification.id, self.receipt(.action, action: "A\(installation).\($0)"))
                 }
-                let batch = self.batch(actions, app: app, from: "other-\(installation)")
+                let batch = try self.batch(actions, from: "other-\(installation)")
                 #expect(try await self.add(store, batch)[0].allSatisfy { $0 == .accepted })
             }
             let counts = try await store.receiptCounts(of: notification.id).filter { $0.event == .action }
@@ -131,12 +131,12 @@ import Testing
     func onlyRecipientsHaveReceipts(backend: StoreBackend) async throws {
         try await self.withCampaign(backend) { store, app, notification, _ in
             let refused: [[ReceiptResult]] = [[.refused(.unknownNotification)]]
-            func opened(_ installation: String, app: Int64) -> ReceiptBatch {
-                self.batch([(notification.id, self.receipt(.opened))], app: app, from: installation)
+            func opened(_ installation: String, app: String = Vectors.bundleID) throws -> ReceiptBatch {
+                try self.batch([(notification.id, self.receipt(.opened))], app: Topic(app), from: installation)
             }
-            #expect(try await self.add(store, opened("no-such-installation", app: app)) == refused)
-            #expect(try await self.add(store, opened(Self.installation, app: app + 1)) == refused)
-            let unknown = self.batch([(UUID(), self.receipt(.opened))], app: app)
+            #expect(try await self.add(store, opened("no-such-installation")) == refused)
+            #expect(try await self.add(store, opened(Self.installation, app: "com.example.Other")) == refused)
+            let unknown = try self.batch([(UUID(), self.receipt(.opened))])
             #expect(try await self.add(store, unknown) == refused)
             try await store.register(5, app: app) {
                 ($0.installation, $0.kind) = ("voip-only", .voip)
@@ -144,14 +144,14 @@ import Testing
             let alert = try await store.start(app: app) {
                 ($0.content.receipts, $0.content.tokenKind) = (.device, .alert)
             }
-            let voip = self.batch([(alert.id, self.receipt(.opened))], app: app, from: "voip-only")
+            let voip = try self.batch([(alert.id, self.receipt(.opened))], from: "voip-only")
             #expect(try await self.add(store, voip) == refused)
             _ = try await store.setState(.cancel, of: alert.id, now: self.now)
-            #expect(try await self.add(store, opened(Self.installation, app: app)) == [[.accepted]])
+            #expect(try await self.add(store, opened(Self.installation)) == [[.accepted]])
             try await self.end(store)
             try await store.register(6, app: app) { $0.installation = "came-later" }
-            #expect(try await self.add(store, opened("came-later", app: app)) == refused)
-            #expect(try await self.add(store, opened(Self.installation, app: app)) == [[.accepted]])
+            #expect(try await self.add(store, opened("came-later")) == refused)
+            #expect(try await self.add(store, opened(Self.installation)) == [[.accepted]])
         }
     }
 
@@ -159,15 +159,50 @@ import Testing
     func aRejectedPushHasNoReceipts(backend: StoreBackend) async throws {
         try await self.withCampaign(backend) { store, app, notification, _ in
             try await self.end(store, accepts: false)
-            let batch = self.batch([(notification.id, self.receipt(.opened))], app: app)
+            let batch = try self.batch([(notification.id, self.receipt(.opened))])
             #expect(try await self.add(store, batch) == [[.refused(.unknownNotification)]])
+        }
+    }
+
+    /// The ledger decides before the end of the notification too, once it has the device.
+    @Test(arguments: StoreBackend.available, [DeliveryRecord.State.rejected, .skipped, .failed, .accepted, .unknown])
+    func theLedgerDecidesWhileANotificationIsOpen(backend: StoreBackend, state: DeliveryRecord.State) async throws {
+        try await self.withCampaign(backend) { store, app, notification, device in
+            try await store.register(2, app: app) { $0.installation = "other" }
+            let claim = try await store.claimed()
+            let recipients = try await store.readAll(claim, page: 1)
+            try await store.commit(claim) { page in
+                page.deliveries = recipients.prefix(1).map { .fixture($0, state) }
+            }
+            #expect(try await store.notification(notification.id)?.progress.finishedAt == nil)
+            let opened = try self.batch([(notification.id, self.receipt(.opened))])
+            let arrived = [DeliveryRecord.State.accepted, .unknown].contains(state)
+            let result: ReceiptResult = arrived ? .accepted : .refused(.unknownNotification)
+            #expect(try await self.add(store, opened) == [[result]])
+        }
+    }
+
+    /// Names that are equal to people are one name, in the counters and in their bound.
+    @Test(arguments: StoreBackend.available)
+    func namesInOtherNormalizationFormsAreOne(backend: StoreBackend) async throws {
+        try await self.withCampaign(backend) { store, app, notification, _ in
+            for forms in [["\u{E9}", "e\u{301}"], ["\u{212B}", "A\u{30A}"]] {
+                for form in forms {
+                    let batch = try self.batch([(notification.id, self.receipt(.action, action: form))])
+                    #expect(try await self.add(store, batch) == [[.accepted]])
+                }
+                let both = forms.map { (notification.id, self.receipt(.action, action: $0)) }
+                #expect(try await self.add(store, self.batch(both)) == [[.accepted, .accepted]])
+            }
+            let actions = try await store.receiptCounts(of: notification.id).filter { $0.action != nil }
+            #expect(actions.map(\.total) == [4, 4] && actions.map(\.unique) == [1, 1])
         }
     }
 
     @Test(arguments: StoreBackend.available)
     func lateReceiptsCountForThirtyDays(backend: StoreBackend) async throws {
         try await self.withCampaign(backend) { store, app, notification, _ in
-            let opened = self.batch([(notification.id, self.receipt(.opened))], app: app)
+            let opened = try self.batch([(notification.id, self.receipt(.opened))])
             try await self.end(store)
             let last = self.now.advanced(by: ReceiptLimits.latest)
             let late = last.advanced(by: .milliseconds(1))
@@ -180,7 +215,7 @@ import Testing
     func aWrongClockIsBounded(backend: StoreBackend) async throws {
         try await self.withCampaign(backend) { store, app, notification, _ in
             let times = [Timestamp(milliseconds: 0), Timestamp(milliseconds: .max)]
-            let batch = self.batch(times.map { (notification.id, self.receipt(.opened, at: $0)) }, app: app)
+            let batch = try self.batch(times.map { (notification.id, self.receipt(.opened, at: $0)) })
             _ = try await self.add(store, batch, now: self.later)
             let receipts = try await store.receipts(of: notification.id, after: nil, limit: 10).receipts
             #expect(Set(receipts.map(\.at)) == [self.now, self.later])
@@ -192,7 +227,7 @@ import Testing
     func countsNameNoDevice(backend: StoreBackend, levels: (ReceiptPrivacy, ReceiptPrivacy)) async throws {
         try await self.withCampaign(backend, levels.0) { store, app, notification, _ in
             let shown = self.receipt(.shown, at: self.later)
-            let batch = self.batch([(notification.id, shown)], app: app, privacy: levels.1)
+            let batch = try self.batch([(notification.id, shown)], privacy: levels.1)
             #expect(try await self.add(store, batch, batch, now: self.later) == [[.accepted], [.repeated]])
             let receipts = try await store.receipts(of: notification.id, after: nil, limit: 10).receipts
             #expect(receipts.map(\.device) == [nil])
@@ -209,14 +244,13 @@ import Testing
     func aStricterLevelTakesTheDeviceAway(backend: StoreBackend) async throws {
         try await self.withCampaign(backend) { store, app, notification, device in
             let first = self.receipt(.opened)
-            _ = try await self.add(store, self.batch([(notification.id, first)], app: app))
-            let second = self.batch(
+            _ = try await self.add(store, self.batch([(notification.id, first)]))
+            let second = try self.batch(
                 [(notification.id, first), (notification.id, self.receipt(.opened))],
-                app: app,
                 privacy: .counts
             )
             #expect(try await self.add(store, second) == [[.repeated, .accepted]])
-            let third = self.batch([(notification.id, self.receipt(.opened))], app: app)
+            let third = try self.batch([(notification.id, self.receipt(.opened))])
             #expect(try await self.add(store, third) == [[.accepted]])
             let receipts = try await store.receipts(of: notification.id, after: nil, limit: 10).receipts
             #expect(receipts.map(\.device) == [nil, nil, nil])
@@ -231,7 +265,7 @@ import Testing
         try await self.withCampaign(backend, .none) { store, app, notification, _ in
             let results = try await self.add(
                 store,
-                self.batch([(notification.id, self.receipt(.shown))], app: app)
+                try self.batch([(notification.id, self.receipt(.shown))])
             )
             #expect(results == [[.refused(.receiptsOff)]])
             let counts = try await store.receiptCounts(of: notification.id)
@@ -253,7 +287,7 @@ import Testing
                 return ReceiptBatch(from: .gateway, privacy: .device, [entry])
             }
             #expect(try await self.add(store, delivered(device), delivered(device)) == [[.accepted], [.repeated]])
-            let own = self.batch([(notification.id, self.receipt(.delivered))], app: app)
+            let own = try self.batch([(notification.id, self.receipt(.delivered))])
             #expect(try await self.add(store, own) == [[.accepted]])
             let counts = try await store.receiptCounts(of: notification.id)
             #expect(counts == [ReceiptCount(event: .delivered, unique: 1, total: 2)])
@@ -271,7 +305,7 @@ import Testing
                 let name = "installation-\(installation)"
                 try await store.register(installation, app: app) { $0.installation = name }
                 let receipts = ReceiptEvent.allCases.map { (notification.id, self.receipt($0)) }
-                _ = try await self.add(store, self.batch(receipts, app: app, from: name))
+                _ = try await self.add(store, self.batch(receipts, from: name))
             }
             var (place, all): (ReceiptPlace?, [ReceiptRecord]) = (nil, [])
             repeat {
@@ -292,7 +326,7 @@ import Testing
             }
             let notification = try await store.start(app: app) { $0.content.receipts = .device }
             let opened = [self.receipt(.opened), self.receipt(.shown)].map { (notification.id, $0) }
-            _ = try await self.add(store, self.batch(opened, app: app))
+            _ = try await self.add(store, self.batch(opened))
             let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
             while try await store.continueErasure(erasure, now: self.now) {}
             let receipts = try await store.receipts(of: notification.id, after: nil, limit: 10).receipts
@@ -308,7 +342,7 @@ import Testing
     func receiptsAreForgottenWithTheirNotification(backend: StoreBackend, limit: Int) async throws {
         try await self.withCampaign(backend) { store, app, notification, _ in
             let all = ReceiptEvent.allCases.map { (notification.id, self.receipt($0)) }
-            _ = try await self.add(store, self.batch(all, app: app))
+            _ = try await self.add(store, self.batch(all))
             try await self.end(store)
             while true {
                 let count = try await store.forget(before: self.later, limit: limit)
@@ -324,7 +358,7 @@ import Testing
     func onlyWebhooksThatAskGetReceipts(backend: StoreBackend) async throws {
         try await self.withCampaign(backend) { store, app, notification, device in
             func write() async throws -> Bool {
-                let batch = self.batch([(notification.id, self.receipt(.opened))], app: app)
+                let batch = try self.batch([(notification.id, self.receipt(.opened))])
                 return try await store.addReceipts([batch], now: self.now) { news in
                     #expect(news.map(\.record.device) == [device])
                     #expect(news.map(\.recipient) == [device])

@@ -51,9 +51,10 @@ struct ReceiptNotification {
     }
 
     /// Returns the cause for which no receipt of a sender is accepted; `nil` if there is none.
-    func refusal(of batch: ReceiptBatch, now: Timestamp) -> ReceiptRefusal? {
+    /// - Parameter app: The sender's app; `nil` for the gateway.
+    func refusal(of batch: ReceiptBatch, from app: Int64?, now: Timestamp) -> ReceiptRefusal? {
         // The app of another's notification learns nothing about it.
-        if case .installation(_, let app) = batch.sender, app != self.app { return .unknownNotification }
+        if let app, app != self.app { return .unknownNotification }
         guard min(self.privacy, batch.privacy) != .none else { return .receiptsOff }
         if let finishedAt, now.since(finishedAt) > ReceiptLimits.latest { return .tooLate }
         return nil
@@ -80,6 +81,8 @@ struct ReceiptSubjectFinder {
     private let database: Database
     /// The devices of the installation, the newest first; `nil` before they are read.
     private var devices: [InstallationDevice]?
+    /// The subjects of the installation, by the number of the notification.
+    private var found: [Int64: ReceiptSubject?] = [:]
 
     /// A registered device of the installation.
     private struct InstallationDevice {
@@ -98,8 +101,11 @@ struct ReceiptSubjectFinder {
         _ notification: ReceiptNotification
     ) throws -> ReceiptSubject? {
         switch (self.batch.sender, entry) {
-        case (.installation(let installation, let app), .notification):
-            return try self.subject(ofInstallation: installation, app: app, notification)
+        case (.installation(let installation, _), .notification):
+            if let known = self.found[notification.number] { return known }
+            let subject = try self.subject(ofInstallation: installation, notification)
+            self.found[notification.number] = .some(subject)
+            return subject
         case (.gateway, .delivery(_, let recipient)):
             return try self.subject(ofRecipient: recipient, notification)
         case (.installation, .delivery), (.gateway, .notification): return nil
@@ -108,19 +114,25 @@ struct ReceiptSubjectFinder {
 
     private mutating func subject(
         ofInstallation installation: String,
-        app: Int64,
         _ notification: ReceiptNotification
     ) throws -> ReceiptSubject? {
-        let devices = try self.devices(of: installation, app: app).filter { device in
+        let devices = try self.devices(of: installation, app: notification.app).filter { device in
             (notification.tokenKind == nil || device.kind == notification.tokenKind)
                 && (notification.environment == nil || device.environment == notification.environment)
         }
-        guard let newest = devices.first else { return nil }
-        var chosen: Int64?
-        if !notification.isOpen || devices.count > 1 {
-            chosen = try devices.first { try self.hasDelivery(notification, device: $0.id) }?.id
+        var arrived: Int64?
+        var inFlight: Int64?
+        for candidate in devices {
+            // A push in flight is not in the ledger yet.
+            guard let mayHaveArrived = try self.mayHaveArrived(notification, device: candidate.id) else {
+                inFlight = inFlight ?? candidate.id
+                continue
+            }
+            guard mayHaveArrived else { continue }
+            arrived = candidate.id
+            break
         }
-        guard let device = chosen ?? (notification.isOpen ? newest.id : nil) else { return nil }
+        guard let device = arrived ?? (notification.isOpen ? inFlight : nil) else { return nil }
         return self.subject(
             notification,
             device: device,
@@ -201,14 +213,22 @@ struct ReceiptSubjectFinder {
         return devices
     }
 
-    /// Returns `true` if the ledger has a delivery to the device that may have arrived.
-    private func hasDelivery(_ notification: ReceiptNotification, device: Int64) throws -> Bool {
-        let (rejected, skipped) = (DeliveryRecord.State.rejected.rawValue, DeliveryRecord.State.skipped.rawValue)
-        let condition = "notification = ?1 AND state NOT IN (\(rejected), \(skipped))"
+    /// Returns `true` if the ledger has a delivery to the device that may have arrived, `nil` if it has none.
+    private func mayHaveArrived(_ notification: ReceiptNotification, device: Int64) throws -> Bool? {
         let sql = """
-            SELECT 1 FROM delivery WHERE \(condition) AND recipient = ?2
-            UNION ALL SELECT 1 FROM delivery INDEXED BY deliveryByDevice WHERE device = ?2 AND \(condition)
+            SELECT state FROM delivery WHERE notification = ?1 AND recipient = ?2
+            UNION ALL SELECT state FROM delivery INDEXED BY deliveryByDevice WHERE device = ?2 AND notification = ?1
             """
-        return try self.database.hasRow(sql: sql, notification.number, device)
+        let statement = try RawStatement(sql: sql, in: self.database)
+        defer { statement.reset() }
+        statement.bind(notification.number, device)
+        var mayHaveArrived: Bool?
+        while try statement.step() {
+            switch DeliveryRecord.State(rawValue: statement.integer(0)) {
+            case .rejected, .skipped, .failed: mayHaveArrived = mayHaveArrived ?? false
+            default: mayHaveArrived = true
+            }
+        }
+        return mayHaveArrived
     }
 }

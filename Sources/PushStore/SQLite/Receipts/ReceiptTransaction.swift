@@ -9,6 +9,8 @@ struct ReceiptTransaction {
     private let database: Database
     /// The notifications that were read; `nil` for those that there are not.
     private var notifications: [ReceiptBatch.Entry.Subject: ReceiptNotification?] = [:]
+    /// The apps that were read; `nil` for those that there are not.
+    private var apps: [Topic: Int64?] = [:]
     private var counts: [CountKey: (unique: Int64, total: Int64)] = [:]
     /// The names of actions of each notification.
     private var actions: [Int64: Set<String>] = [:]
@@ -30,14 +32,26 @@ struct ReceiptTransaction {
     /// Writes the receipts of one sender.
     mutating func write(_ batch: ReceiptBatch) throws -> [ReceiptResult] {
         var finder = ReceiptSubjectFinder(batch, masterKey: self.masterKey, database: self.database)
+        var app: Int64?
+        if case .installation(_, let bundleID) = batch.sender {
+            app = try self.app(bundleID)
+            guard app != nil else { return batch.entries.map { _ in .refused(.unknownNotification) } }
+        }
         return try batch.entries.map { entry in
             guard let notification = try self.notification(entry.subject) else { return .refused(.unknownNotification) }
-            if let refusal = notification.refusal(of: batch, now: self.now) { return .refused(refusal) }
+            if let refusal = notification.refusal(of: batch, from: app, now: self.now) { return .refused(refusal) }
             guard let subject = try finder.subject(of: entry.subject, notification) else {
                 return .refused(.unknownNotification)
             }
             return try self.write(entry.receipt, subject, notification, from: batch)
         }
+    }
+
+    private mutating func app(_ bundleID: Topic) throws -> Int64? {
+        if let known = self.apps[bundleID] { return known }
+        let found = try self.database.integer(sql: "SELECT id FROM app WHERE bundleID = ?", [bundleID.name])
+        self.apps[bundleID] = .some(found)
+        return found
     }
 
     private mutating func notification(_ subject: ReceiptBatch.Entry.Subject) throws -> ReceiptNotification? {
@@ -56,63 +70,70 @@ struct ReceiptTransaction {
         _ notification: ReceiptNotification,
         from batch: ReceiptBatch
     ) throws -> ReceiptResult {
-        let event = receipt.event.rawValue
-        var subject = found.subject
-        var earlier = try self.earlier(notification.number, subject, event)
-        for other in found.others where earlier.isEmpty {
-            earlier = try self.earlier(notification.number, other, event)
-            guard !earlier.isEmpty else { continue }
-            // The installation stays the same one. What it wants to be kept as a count becomes one.
-            if found.isCounted, other > 0 {
-                try Self.round(notification.number, other, event: event, to: subject, in: self.database)
-            } else {
-                subject = other
-            }
-        }
+        let (subject, earlier) = try self.joined(found, notification.number, receipt.event.rawValue)
         let id = Self.shortened(receipt.id)
         guard !earlier.contains(where: { $0.id == id }) else { return .repeated }
         guard earlier.count < ReceiptLimits.perEvent else { return .refused(.tooMany) }
-        let action = try receipt.action.flatMap { try self.accepted($0, of: notification.number) }
         let isCounted = found.isCounted || subject < 0
-        var at = min(max(receipt.at, notification.createdAt), self.now)
-        var receivedAt = self.now
-        if isCounted { (at, receivedAt) = (Self.rounded(at), Self.rounded(receivedAt)) }
-        let source: ReceiptSource = if case .gateway = batch.sender { .gateway } else { .app }
+        var record = ReceiptRecord(
+            event: receipt.event,
+            action: try receipt.action.flatMap { try self.accepted($0, of: notification.number) },
+            source: batch.sender == .gateway ? .gateway : .app,
+            at: min(max(receipt.at, notification.createdAt), self.now),
+            receivedAt: self.now,
+            device: isCounted ? nil : found.device,
+            subject: subject
+        )
+        if isCounted { (record.at, record.receivedAt) = (Self.rounded(record.at), Self.rounded(record.receivedAt)) }
+        try self.insert(record, id: id, of: notification.number)
+        self.count(notification.number, record.event, "", isFirst: earlier.isEmpty)
+        if let action = record.action {
+            let isFirst = !earlier.contains { $0.action == action }
+            self.count(notification.number, record.event, action, isFirst: isFirst)
+        }
+        if try self.isWanted(notification.app) {
+            self.news[notification.app, default: []].append(
+                try self.news(receipt.id, record, notification, recipient: found.recipient)
+            )
+        }
+        return .accepted
+    }
+
+    /// Returns the subject under which the receipts of an installation stand for one event, and those that it has. An
+    /// installation that has receipts under another subject stays the same one.
+    private func joined(_ found: ReceiptSubject, _ notification: Int64, _ event: Int64) throws
+        -> (subject: Int64, earlier: [(id: Int64, action: String?)])
+    {
+        let earlier = try self.earlier(notification, found.subject, event)
+        guard earlier.isEmpty else { return (found.subject, earlier) }
+        for other in found.others {
+            let earlier = try self.earlier(notification, other, event)
+            guard !earlier.isEmpty else { continue }
+            guard found.isCounted, other > 0 else { return (other, earlier) }
+            // What the installation wants to be kept as a count becomes one.
+            try Self.round(notification, other, event: event, to: found.subject, in: self.database)
+            return (found.subject, earlier)
+        }
+        return (found.subject, [])
+    }
+
+    private func insert(_ record: ReceiptRecord, id: Int64, of notification: Int64) throws {
         let sql = """
             INSERT INTO receipt (notification, subject, event, id, source, at, receivedAt, action)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """
         let statement = try RawStatement(sql: sql, in: self.database)
         statement.bind(
-            notification.number,
-            subject,
-            event,
+            notification,
+            record.subject,
+            record.event.rawValue,
             id,
-            source.rawValue,
-            at.milliseconds,
-            receivedAt.milliseconds
+            record.source.rawValue,
+            record.at.milliseconds,
+            record.receivedAt.milliseconds
         )
-        statement.bind(action, at: 8)
+        statement.bind(record.action, at: 8)
         try statement.run()
-        self.count(notification.number, event, "", isFirst: earlier.isEmpty)
-        if let action {
-            self.count(notification.number, event, action, isFirst: !earlier.contains { $0.action == action })
-        }
-        if try self.isWanted(notification.app) {
-            let record = ReceiptRecord(
-                event: receipt.event,
-                action: action,
-                source: source,
-                at: at,
-                receivedAt: receivedAt,
-                device: isCounted ? nil : found.device,
-                subject: subject
-            )
-            self.news[notification.app, default: []].append(
-                try self.news(receipt.id, record, notification, recipient: found.recipient)
-            )
-        }
-        return .accepted
     }
 
     /// Returns the ids and actions of the receipts that a subject has.
@@ -141,8 +162,8 @@ struct ReceiptTransaction {
         return names.contains(action) ? action : nil
     }
 
-    private mutating func count(_ notification: Int64, _ event: Int64, _ action: String, isFirst: Bool) {
-        let key = CountKey(notification: notification, event: event, action: action)
+    private mutating func count(_ notification: Int64, _ event: ReceiptEvent, _ action: String, isFirst: Bool) {
+        let key = CountKey(notification: notification, event: event.rawValue, action: action)
         self.counts[key, default: (0, 0)].total += 1
         if isFirst { self.counts[key]?.unique += 1 }
     }

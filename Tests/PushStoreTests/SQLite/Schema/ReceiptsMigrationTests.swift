@@ -42,7 +42,8 @@ import Testing
             #expect(try await store.notification(id)?.progress.accepted == 1)
             let now = Timestamp(milliseconds: 5)
             let entry = ReceiptBatch.Entry(Receipt(id: UUID(), event: .opened, at: now), of: .notification(id))
-            let batch = ReceiptBatch(from: .installation("installation-1", app: 7), privacy: .device, [entry])
+            let app = try #require(Topic("com.example.Old"))
+            let batch = ReceiptBatch(from: .installation("installation-1", of: app), privacy: .device, [entry])
             let results = try await store.addReceipts([batch], now: now) { _ in Data() }.results
             #expect(results == [[.refused(.receiptsOff)]])
             #expect(try await store.checkIntegrity() == [])
