@@ -62,7 +62,7 @@ package struct GatewayReceipts: Service {
             return true
         }
         // A receipt that is refused is another provider's, too late, or of a notification without receipts.
-        let entries = events.compactMap(Self.entry)
+        let entries = events.filter { $0.id > position }.compactMap(Self.entry)
         _ = try await self.writer.write(ReceiptBatch(from: .gateway, privacy: .device, entries), app: "gateway")
         try await self.store.setGatewayPosition(last, of: self.gateway.url)
         return events.count >= Self.page
