@@ -1,5 +1,6 @@
 import Foundation
 package import PushSupport
+import PushTypes
 
 extension SimulatorEvent {
     /// Makes the event of a change on the phone.

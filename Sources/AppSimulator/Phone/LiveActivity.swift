@@ -21,7 +21,7 @@ package struct LiveActivityPush: Hashable, Sendable {
     init(_ aps: inout PayloadReader) {
         let name = aps.text("event")
         let event = name.flatMap(Event.init)
-        if let name, event == nil { let _: String? = aps.reject("event", "is unknown: '\(name)'") }
+        if let name, event == nil { aps.reject("event", "is unknown: '\(name)'") }
         self.event = event
         self.timestamp = aps.time("timestamp")
         self.contentState = aps.object("content-state")

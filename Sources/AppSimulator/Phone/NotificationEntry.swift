@@ -1,5 +1,6 @@
 package import Foundation
 package import PushSupport
+package import PushTypes
 
 /// A notification in the list of the phone's notification centre.
 package struct NotificationEntry: Hashable, Sendable, Codable {

@@ -21,20 +21,25 @@ struct PayloadReader {
     mutating func text(_ name: String) -> String? {
         guard let value = self.value(name) else { return nil }
         if case .string(let text) = value { return text }
-        return self.reject(name, "is not a text")
+        self.reject(name, "is not a text")
+        return nil
     }
 
     /// Returns an object.
     mutating func object(_ name: String) -> [String: JSONValue]? {
         guard let value = self.value(name) else { return nil }
         if case .object(let members) = value { return members }
-        return self.reject(name, "is not an object")
+        self.reject(name, "is not an object")
+        return nil
     }
 
     /// Returns texts. Elements that are no texts are written as JSON.
     mutating func texts(_ name: String) -> [String] {
         guard let value = self.value(name) else { return [] }
-        guard case .array(let elements) = value else { return self.reject(name, "is not an array") ?? [] }
+        guard case .array(let elements) = value else {
+            self.reject(name, "is not an array")
+            return []
+        }
         return elements.map(PhoneText.plain)
     }
 
@@ -44,7 +49,9 @@ struct PayloadReader {
         case nil: return nil
         case .integer(let number)?: return Double(number)
         case .number(let number)?: return number
-        default: return self.reject(name, "is not a number")
+        default:
+            self.reject(name, "is not a number")
+            return nil
         }
     }
 
@@ -52,7 +59,8 @@ struct PayloadReader {
     mutating func count(_ name: String) -> Int? {
         guard let value = self.value(name) else { return nil }
         if case .integer(let number) = value, number >= 0 { return Int(exactly: number) }
-        return self.reject(name, "is not a whole number of 0 or more")
+        self.reject(name, "is not a whole number of 0 or more")
+        return nil
     }
 
     /// Returns `true` if a member is the number 1, which is how payloads say yes (reference 3.1).
@@ -60,7 +68,9 @@ struct PayloadReader {
         switch self.value(name) {
         case nil, .integer(0)?: return false
         case .integer(1)?: return true
-        default: return self.reject(name, "is not the number 1") ?? false
+        default:
+            self.reject(name, "is not the number 1")
+            return false
         }
     }
 
@@ -68,7 +78,8 @@ struct PayloadReader {
     mutating func time(_ name: String) -> Date? {
         guard let seconds = self.number(name) else { return nil }
         guard (0...Self.latestTime).contains(seconds) else {
-            return self.reject(name, "is not a time in seconds since 1970")
+            self.reject(name, "is not a time in seconds since 1970")
+            return nil
         }
         return Date(timeIntervalSince1970: seconds)
     }
@@ -77,9 +88,8 @@ struct PayloadReader {
     private static let latestTime: Double = 253_402_300_799
 
     /// Notes a problem of a member.
-    mutating func reject<Value>(_ name: String, _ what: String) -> Value? {
+    mutating func reject(_ name: String, _ what: String) {
         self.problems.append("\(self.path).\(name) \(what)")
-        return nil
     }
 
     /// Takes over the problems of an object within this one.

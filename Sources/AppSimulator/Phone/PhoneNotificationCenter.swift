@@ -1,4 +1,5 @@
 package import Foundation
+import PushTypes
 
 /// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities.
 ///

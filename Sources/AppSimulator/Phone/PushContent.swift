@@ -1,5 +1,6 @@
 package import Foundation
 package import PushSupport
+package import PushTypes
 
 /// The parts of a payload that a phone's system acts upon (reference 3).
 ///
@@ -15,7 +16,6 @@ package struct PushContent: Hashable, Sendable {
     package internal(set) var badge: Int?
     /// The name of the sound; `nil` for a silent notification.
     package private(set) var sound: String?
-    package private(set) var isCriticalSound = false
     package private(set) var thread: String?
     package private(set) var category: String?
     package private(set) var level = InterruptionLevel.active
@@ -67,7 +67,8 @@ package struct PushContent: Hashable, Sendable {
         self.category = aps.text("category")
         if let name = aps.text("interruption-level") {
             let level = InterruptionLevel(rawValue: name)
-            self.level = level ?? aps.reject("interruption-level", "is unknown: '\(name)'") ?? .active
+            if level == nil { aps.reject("interruption-level", "is unknown: '\(name)'") }
+            self.level = level ?? .active
         }
         self.wakesApp = aps.isOne("content-available")
         self.isMutable = aps.isOne("mutable-content")
@@ -87,8 +88,7 @@ package struct PushContent: Hashable, Sendable {
             self.body = Self.localized("body", &alert)
             aps.add(problemsOf: alert)
         default:
-            let none: String? = aps.reject("alert", "is neither a text nor an object")
-            self.body = none
+            aps.reject("alert", "is neither a text nor an object")
         }
     }
 
@@ -117,20 +117,9 @@ package struct PushContent: Hashable, Sendable {
         case .object(let members)?:
             var sound = PayloadReader(members, path: "aps.sound")
             self.sound = sound.text("name") ?? "default"
-            self.isCriticalSound = sound.isOne("critical")
             aps.add(problemsOf: sound)
         default:
-            let none: String? = aps.reject("sound", "is neither a text nor an object")
-            self.sound = none
+            aps.reject("sound", "is neither a text nor an object")
         }
     }
-}
-
-/// The urgency with which a notification appears (reference 3.1).
-package enum InterruptionLevel: String, Hashable, Sendable, Codable, CaseIterable {
-    /// It is in the list, and neither lights the screen nor sounds.
-    case passive
-    case active
-    case timeSensitive = "time-sensitive"
-    case critical
 }

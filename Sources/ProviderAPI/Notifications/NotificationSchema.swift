@@ -55,7 +55,7 @@ extension Schema {
                 ])
             ), ("sound", .any(of: [.string(), open])), ("threadId", text), ("category", text),
             ("contentAvailable", .bool), ("mutableContent", .bool), ("targetContentId", text),
-            ("interruptionLevel", .choice(["passive", "active", "time-sensitive", "critical"])),
+            ("interruptionLevel", .choice(of: InterruptionLevel.self)),
             ("relevanceScore", .number), ("filterCriteria", text), ("data", open), ("liveActivity", open),
             ("mdm", .object(required: ["pushMagic": text])), ("wallet", .bool), ("contentChanged", .bool),
             ("fileProvider", open), ("pushToTalk", open), ("payload", open), ("localizations", .map(of: open)),

@@ -29,5 +29,4 @@ struct NotificationFacts: Sendable {
     var history: NotificationHistory
     /// The numbers of receipts.
     var receipts: [ReceiptCount] = []
-    var clocks: ClockReading
 }

@@ -21,8 +21,7 @@ package struct TimelineReader: Sendable {
             notification: notification,
             app: app,
             history: history,
-            receipts: try await self.store.receiptCounts(of: notification.id),
-            clocks: self.time.reading
+            receipts: try await self.store.receiptCounts(of: notification.id)
         )
         return TimelineBuilder.timeline(of: facts)
     }

@@ -168,8 +168,7 @@ import Testing
             receipts: [
                 ReceiptCount(event: .delivered, unique: 5, total: 5), ReceiptCount(event: .opened, unique: 2, total: 3),
                 ReceiptCount(event: .action, action: "REPLY", unique: 1, total: 1),
-            ],
-            clocks: ClockReading(self.now)
+            ]
         )
         let notes = TimelineBuilder.timeline(of: whole).notes
         #expect(notes.contains("receipts: delivered by 5, opened by 2, 3 times"))
@@ -242,8 +241,7 @@ import Testing
             of: NotificationFacts(
                 notification: notification,
                 app: nil,
-                history: history,
-                clocks: ClockReading(self.after(1000))
+                history: history
             )
         )
         #expect(self.events(timeline) == [.accepted, .opened, .claimed, .sent, .answered, .pages, .finished])

@@ -9,8 +9,6 @@ package struct ContentSealer: Sendable {
     /// The payload cannot be encrypted to this key.
     package struct UnusableKey: Error, Hashable {}
 
-    /// The number of bytes of an X25519 public key.
-    package static let keyLength = 32
     /// The bytes that encryption adds: the encapsulated key and the tag.
     private static let overhead = 32 + 16
     private static let ciphersuite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
@@ -54,5 +52,4 @@ package struct ContentSealer: Sendable {
             throw UnusableKey()
         }
     }
-
 }

@@ -25,7 +25,9 @@ struct EncryptedEnvelope: Sendable {
         var opening = JSONWriter()
         opening.raw(#"{"aps":"#)
         opening.raw(aps)
-        opening.raw(#","martlet":{"id":""#)
+        opening.raw(#",""#)
+        opening.raw(Data(PayloadMarker.name.utf8))
+        opening.raw(#"":{"id":""#)
         opening.raw(Data(notification.uuidString.utf8))
         if content.receipts != .none {
             opening.raw(#"","receipts":""#)

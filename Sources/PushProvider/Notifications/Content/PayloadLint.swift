@@ -44,11 +44,14 @@ struct PayloadLint {
         self.warnings.append(ContentWarning(field: self.names.name(path), message: message))
     }
 
+    private static func interruptionLevel(_ value: JSONValue) -> InterruptionLevel? {
+        guard case .string(let name) = value else { return nil }
+        return InterruptionLevel(rawValue: name)
+    }
+
     private mutating func checkTogether(_ aps: [String: JSONValue]) throws(RequestError) {
-        if let level = aps["interruption-level"],
-            !["passive", "active", "time-sensitive", "critical"].map(JSONValue.string).contains(level)
-        {
-            let message = "use passive, active, time-sensitive or critical"
+        if let level = aps["interruption-level"], Self.interruptionLevel(level) == nil {
+            let message = "use one of \(InterruptionLevel.allCases.map(\.rawValue).joined(separator: ", "))"
             throw self.error(["aps", "interruption-level"], "invalid_value", message)
         }
         if let score = aps["relevance-score"]?.double, self.pushType != .liveactivity, !(0...1).contains(score) {

@@ -7,6 +7,8 @@ import PushTypes
 enum NotificationRow {
     private static let delivery = JSONColumn<DeliveryTime>("notification", "delivery")
     private static let pace = JSONColumn<PaceSettings>("notification", "pace")
+    /// The stored audience of a notification for named tokens, which are in the table `target`.
+    static let namedTokens = #"{"tokens":true}"#
 
     /// Reads a notification; `nil` if there is none.
     /// - Throws: ``DamagedRow``.
@@ -166,19 +168,17 @@ enum NotificationRow {
     }
 
     private static func text(of audience: Audience) throws -> String {
-        let json: JSONValue =
-            switch audience {
-            case .tokens: .object(["tokens": .bool(true)])
-            case .devices(let expression): expression.json
-            }
-        return String(decoding: try json.text, as: UTF8.self)
+        switch audience {
+        case .tokens: Self.namedTokens
+        case .devices(let expression): String(decoding: try expression.json.text, as: UTF8.self)
+        }
     }
 
     private static func audience(_ row: Row) throws -> Audience {
-        guard let text = row["audience"] as String?, let json = try? JSONValue(parsing: Data(text.utf8))
+        guard let text = row["audience"] as String? else { throw DamagedRow(table: "notification") }
+        if text == Self.namedTokens { return .tokens([]) }
+        guard let json = try? JSONValue(parsing: Data(text.utf8)), let expression = AudienceExpression(stored: json)
         else { throw DamagedRow(table: "notification") }
-        if json == .object(["tokens": .bool(true)]) { return .tokens([]) }
-        guard let expression = AudienceExpression(stored: json) else { throw DamagedRow(table: "notification") }
         return .devices(expression)
     }
 

@@ -27,7 +27,7 @@ struct ReceiptNotification {
         // Pages of a cancelled notification may be in flight.
         let sql = """
             SELECT number, id, app, tokenKind, environment, receipts, createdAt, finishedAt,
-                audience = '{"tokens":true}' AS namesTokens,
+                audience = '\(NotificationRow.namedTokens)' AS namesTokens,
                 openedAfter IS NOT NULL AND (finishedAt IS NULL OR state = 'cancelled' AND (
                     EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number)
                     OR EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number))) AS isOpen
