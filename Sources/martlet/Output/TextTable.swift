@@ -63,6 +63,12 @@ struct TextTable: ExpressibleByArrayLiteral, Sendable {
 
 /// Values as people read them.
 extension JSONValue {
+    /// Returns the object with other values for some members.
+    func replacing(_ values: [String: JSONValue]) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(members.merging(values) { $1 })
+    }
+
     /// The text of a value: lists with commas, booleans as yes or nothing; empty for `null`.
     var plainText: String {
         switch self {

@@ -24,8 +24,20 @@ struct AppCommand: AsyncParsableCommand {
         static let show = command("show", "Show an app, and whether its pushes are sent.")
             .example("app show com.example.MyApp")
 
+        /// The columns of a single app.
+        private static let allColumns: TextTable = [
+            .init("bundle id", "bundleId"), "name", .init("credentials", "environments"), "rate", "receipts",
+            "cap",
+            .init("tags that installations write", "installationTags"),
+            .init("attributes that installations write", "installationAttributes"), .time("since", "createdAtMs"),
+        ]
+
         static func details(_ response: JSONValue) -> String {
-            ([Self.columns.details(of: response)] + EnvironmentStateText.lines(response)).joined(separator: "\n")
+            let cap = response["cap"]
+            let app = response.replacing([
+                "cap": cap == .null ? .null : .string("\(cap["count"].plainText) in \(cap["window"].plainText)")
+            ])
+            return ([Self.allColumns.details(of: app)] + EnvironmentStateText.lines(response)).joined(separator: "\n")
         }
         static let erase = command("remove", "Erase an app with everything that is kept of it.")
             .example("app remove com.example.MyApp")

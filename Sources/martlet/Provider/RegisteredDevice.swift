@@ -36,11 +36,26 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
     static let allColumns: TextTable = [
         "token", "id", "kind", "activity", "environment", "state", "user", "locale", .init("time zone", "timeZone"),
         .init("app version", "appVersion"), "installation", "capabilities", "tags", "attributes",
+        .init("opt-outs", "preferences.optOuts"), .init("quiet hours", "quietHours"),
+        .init("encryption key", "encryptionKey"),
         .time("since", "createdAtMs"), .time("last seen", "registeredAtMs"),
     ]
 
+    /// Returns the devices with neither the key itself nor the whole token.
     static func details(_ response: JSONValue) -> String {
-        response["devices"].elements.map(self.allColumns.details).joined(separator: "\n\n")
+        response["devices"].elements.map { device in
+            let (hours, key) = (device["preferences"]["quietHours"], device["encryptionKey"])
+            let token = device["token"].stringValue.flatMap { DeviceToken(userInput: $0) }
+            return self.allColumns.details(
+                of: device.replacing([
+                    "token": token.map { .string("\($0)") } ?? device["token"],
+                    "quietHours": hours == .null
+                        ? .null : .string("\(hours["from"].plainText) to \(hours["to"].plainText)"),
+                    "encryptionKey": .string(key == .null ? "none" : "yes, \(key["id"].plainText)"),
+                ])
+            )
+        }
+        .joined(separator: "\n\n")
     }
 }
 
