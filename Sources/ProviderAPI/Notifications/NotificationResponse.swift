@@ -31,6 +31,9 @@ struct NotificationResponse: ResponseObject {
     /// The environments that cannot be sent to, which only the response to a request for this one notification has.
     var environments: [EnvironmentResponse]?
 
+    /// The numbers of skipped recipients, which only the response to a request for this one notification has.
+    var skipped: [SkippedRecipients]?
+
     /// The numbers of receipts, which only the response to a request for this one notification has.
     var receiptCounts: [ReceiptCountResponse]?
 
@@ -66,6 +69,7 @@ struct NotificationResponse: ResponseObject {
             .optional("content", \.content, "Not in lists."),
             .required("recipients", \.progress.recipients, "Counted at the start; at the end all with a final state."),
             .required("counters", \.progress),
+            .optional("skipped", \.skipped, "The skipped recipients by the reason, the commonest first. Not in lists."),
             .optional(
                 "ratePerSecond",
                 \.forecast.rate,

@@ -84,6 +84,11 @@ struct NotificationsController: Controller {
         var response = try await self.response(notification)
         response.audience = notification.audience
         response.content = ContentResponse(notification.content)
+        if notification.progress.skipped > 0 {
+            response.skipped = try await self.store.skipCounts(of: notification.id).map {
+                SkippedRecipients(reason: $0.reason, count: $0.count)
+            }
+        }
         if notification.content.receipts != .none {
             response.receiptCounts = ReceiptCountResponse.list(try await self.store.receiptCounts(of: notification.id))
         }

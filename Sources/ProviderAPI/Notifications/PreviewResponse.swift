@@ -11,20 +11,20 @@ struct PreviewResponse: ResponseObject {
     /// The present number of recipients.
     private let recipients: Int
     private let result: Result<ContentPreview, RenderFailure>
-    /// The numbers of recipients that would be skipped now, by the reason.
-    private let forecast: ConsentForecast
+    /// The numbers of recipients that would be skipped, by the reason; `nil` if they are not known.
+    private let forecast: ConsentForecast?
 
     /// - Parameters:
     ///   - profile: The device to render for; `nil` renders the default variant.
     ///   - badge: The count that the device would show.
     ///   - recipients: The present number of recipients.
-    ///   - forecast: Those of them that would be skipped.
+    ///   - forecast: Those of them that would be skipped; `nil` if they are not known.
     init(
         _ request: NotificationRequest,
         bundleID: Topic,
         for subject: PreviewSubject,
         recipients: Int,
-        forecast: ConsentForecast
+        forecast: ConsentForecast?
     ) {
         (self.request, self.recipients, self.forecast) = (request, recipients, forecast)
         guard !subject.isRegistered || subject.key != nil || request.content.placeholder == nil else {
@@ -42,11 +42,18 @@ struct PreviewResponse: ResponseObject {
         }
     }
 
-    private var skipped: [SkippedRecipients] {
-        SkipReason.allCases.compactMap { reason in
-            let text = reason.text(category: self.request.consent.category)
-            return self.forecast.counts[reason].map { SkippedRecipients(reason: text, count: $0) }
+    private var skipped: [SkippedRecipients]? {
+        self.forecast.map { forecast in
+            SkipReason.allCases.compactMap { reason in
+                let text = reason.text(category: self.request.consent.category)
+                return forecast.counts[reason].map { SkippedRecipients(reason: text, count: $0) }
+            }
         }
+    }
+    private var warnings: [ContentWarning] {
+        guard self.forecast == nil else { return self.request.warnings }
+        let message = "counting the recipients that would be skipped takes too long now: the notification counts them"
+        return self.request.warnings + [ContentWarning(field: "skipped", message: message)]
     }
     private var encryptedPayload: JSONValue? {
         self.preview?.encrypted.flatMap { try? JSONValue(parsing: Data($0)) }
@@ -61,7 +68,11 @@ struct PreviewResponse: ResponseObject {
     static let schemaName: String? = "Preview"
     static let members: [ResponseMember<Self>] = [
         .required("recipients", \.recipients),
-        .required("skipped", \.skipped, "Those of the recipients that would be skipped, by the reason."),
+        .optional(
+            "skipped",
+            \.skipped,
+            "Those of the recipients that would be skipped; absent if counting takes long."
+        ),
         .required("topic", \.request.content.topic),
         .required("pushType", \.pushType.rawValue),
         .optional("payload", \.payload, "What the device sees."),
@@ -76,7 +87,7 @@ struct PreviewResponse: ResponseObject {
             as: .choice(ReceiptPrivacy.allCases.map(\.word)),
             "The payload names the notification in the member martlet, here with an id of zeros."
         ),
-        .required("warnings", \.request.warnings),
+        .required("warnings", \.warnings),
     ]
 }
 

@@ -44,16 +44,23 @@ extension SendingController {
         return try .json(response)
     }
 
-    /// Returns the numbers of recipients that would be skipped when the notification is sent, as devices and users are now.
-    private func consentForecast(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> ConsentForecast {
-        let groups = try await self.store.consentGroups(
-            app: app,
-            audience: wanted.audience,
-            environment: wanted.environment,
-            content: wanted.content,
-            rules: wanted.consent,
-            now: self.time.steady
-        )
+    /// Returns the numbers of recipients that would be skipped when the notification is sent, as devices and users are now;
+    /// `nil` if counting them takes too long.
+    private func consentForecast(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> ConsentForecast? {
+        let groups: [ConsentGroup]?
+        do {
+            groups = try await self.store.consentGroups(
+                app: app,
+                audience: wanted.audience,
+                environment: wanted.environment,
+                content: wanted.content,
+                rules: wanted.consent,
+                now: self.time.steady
+            )
+        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+            return nil
+        }
+        guard let groups else { return nil }
         let now = self.time.now
         return ConsentForecast(groups) { zone in
             wanted.delivery.map { $0.start(for: zone, acceptedAt: now) } ?? now

@@ -14,13 +14,13 @@ extension Preferences {
         for (index, text) in texts.enumerated() where !Self.isCategory(text) {
             throw fields.error("optOuts[\(index)]", "invalid_value", Self.categoryForm)
         }
-        self.optOuts = Set(texts)
+        self.optOuts = Set(texts.map { ExactText($0) })
     }
 
     static let categoryForm = "a consent category has 1 to \(Self.maximumCategory) bytes without control characters"
 
     package var json: JSONValue {
-        var members: [String: JSONValue] = ["optOuts": .array(self.optOuts.sorted().map(JSONValue.string))]
+        var members: [String: JSONValue] = ["optOuts": .array(self.optOuts.sorted().map { .string($0.text) })]
         members["quietHours"] = self.quietHours?.json
         return .object(members)
     }

@@ -217,7 +217,7 @@ extension Dispatcher {
             needsSenders: claim.recipients.contains { if case .due = $0 { true } else { false } }
         )
         let clocks = self.time.reading
-        let work = PageWork(claim, at: clocks)
+        let work = PageWork(claim, of: notification, at: clocks)
         self.pages.metrics.noteRetry(claim, at: clocks)
         _ = self.pacing.spend(work.recipients.count, of: notification, now: clocks.steady)
         return try await self.pages.send(

@@ -19,7 +19,7 @@ package struct Dispatcher: Service {
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    let batcher: CommitBatcher
+    let batcher: WriteBatcher<PageResult, Void>
     let leases = HeldLeases()
 
     /// - Parameters:
@@ -42,11 +42,13 @@ package struct Dispatcher: Service {
         self.store = store
         self.pages = PageSender(
             store: store,
+            caps: CapReserver(store),
             directory: directory,
             invalidation: invalidation,
             faults: faults,
             policy: policy,
             metrics: metrics,
+            events: events,
             time: time
         )
         self.pacing = PacingController(page: limits.checked.page)
@@ -62,7 +64,10 @@ package struct Dispatcher: Service {
             logger: logger
         )
         self.writer = writer
-        self.batcher = CommitBatcher { results in _ = try? await writer.write(results) }
+        self.batcher = WriteBatcher { results in
+            _ = try? await writer.write(results)
+            return results.map { _ in () }
+        }
     }
 
     /// Works until graceful shutdown, which lets the pages in flight finish.

@@ -10,11 +10,11 @@ struct OutcomeEvaluator {
     let faults: ConfigurationFaults
     let policy: RetryPolicy
     let sentAt, clocks: ClockReading
-    private var now: Timestamp { self.clocks.later }
+    var now: Timestamp { self.clocks.later }
 
-    private(set) var result: PageResult
-    private(set) var report = AdaptiveRateLimiter.Report()
-    private(set) var tally = DeliveryTally()
+    var result: PageResult
+    var report = AdaptiveRateLimiter.Report()
+    var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEvents()
     /// The trip of the push whose outcome is being evaluated.
@@ -39,41 +39,6 @@ struct OutcomeEvaluator {
         var result = self.result
         if !self.events.isEmpty { result.events = self.events.data }
         return result
-    }
-
-    /// Adds the final state of a recipient that is not tried, or not again.
-    mutating func end(_ retry: EndedRetry) {
-        let delivery = DeliveryResult(
-            recipient: retry.id,
-            device: retry.recipient?.device ?? (retry.id > 0 ? retry.id : nil),
-            state: retry.state,
-            reason: retry.cause.rawValue,
-            attempts: retry.attempts,
-            at: self.now
-        )
-        if let result = DeliveryTally.Result(retry.state) {
-            self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
-        }
-        guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
-        var events = WebhookEvents()
-        if self.notification.reportsDeliveries {
-            self.notification.append(delivery, of: retry.recipient, to: &events)
-        }
-        self.result.removed.append(RemovedRecipient(delivery, event: events.isEmpty ? nil : events.data))
-    }
-
-    /// Adds a recipient that could not be sent to.
-    mutating func fail(_ recipient: Recipient, reason: String) {
-        self.finish(recipient, recipient.failure, reason: reason, attempts: recipient.attempts)
-        self.report.rejected += 1
-        self.tally.add(.init(recipient.failure) ?? .failed, .unsendable, in: recipient.environment)
-    }
-
-    /// Adds a recipient that does not want the notification, or not now.
-    mutating func skip(_ recipient: Recipient, _ reason: SkipReason) {
-        let text = reason.text(category: self.notification.record.consent.category)
-        self.finish(recipient, .skipped, reason: text, attempts: recipient.attempts)
-        self.tally.add(.skipped, .skipped(reason), in: recipient.environment)
     }
 
     /// Returns the times of the page.
@@ -207,16 +172,6 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Ends a recipient whose token is bad in its own environment, and cannot be tried in the other one now.
-    mutating func abandon(_ recipient: Recipient, _ tried: DeliveryTally.Reason) {
-        self.tally.add(.rejected, tried, in: recipient.environment)
-        let reason = Reason.badDeviceToken.rawValue
-        if let device = recipient.device, self.notification.hasTopicOfTokens {
-            self.result.tokenChanges.append(TokenStateChange(device: device, kind: .suspected, reason: reason))
-        }
-        self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
-    }
-
     private mutating func decide(_ outcome: Outcome, _ recipient: Recipient) -> DeliveryDecision {
         DeliveryDecision.make(
             outcome,
@@ -297,7 +252,7 @@ struct OutcomeEvaluator {
         self.apply(decision, to: recipient)
     }
 
-    private mutating func finish(
+    mutating func finish(
         _ recipient: Recipient,
         _ state: DeliveryRecord.State,
         reason: String?,
@@ -315,7 +270,7 @@ struct OutcomeEvaluator {
         self.finish(delivery, of: recipient)
     }
 
-    private mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
+    mutating func finish(_ delivery: DeliveryResult, of recipient: Recipient?) {
         self.result.deliveries.append(delivery)
         guard self.notification.reportsDeliveries else { return }
         self.notification.append(delivery, of: recipient, to: &self.events)

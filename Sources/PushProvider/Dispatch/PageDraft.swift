@@ -35,7 +35,7 @@ struct PageDraft {
     init(
         _ recipients: [Recipient],
         of notification: PreparedNotification,
-        badges: [String: Int],
+        badges: [ExactText: Int],
         isRetry: Bool,
         at clocks: ClockReading
     ) {

@@ -13,11 +13,14 @@ struct PageSender: Sendable {
     }
 
     let store: any ProviderStore
+    let caps: CapReserver
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaults
     let policy: RetryPolicy
     let metrics: DispatchMetrics
+    /// The wake signal of webhook delivery.
+    let events: WakeSignal
     let time: any TimeSource
     let decoder = NotificationDecoder()
 
@@ -67,7 +70,7 @@ struct PageSender: Sendable {
         var work = work
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
         work.postponeDisputed(notification.expiry, at: clocksOfExpiry)
-        try await self.reserve(&work, of: notification, at: clocksOfExpiry)
+        try await self.caps.reserve(&work, of: notification, at: clocksOfExpiry)
         let badges = try await self.badges(of: work.recipients, notification)
         var draft = PageDraft(
             work.recipients,
@@ -78,7 +81,8 @@ struct PageSender: Sendable {
         )
         work.postponed += draft.held
         var (postponed, ended) = (work.postponed, work.ended)
-        if notification.record.guarantee == .atMostOnce {
+        let beginsFirst = notification.record.guarantee == .atMostOnce
+        if beginsFirst {
             let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)
             draft.keep(page.started)
             work.skipped.removeAll { !page.started.contains($0.recipient.id) }
@@ -86,7 +90,7 @@ struct PageSender: Sendable {
             // They were written together with the step.
             postponed = []
             if let cursor = step?.cursor { step?.from = cursor }
-            if !page.result.isInProgress { postponed = self.postponeAll(&draft, &work) }
+            if !page.result.isInProgress { postponed = self.postponeAll(&draft) }
         }
         let sent = await self.send(draft.batches)
         var evaluator = OutcomeEvaluator(
@@ -98,7 +102,7 @@ struct PageSender: Sendable {
             clocks: self.time.reading
         )
         for retry in ended { evaluator.end(retry) }
-        for (recipient, reason) in work.skipped { evaluator.skip(recipient, reason) }
+        for (recipient, reason) in work.skipped { evaluator.skip(recipient, reason, isWritten: beginsFirst) }
         for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
         for recipient in draft.abandoned { evaluator.abandon(recipient, .unsendable) }
         for (environment, fault) in draft.faults { await evaluator.pause(environment, fault) }
@@ -127,34 +131,10 @@ struct PageSender: Sendable {
         }
     }
 
-    /// Takes the recipients out whose users have had as many notifications as the cap allows.
-    ///
-    /// The others count from now on. Recipients that cannot be sent to now count once they can.
-    private func reserve(
-        _ work: inout PageWork,
-        of notification: PreparedNotification,
-        at clocks: ClockReading
-    ) async throws {
-        guard let cap = notification.cap else { return }
-        let sent = work.recipients.filter { notification.isSent($0, at: clocks.earlier) }
-        let reached = try await self.store.reserve(
-            cap,
-            notification: notification.number,
-            app: notification.record.app,
-            holders: Set(sent.map(BadgeOwner.recipient)),
-            now: self.time.steady
-        )
-        guard !reached.isEmpty else { return }
-        work.skip {
-            notification.isSent($0, at: clocks.earlier) && reached.contains(BadgeOwner.recipient($0))
-                ? .capReached : nil
-        }
-    }
-
     private func badges(
         of recipients: [Recipient],
         _ notification: PreparedNotification
-    ) async throws -> [String: Int] {
+    ) async throws -> [ExactText: Int] {
         guard let change = notification.decoded.renderer?.badge else { return [:] }
         return try await self.store.changeBadges(
             by: change.increment,
@@ -167,7 +147,7 @@ struct PageSender: Sendable {
     /// At most once: writes that the recipients are being sent to, before they are.
     ///
     /// Recipients that cannot be sent to are written too, so that the second commit gives each its final state and reports
-    /// it to webhooks.
+    /// it to webhooks. Those that are skipped have their final state at once: after a crash nothing of them is unknown.
     /// - Returns: Whether the notification continues, and the recipients that no other page has begun.
     private func begin(
         _ draft: PageDraft,
@@ -181,8 +161,10 @@ struct PageSender: Sendable {
         result.step = step
         result.reading = work.reading
         result.retries = work.postponed
-        let begun = draft.recipients + work.skipped.map(\.recipient)
-        result.deliveries = begun.map { recipient in
+        result.skipped = work.skipped.map { recipient, reason in
+            notification.reported(notification.skipped(recipient, reason, at: now), of: recipient)
+        }
+        result.deliveries = draft.recipients.map { recipient in
             DeliveryResult(
                 recipient: recipient.id,
                 device: recipient.device,
@@ -197,15 +179,16 @@ struct PageSender: Sendable {
                 DeliveryResult(recipient: retry.id, device: nil, state: .sending, attempts: retry.attempts, at: now)
             )
         }
-        return try await self.store.begin(result, now: now)
+        let page = try await self.store.begin(result, now: now)
+        if result.skipped.contains(where: { $0.event != nil }) { self.events.signal() }
+        return page
     }
 
     /// Empties a page that was begun before its notification was paused or cancelled. Its recipients become retries.
-    private func postponeAll(_ draft: inout PageDraft, _ work: inout PageWork) -> [RetryResult] {
+    private func postponeAll(_ draft: inout PageDraft) -> [RetryResult] {
         let now = self.time.steady
-        let postponed = (draft.recipients + work.skipped.map(\.recipient)).map { RetryResult($0, dueAt: now) }
+        let postponed = draft.recipients.map { RetryResult($0, dueAt: now) }
         draft.keep([])
-        work.skipped = []
         return postponed
     }
 }

@@ -26,7 +26,7 @@ struct PageWork: Sendable {
     }
 
     /// The work of due retries.
-    init(_ claim: RetryClaim, at clocks: ClockReading) {
+    init(_ claim: RetryClaim, of notification: PreparedNotification, at clocks: ClockReading) {
         self.readAt = claim.readAt
         let delivery = claim.notification.delivery
         let hours = delivery?.window == nil ? nil : delivery
@@ -38,7 +38,7 @@ struct PageWork: Sendable {
             case .ended(let retry): self.ended.append(retry)
             }
         }
-        self.skipUnwanted(at: now)
+        self.skipUnwanted(notification, at: clocks)
     }
 
     /// Adds a recipient that may be sent to at a time of the wall clock.

@@ -85,11 +85,10 @@ struct PreparedNotification: Sendable {
     /// The most notifications of a user; `nil` if this one does not count.
     var cap: NotificationCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
 
-    /// Returns whether a recipient is sent to now and counts towards the cap: it has not expired, no fault holds it back,
-    /// and it belongs to a device or a user. A named token that is not registered belongs to neither.
+    /// Returns whether a recipient is sent to now: it has not expired, and no fault holds it back.
     func isSent(_ recipient: Recipient, at now: Timestamp) -> Bool {
-        recipient.device != nil && self.senders[recipient.environment] != nil
-            && self.pauses[recipient.environment] == nil && self.expiry.end(of: recipient) > now
+        self.senders[recipient.environment] != nil && self.pauses[recipient.environment] == nil
+            && self.expiry.end(of: recipient) > now
     }
 }
 

@@ -8,14 +8,13 @@ import PushTypes
 /// All devices in the shard of a time zone have the same times. The last shard has the devices that moved between zones
 /// meanwhile, each with times of its own.
 struct SendingHours {
-    private let delivery: DeliveryTime?
+    private let notification: PreparedNotification
+    private var delivery: DeliveryTime? { self.notification.record.delivery }
     private let zone: ShardPlan.Zone
-    private let acceptedAt: Timestamp
 
     init(_ claim: ShardClaim, _ notification: PreparedNotification) {
-        self.delivery = notification.record.delivery
+        self.notification = notification
         self.zone = claim.zone
-        self.acceptedAt = notification.record.createdAt
     }
 
     /// Returns the time at which sending the shard may continue, `start` or later.
@@ -33,16 +32,18 @@ struct SendingHours {
     func work(_ page: RecipientPage, at clocks: ClockReading) -> PageWork {
         guard self.zone == .remainder, let delivery = self.delivery else {
             var work = PageWork(page, recipients: page.recipients)
-            work.skipUnwanted(at: clocks.wall)
+            work.skipUnwanted(self.notification, at: clocks)
             return work
         }
         var work = PageWork(page, recipients: [])
         for recipient in page.recipients {
             let zone = recipient.timeZone
-            guard let start = delivery.start(for: zone, acceptedAt: self.acceptedAt) else { continue }
+            guard let start = delivery.start(for: zone, acceptedAt: self.notification.record.createdAt) else {
+                continue
+            }
             work.add(recipient, at: delivery.opening(onOrAfter: max(start, clocks.wall), for: zone), clocks)
         }
-        work.skipUnwanted(at: clocks.wall)
+        work.skipUnwanted(self.notification, at: clocks)
         return work
     }
 }

@@ -1,6 +1,14 @@
 package import Foundation
 package import PushTypes
 
+/// The number of a notification's recipients that were skipped for one reason.
+package struct SkipCount: Hashable, Sendable {
+    package var reason: String
+    package var count: Int
+
+    package init(reason: String, count: Int) { (self.reason, self.count) = (reason, count) }
+}
+
 /// The state of one recipient of a notification, as it is looked up.
 package struct DeliveryRecord: Hashable, Sendable {
     /// The state of a recipient. All but ``sending`` are final.

@@ -9,8 +9,10 @@ package struct PageResult: Hashable, Sendable {
     /// The recipients that were sent to; `nil` if none was.
     package var reading: PageReading?
     package var deliveries: [DeliveryResult] = []
-    /// Recipients that are skipped unless their devices are back.
-    package var removed: [RemovedRecipient] = []
+    /// Recipients that are skipped unless their devices are back. A device that has come back by then is due at once.
+    package var removed: [ReportedDelivery] = []
+    /// At most once: recipients that get their final state before the others are sent to, unless they have one.
+    package var skipped: [ReportedDelivery] = []
     package var retries: [RetryResult] = []
     package var tokenChanges: [TokenStateChange] = []
     /// The progress through the shard; `nil` for a page of retries.
@@ -110,9 +112,8 @@ extension Timestamp {
     package static let afterShards = Timestamp(milliseconds: .max)
 }
 
-/// A recipient whose device had been removed when it was to be sent to. If the device has come back by the time this is
-/// written, the recipient is due at once instead.
-package struct RemovedRecipient: Hashable, Sendable {
+/// A final state with the event that tells webhooks of it, of which the commit writes both or neither.
+package struct ReportedDelivery: Hashable, Sendable {
     package var delivery: DeliveryResult
     /// The event for webhooks: one JSON value.
     package var event: Data?

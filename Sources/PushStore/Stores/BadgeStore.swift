@@ -6,8 +6,8 @@ package protocol BadgeStore: Sendable {
         by increment: Int,
         notification: Int64,
         app: Int64,
-        holders: [String]
-    ) async throws -> [String: Int]
+        holders: [ExactText]
+    ) async throws -> [ExactText: Int]
     /// Returns the count of a holder; 0 for one without a count.
     func badge(app: Int64, holder: String) async throws -> Int
     /// Sets the count of a holder.

@@ -42,6 +42,9 @@ package protocol NotificationStore: Sendable {
         after: Int64?,
         limit: Int
     ) async throws -> [DeliveryRecord]
+    /// Returns the numbers of skipped recipients for each reason, the largest first. Those that earlier versions of Martlet
+    /// skipped are not among them.
+    func skipCounts(of notification: UUID) async throws -> [SkipCount]
     /// Returns the delivery that the parts of an `apns-id` name.
     func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
     /// Returns the oldest of the next `campaigns` campaigns before `before`; `nil` if there are no more than these.

@@ -6,27 +6,21 @@ package protocol PreferenceStore: Sendable {
     func preferences(app: Int64, user: String) async throws -> Preferences
     /// Sets the preferences of a user; empty ones are removed.
     func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws
-    /// Takes the right to send a notification to users under a cap, in one transaction, so that no two notifications take
+    /// Takes the right to send notifications to users under a cap, in one transaction, so that no two notifications take
     /// the same.
     ///
     /// A notification counts once for a user, with all devices, retries and repetitions after a crash, at its latest try.
-    /// - Parameters:
-    ///   - holders: The users, or devices without a user.
-    ///   - now: The time by the steady clock.
-    /// - Returns: The holders that have had as many notifications as the cap allows.
-    func reserve(
-        _ cap: NotificationCap,
-        notification: Int64,
-        app: Int64,
-        holders: Set<String>,
-        now: Timestamp
-    ) async throws -> Set<String>
+    /// - Returns: For each reservation, the holders that have had as many notifications as the cap allows.
+    func reserve(_ reservations: [CapReservation]) async throws -> [Set<ExactText>]
     /// Deletes what no cap counts any more, of `limit` rows at most.
     /// - Parameter now: The time by the steady clock.
     /// - Returns: The number of deleted rows.
     func forgetCapUses(now: Timestamp, limit: Int) async throws -> Int
-    /// Returns the active devices of an audience, grouped by what they are skipped for.
+    /// Returns the recipients of an audience, grouped by what they are skipped for: active devices, and named tokens that
+    /// are not registered.
     /// - Parameter now: The time by the steady clock, for the cap.
+    /// - Returns: `nil` if there are too many groups to be counted.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/tooManyQueries``.
     func consentGroups(
         app: AppRecord,
         audience: Audience,
@@ -34,5 +28,5 @@ package protocol PreferenceStore: Sendable {
         content: NotificationContent,
         rules: ConsentRules,
         now: Timestamp
-    ) async throws -> [ConsentGroup]
+    ) async throws -> [ConsentGroup]?
 }

@@ -128,8 +128,8 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
     ]
 
     static func details(_ response: JSONValue) -> String {
-        ([self.allColumns.details(of: response)] + ReceiptText.lines(response) + EnvironmentStateText.lines(response))
-            .joined(separator: "\n")
+        let lines = SkippedText.lines(response) + ReceiptText.lines(response) + EnvironmentStateText.lines(response)
+        return ([self.allColumns.details(of: response)] + lines).joined(separator: "\n")
     }
 }
 

@@ -37,6 +37,16 @@ struct RequestFileArgument: ParsableArguments {
     var object: [String: JSONValue] { get throws { try InputFile.object(self.file) } }
 }
 
+/// The numbers of skipped recipients as text.
+enum SkippedText {
+    /// Returns a line for each reason.
+    static func lines(_ response: JSONValue) -> [String] {
+        response["skipped"].elements.map { group in
+            "  \(group["count"].plainText) skipped: \(group["reason"].plainText.printable)"
+        }
+    }
+}
+
 /// A preview as text.
 enum PreviewText {
     /// Returns the numbers and the payload, and prints warnings to standard error.
@@ -45,13 +55,10 @@ enum PreviewText {
         let columns: TextTable = [
             "recipients", "topic", .init("push type", "pushType"), "locale", "size", "limit", "problem",
         ]
-        let skipped = response["skipped"].elements.map { group in
-            "\n  \(group["count"].plainText) skipped: \(group["reason"].plainText.printable)"
-        }
         let payload = response["payload"] == .null ? "" : "\n\n\(try response["payload"].line.printable)"
         let encrypted = response["encryptedPayload"]
         let seen = encrypted == .null ? "" : "\n\nApple sees:\n\(try encrypted.line.printable)"
-        return columns.details(of: response) + skipped.joined() + payload + seen
+        return ([columns.details(of: response)] + SkippedText.lines(response)).joined(separator: "\n") + payload + seen
     }
 
     /// Prints to standard error what is allowed and probably not meant.

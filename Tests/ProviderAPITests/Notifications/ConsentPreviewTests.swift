@@ -65,6 +65,10 @@ import Testing
             let progress = try await provider.finished(sent)
             #expect(progress["counters"]["skipped"] == 5)
             #expect(progress["counters"]["accepted"] == 2)
+            // The notification has the same numbers, without a look at each recipient.
+            #expect(Self.counts(progress) == expected)
+            let list = try await provider.api.get("\(Self.app)/notifications").json["notifications"].elements
+            #expect(list.first?["skipped"] == .null)
             var reasons: [String: Int64] = [:]
             for delivery in try await provider.deliveries(sent) where delivery["state"] == "skipped" {
                 reasons[delivery["reason"].stringValue ?? "", default: 0] += 1
@@ -91,6 +95,32 @@ import Testing
             ]
             let exempt = try await provider.finished(try await provider.send(urgent))
             #expect(exempt["counters"]["accepted"] == 1)
+        }
+    }
+
+    /// A named token that is not registered has no key.
+    @Test func namedTokensAreInThePreview() async throws {
+        try await self.withDevices { provider in
+            func named(_ numbers: Int...) -> JSONValue {
+                ["tokens": .array(numbers.map { .string(DeviceToken.numbered($0).hex) })]
+            }
+            var preview = try await Self.preview(provider, ["to": named(90), "encrypted": true])
+            #expect(preview["recipients"] == 1)
+            #expect(Self.counts(preview) == ["no encryption key": 1])
+            #expect(try await Self.counts(Self.preview(provider, ["to": named(90)])).isEmpty)
+            let members: [String: JSONValue] = [
+                "to": named(0, 2, 3, 90, 91), "encrypted": true, "environment": "sandbox", "quietHours": "skip",
+                "consentCategory": "marketing",
+            ]
+            let expected: [String: Int64] = [
+                "opted out of marketing": 1, "the device allows no alerts": 1, "no encryption key": 3,
+            ]
+            preview = try await Self.preview(provider, members)
+            #expect(Self.counts(preview) == expected)
+            var request: [String: JSONValue] = ["alert": "Hello"]
+            request.merge(members) { $1 }
+            let progress = try await provider.finished(try await provider.send(.object(request)))
+            #expect(Self.counts(progress) == expected)
         }
     }
 

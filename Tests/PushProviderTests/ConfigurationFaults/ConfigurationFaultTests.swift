@@ -306,7 +306,7 @@ import Testing
 extension DispatchFixture {
     fileprivate var target: AppEnvironment { AppEnvironment(app: self.app, environment: .sandbox) }
 
-    fileprivate var monitor: ConfigurationFaultMonitor {
+    var monitor: ConfigurationFaultMonitor {
         let tester = CredentialTester(
             store: self.store,
             directory: self.directory,

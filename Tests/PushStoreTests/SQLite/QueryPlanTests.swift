@@ -144,6 +144,11 @@ import Testing
         let number = try await store.claimed().notificationNumber
         _ = try await store.changeBadges(by: 1, notification: number, app: app, holders: ["alice"])
         _ = try await store.badge(app: app, holder: "alice")
+        let cap = NotificationCap(count: 1, window: 60)
+        let users = CapReservation(cap, app: app, notification: number, holders: ["user:alice"], now: self.now)
+        _ = try await store.reserve([users])
+        _ = try await store.forgetCapUses(now: self.now, limit: 10)
+        _ = try await store.skipCounts(of: UUID())
         _ = try await store.eventBlocks(app: app, kinds: [.delivery], after: 0, limit: 10)
         _ = try await store.lastEventBlock(app: app, before: self.now)
         _ = try await store.forgetEvents(before: self.now)
@@ -185,6 +190,7 @@ import Testing
 
     private static let tables: Set<String> = [
         "device", "deviceTag", "deviceAttribute", "notification", "target", "delivery", "retry", "reason", "badge",
-        "badgeStep", "tokenEvent", "eventBlock", "audit", "page", "attempt", "connection", "webhookPost",
+        "badgeStep", "tokenEvent", "eventBlock", "audit", "page", "attempt", "connection", "webhookPost", "skipCount",
+        "capUse",
     ]
 }

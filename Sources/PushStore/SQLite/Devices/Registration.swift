@@ -23,7 +23,7 @@ struct Registration {
         let target = Self.target(byToken: byToken, byInstallation: other, place)
         let siblings = installation.filter { !$0.hasLeft && ![target?.id, byToken?.id, other?.id].contains($0.id) }
         // A device that joins an installation gets the profile that the others have.
-        let joins = target.map { $0.hasLeft || $0.installation != place.installation } ?? true
+        let joins = target.map { $0.hasLeft || !$0.installation.isExactly(place.installation) } ?? true
         let change = Change(place: place, source: joins ? siblings.first : nil)
         if let complete = try self.completed(with: change.source ?? target) { return try complete.run() }
         let attributes = try self.merged(into: change.source ?? target)
@@ -85,7 +85,7 @@ struct Registration {
         guard let byToken, let byInstallation else { return byInstallation ?? byToken }
         // A registered device comes before one that has left, unless it is another installation; and the installation's
         // device before the token's.
-        let isOfOther = byToken.installation != nil && byToken.installation != place.installation
+        let isOfOther = byToken.installation != nil && !byToken.installation.isExactly(place.installation)
         return byInstallation.hasLeft && !isOfOther ? byToken : byInstallation
     }
 
@@ -243,7 +243,7 @@ struct Registration {
             columns.append(("quietHours", preferences.value?.quietHours?.stored))
         }
         // The key of another installation opens nothing for this one.
-        let isOther = known.installation != nil && known.installation != change.place.installation
+        let isOther = known.installation != nil && !known.installation.isExactly(change.place.installation)
         if let key = registration.encryptionKey ?? (isOther && change.source == nil ? .clear : nil) {
             columns.append(("encryptionKeyID", key.value?.id))
             columns.append(("encryptionKey", key.value.map { Data($0.bytes) }))
@@ -281,7 +281,7 @@ struct Registration {
         let before = source ?? known
         let user = self.registration.user.map(\.value) ?? before.user
         let timeZone = self.registration.timeZone.map(\.value) ?? before.timeZone
-        return user != known.user || timeZone != known.timeZone
+        return !user.isExactly(known.user) || timeZone != known.timeZone
     }
 
     /// Returns all attributes after this registration; `nil` if it changes none. Writes nothing.

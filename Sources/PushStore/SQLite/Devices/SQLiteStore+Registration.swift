@@ -38,7 +38,9 @@ extension SQLiteStore {
             let here = registration.environment
             let holder = try devices("token", token.databaseValue).first { $0.environment == here }
             let isNew = !known.contains { $0.environment == here }
-            if isNew, let holder = holder?.profile.installation, holder != own, accepted.user == nil {
+            if isNew, let holder, holder.profile.installation != nil, !holder.profile.installation.isExactly(own),
+                accepted.user == nil
+            {
                 accepted.user = .clear
             }
             let events = try TokenEventWriter(app: app, now: now, in: database)

@@ -51,13 +51,21 @@ struct PageCommit {
         guard try self.holdsLease() else { return StartedPage(result: .leaseLost, started: []) }
         var counts: [DeliveryRecord.State: Int] = [:]
         var started: Set<Int64> = []
+        var skips = SkipCounter()
         let hasHeld = try self.hasHeldRecipients()
         for delivery in self.page.deliveries where try self.write(delivery, hasHeld: hasHeld) {
             counts[delivery.state, default: 0] += 1
+            skips.add(delivery)
             if delivery.state == .sending { started.insert(delivery.recipient) }
         }
-        let removed = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) }
-        for recipient in removed { counts[recipient.delivery.state, default: 0] += 1 }
+        let skipped = try self.page.skipped.filter { try self.end($0, hasHeld: hasHeld) }
+        started.formUnion(skipped.map(\.delivery.recipient))
+        let ended = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) } + skipped
+        for ending in ended {
+            counts[ending.delivery.state, default: 0] += 1
+            skips.add(ending.delivery)
+        }
+        try skips.write(self.number, self.reasons, in: self.database)
         let paused = try self.pausedEnvironments()
         for retry in self.page.retries {
             try self.queue(retry, paused)
@@ -67,7 +75,7 @@ struct PageCommit {
         try self.applyTokenChanges()
         try self.advanceShard(counts)
         try self.updateNotification(counts)
-        let events = [self.page.events].compactMap { $0 } + removed.compactMap(\.event)
+        let events = [self.page.events].compactMap { $0 } + ended.compactMap(\.event)
         let block = events.isEmpty ? nil : try self.addEvents(Data(events.joined(separator: Data(",".utf8))))
         try self.trace.write(block: block)
         if !self.begins { try self.endLease() }
@@ -138,7 +146,7 @@ struct PageCommit {
 
     /// Skips a recipient whose device is gone, or queues it if the device has come back since the page was read.
     /// - Returns: Whether it was skipped.
-    private func skip(_ removed: RemovedRecipient, hasHeld: Bool) throws -> Bool {
+    private func skip(_ removed: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let delivery = removed.delivery
         let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
         guard try self.database.hasRow(sql: isBack, delivery.recipient)
@@ -147,6 +155,14 @@ struct PageCommit {
         retry.mayHaveArrived = delivery.state == .unknown
         try self.queue(retry, [])
         return false
+    }
+
+    /// Ends a recipient before the others of its page are sent to, unless another page has begun it.
+    /// - Returns: Whether it was written.
+    private func end(_ ending: ReportedDelivery, hasHeld: Bool) throws -> Bool {
+        let hasState = "SELECT 1 FROM delivery WHERE notification = ? AND recipient = ?"
+        guard try !self.database.hasRow(sql: hasState, self.number, ending.delivery.recipient) else { return false }
+        return try self.write(ending.delivery, hasHeld: hasHeld)
     }
 
     /// Returns whether some of the notification's recipients wait until all shards have been read.

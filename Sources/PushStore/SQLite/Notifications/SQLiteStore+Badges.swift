@@ -8,24 +8,24 @@ extension SQLiteStore {
         by increment: Int,
         notification: Int64,
         app: Int64,
-        holders: [String]
-    ) async throws -> [String: Int] {
+        holders: [ExactText]
+    ) async throws -> [ExactText: Int] {
         guard !holders.isEmpty else { return [:] }
         return try await self.database.write { database in
-            var counts: [String: Int] = [:]
+            var counts: [ExactText: Int] = [:]
             for holder in holders where counts[holder] == nil {
                 let shown = "SELECT count FROM badgeStep WHERE notification = ? AND holder = ?"
-                if let count = try database.integer(sql: shown, [notification, holder]) {
+                if let count = try database.integer(sql: shown, [notification, holder.text]) {
                     counts[holder] = Int(count)
                     continue
                 }
-                let before = try database.count(sql: Self.badge, [app, holder])
+                let before = try database.count(sql: Self.badge, [app, holder.text])
                 // Clamped, so that no increment overflows.
                 let step = min(max(increment, -Self.maximumCount), Self.maximumCount)
                 let count = min(max(before + step, 0), Self.maximumCount)
-                try database.run(sql: Self.setBadge, [app, holder, count])
+                try database.run(sql: Self.setBadge, [app, holder.text, count])
                 let steps = "INSERT INTO badgeStep (notification, holder, count) VALUES (?, ?, ?)"
-                try database.run(sql: steps, [notification, holder, count])
+                try database.run(sql: steps, [notification, holder.text, count])
                 counts[holder] = count
             }
             return counts

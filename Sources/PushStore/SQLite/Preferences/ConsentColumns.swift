@@ -26,7 +26,7 @@ struct ConsentColumns: Hashable, Sendable {
         if content.pushType == .alert {
             let sql = """
                 SELECT 1 FROM device INDEXED BY deviceWithoutAlerts
-                WHERE app = ? AND capabilities != 0 AND capabilities & 4 = 0 LIMIT 1
+                WHERE app = ? AND \(DeviceCapabilities.withoutAlerts) LIMIT 1
                 """
             self.asksAlerts = try database.hasRow(sql: sql, app)
         }
@@ -72,7 +72,7 @@ struct ConsentColumns: Hashable, Sendable {
         }
         if self.asksAlerts {
             let other = DeviceCapabilities.background.rawValue
-            names.append("iif(device.capabilities != 0 AND device.capabilities & 4 = 0, \(other), 0)")
+            names.append("iif(\(DeviceCapabilities.withoutAlerts), \(other), 0)")
         }
         if self.isEncrypted {
             let hasKey = "length(device.encryptionKey) = \(EncryptionKey.length)"
@@ -88,7 +88,7 @@ struct ConsentColumns: Hashable, Sendable {
         guard !self.isEmpty else { return nil }
         var (consent, position) = (RecipientConsent(), position)
         if let category = self.category {
-            let isOut = [position, position + 1].contains { statement.text($0)?.contains(category) ?? false }
+            let isOut = [position, position + 1].contains { statement.text($0)?.utf8.contains(category.utf8) ?? false }
             if isOut { consent.skips = .optedOut }
             position += 2
         }
@@ -113,8 +113,13 @@ struct ConsentColumns: Hashable, Sendable {
         return consent
     }
 
-    /// The consent of a token that is not registered: nobody has said anything, and no key is known.
+    /// The consent of a token that is not registered: no preferences and no key are stored.
     var unregistered: RecipientConsent? {
         self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil
     }
+}
+
+extension DeviceCapabilities {
+    /// The condition on a device that has said what it allows, without alerts; ``SQLiteSchema/preferences`` has its index.
+    static let withoutAlerts = "capabilities != 0 AND capabilities & \(DeviceCapabilities.alert.rawValue) = 0"
 }

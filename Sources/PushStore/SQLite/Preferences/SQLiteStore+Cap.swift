@@ -2,42 +2,39 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func reserve(
-        _ cap: NotificationCap,
-        notification: Int64,
-        app: Int64,
-        holders: Set<String>,
-        now: Timestamp
-    ) async throws -> Set<String> {
-        guard !holders.isEmpty else { return [] }
+    package func reserve(_ reservations: [CapReservation]) async throws -> [Set<ExactText>] {
+        guard reservations.contains(where: { !$0.holders.isEmpty }) else { return reservations.map { _ in [] } }
         return try await self.database.write { database in
-            let since = now.advanced(by: .zero - .seconds(cap.window)).milliseconds
-            let count = """
-                SELECT count(*) FILTER (WHERE notification != ?3), coalesce(sum(notification = ?3), 0) FROM capUse
-                WHERE app = ?1 AND holder = ?2 AND at > ?4
-                """
-            let use = "INSERT OR REPLACE INTO capUse (app, holder, notification, at) VALUES (?, ?, ?, ?)"
-            let (counted, used) = (try RawStatement(sql: count, in: database), try RawStatement(sql: use, in: database))
-            var reached: Set<String> = []
-            for holder in holders {
-                counted.bind(app, at: 1)
-                counted.bind(holder, at: 2)
-                counted.bind(notification, at: 3)
-                counted.bind(since, at: 4)
-                guard try counted.step() else { continue }
-                let (others, own) = (counted.integer(0), counted.integer(1))
-                counted.reset()
-                guard own > 0 || others < cap.count else {
-                    reached.insert(holder)
-                    continue
-                }
-                used.bind(app, at: 1)
-                used.bind(holder, at: 2)
-                used.bind(notification, at: 3)
-                used.bind(now.milliseconds, at: 4)
-                try used.run()
-            }
-            return reached
+            try reservations.map { try Self.reserve($0, in: database) }
+        }
+    }
+
+    /// Counts a notification for the holders below the cap.
+    /// - Returns: The others.
+    private static func reserve(_ reservation: CapReservation, in database: Database) throws -> Set<ExactText> {
+        let (cap, app, notification) = (reservation.cap, reservation.app, reservation.notification)
+        let since = reservation.now.advanced(by: .zero - .seconds(cap.window)).milliseconds
+        let count = """
+            SELECT count(*) FILTER (WHERE notification != ?3), coalesce(sum(notification = ?3), 0) FROM capUse
+            WHERE app = ?1 AND holder = ?2 AND at > ?4
+            """
+        let use = "INSERT OR REPLACE INTO capUse (app, holder, notification, at) VALUES (?, ?, ?, ?)"
+        let (counted, used) = (try RawStatement(sql: count, in: database), try RawStatement(sql: use, in: database))
+        return try reservation.holders.filter { holder in
+            counted.bind(app, at: 1)
+            counted.bind(holder.text, at: 2)
+            counted.bind(notification, at: 3)
+            counted.bind(since, at: 4)
+            guard try counted.step() else { return false }
+            let (others, own) = (counted.integer(0), counted.integer(1))
+            counted.reset()
+            guard own > 0 || others < cap.count else { return true }
+            used.bind(app, at: 1)
+            used.bind(holder.text, at: 2)
+            used.bind(notification, at: 3)
+            used.bind(reservation.now.milliseconds, at: 4)
+            try used.run()
+            return false
         }
     }
 

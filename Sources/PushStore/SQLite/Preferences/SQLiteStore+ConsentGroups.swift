@@ -2,6 +2,9 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
+    /// The most groups of a query: by intent only an app has so many different quiet hours in so many time zones.
+    static let maximumConsentGroups = 10_000
+
     package func consentGroups(
         app: AppRecord,
         audience: Audience,
@@ -9,73 +12,123 @@ extension SQLiteStore {
         content: NotificationContent,
         rules: ConsentRules,
         now: Timestamp
-    ) async throws -> [ConsentGroup] {
-        switch audience {
-        case .devices(let expression):
-            return try await self.groups(app, expression, environment, content, rules, now: now)
-        case .tokens(let tokens):
-            // SQLite bounds the depth of a condition.
-            var groups: [ConsentGroup] = []
-            for start in stride(from: 0, to: tokens.count, by: 200) {
-                let some = tokens[start..<min(start + 200, tokens.count)].map(AudienceExpression.token)
-                // A named token is one of production where the request names no environment.
-                groups += try await self.groups(app, .or(some), environment ?? .production, content, rules, now: now)
+    ) async throws -> [ConsentGroup]? {
+        try await self.database.query { database in
+            let query = try ConsentGroupQuery(app, environment, content, rules, now: now, in: database)
+            guard !query.isEmpty else { return [] }
+            return switch audience {
+            case .devices(let expression): try query.groups(of: expression)
+            case .tokens(let tokens): try query.groups(of: tokens)
             }
-            return groups
         }
     }
+}
 
-    private func groups(
+/// The query for the groups of recipients that share everything by which they are skipped.
+private struct ConsentGroupQuery {
+    private let app: AppRecord
+    private let environment: PushEnvironment?
+    private let kind: TokenKind?
+    private let columns: ConsentColumns
+    private let cap: NotificationCap?
+    private let now: Timestamp
+    private let database: Database
+
+    init(
         _ app: AppRecord,
-        _ expression: AudienceExpression,
         _ environment: PushEnvironment?,
         _ content: NotificationContent,
         _ rules: ConsentRules,
-        now: Timestamp
-    ) async throws -> [ConsentGroup] {
-        let kind = content.tokenKind
-        let only = Self.only(environment, kind)
-        let filter = AudienceSQL(expression, app: app.id)
-        let cap = rules.ignoresCap ? nil : app.cap
-        return try await self.database.query { database in
-            let columns = try ConsentColumns(content, rules, app: app.id, in: database)
-            guard !columns.isEmpty || cap != nil else { return [] }
-            let isCapReached = """
-                (SELECT count(*) FROM capUse WHERE capUse.app = device.app AND at > ?
-                    AND holder = coalesce('user:' || device.user, 'device:' || device.id)) >= ?
-                """
-            let ofGroups = columns.groups
-            let names = ["device.timeZone", cap == nil ? "0" : isCapReached] + ofGroups.names
-            let most = Int(clamping: try Shards.devices(of: app.id, in: database).count / 3)
-            let driver = try AudienceDriver.choose(expression, of: kind, app: app.id, limit: most, in: database)
-            let index = driver != nil ? "NOT INDEXED" : "INDEXED BY deviceByApp"
-            let groups = names.indices.map { "\($0 + 2)" }.joined(separator: ", ")
-            let sql = """
-                SELECT count(*), \(names.joined(separator: ", ")) FROM device \(index)
-                WHERE app = ? AND isActive = 1\(only) AND \(filter.sql)\(driver.condition) GROUP BY \(groups)
-                """
-            var arguments: [DatabaseValue] = []
-            if let cap {
-                let since = now.advanced(by: .zero - .seconds(cap.window)).milliseconds
-                arguments += [since.databaseValue, cap.count.databaseValue]
-            }
-            arguments += ofGroups.arguments + [app.id.databaseValue] + filter.arguments
-            arguments += driver?.arguments(after: .min, upTo: .max) ?? []
-            let statement = try RawStatement(sql: sql, isKept: false, in: database)
+        now: Timestamp,
+        in database: Database
+    ) throws {
+        (self.app, self.environment, self.kind) = (app, environment, content.tokenKind)
+        self.columns = try ConsentColumns(content, rules, app: app.id, in: database)
+        self.cap = rules.ignoresCap ? nil : app.cap
+        (self.now, self.database) = (now, database)
+    }
+
+    /// Indicates whether nobody is skipped.
+    var isEmpty: Bool { self.columns.isEmpty && self.cap == nil }
+
+    /// The columns of a group after `position` others, with their arguments.
+    private var selected: (names: [String], arguments: [DatabaseValue]) {
+        let groups = self.columns.groups
+        guard let cap = self.cap else { return (["device.timeZone", "0"] + groups.names, groups.arguments) }
+        let isCapReached = """
+            (SELECT count(*) FROM capUse WHERE capUse.app = device.app AND at > ?
+                AND holder = coalesce('user:' || device.user, 'device:' || device.id)) >= ?
+            """
+        let since = self.now.advanced(by: .zero - .seconds(cap.window)).milliseconds
+        let arguments = [since.databaseValue, cap.count.databaseValue] + groups.arguments
+        return (["device.timeZone", isCapReached] + groups.names, arguments)
+    }
+
+    /// Reads the group of a row, whose first column is a number.
+    private func group(_ statement: RawStatement, count: Int) -> ConsentGroup {
+        ConsentGroup(
+            consent: self.columns.consent(statement, from: 3) ?? RecipientConsent(),
+            timeZone: statement.text(1),
+            isCapReached: statement.integer(2) != 0,
+            count: count
+        )
+    }
+
+    /// Returns the groups of the active devices for which an expression holds; `nil` if there are too many.
+    func groups(of expression: AudienceExpression) throws -> [ConsentGroup]? {
+        let filter = AudienceSQL(expression, app: self.app.id)
+        let selected = self.selected
+        let most = Int(clamping: try Shards.devices(of: self.app.id, in: self.database).count / 3)
+        let driver = try AudienceDriver.choose(
+            expression,
+            of: self.kind,
+            app: self.app.id,
+            limit: most,
+            in: self.database
+        )
+        let index = driver != nil ? "NOT INDEXED" : "INDEXED BY deviceByApp"
+        let groups = selected.names.indices.map { "\($0 + 2)" }.joined(separator: ", ")
+        let sql = """
+            SELECT count(*), \(selected.names.joined(separator: ", ")) FROM device \(index)
+            WHERE app = ? AND isActive = 1\(SQLiteStore.only(self.environment, self.kind)) AND \(filter.sql)\
+            \(driver.condition) GROUP BY \(groups) LIMIT \(SQLiteStore.maximumConsentGroups + 1)
+            """
+        var arguments = selected.arguments + [self.app.id.databaseValue] + filter.arguments
+        arguments += driver?.arguments(after: .min, upTo: .max) ?? []
+        let statement = try RawStatement(sql: sql, isKept: false, in: self.database)
+        defer { statement.reset() }
+        for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
+        var found: [ConsentGroup] = []
+        while try statement.step() {
+            found.append(self.group(statement, count: Int(clamping: statement.integer(0))))
+        }
+        return found.count > SQLiteStore.maximumConsentGroups ? nil : found
+    }
+
+    /// Returns a group for each named token, registered or not, but for those that are registered as another kind.
+    ///
+    /// The devices are found as by ``RecipientQuery``: inactive ones are sent to as well, as the request names them.
+    func groups(of tokens: [DeviceToken]) throws -> [ConsentGroup] {
+        let selected = self.selected
+        let sql = """
+            SELECT kind, \(selected.names.joined(separator: ", ")) FROM device
+            WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0
+            """
+        let statement = try RawStatement(sql: sql, isKept: false, in: self.database)
+        // A named token is one of production where the request names no environment.
+        let environment = self.environment ?? .production
+        return try tokens.compactMap { token in
             defer { statement.reset() }
-            for (index, argument) in arguments.enumerated() { statement.bind(argument, at: Int32(index) + 1) }
-            var found: [ConsentGroup] = []
-            while try statement.step() {
-                found.append(
-                    ConsentGroup(
-                        consent: columns.consent(statement, from: 3) ?? RecipientConsent(),
-                        timeZone: statement.text(1),
-                        isCapReached: statement.integer(2) != 0,
-                        count: Int(clamping: statement.integer(0))
-                    )
-                )
+            let place = [self.app.id.databaseValue, environment.code.databaseValue, token.databaseValue]
+            for (index, argument) in (selected.arguments + place).enumerated() {
+                statement.bind(argument, at: Int32(index) + 1)
             }
-            return found
+            guard try statement.step() else {
+                guard let consent = self.columns.unregistered else { return nil }
+                return ConsentGroup(consent: consent, timeZone: nil, isCapReached: false, count: 1)
+            }
+            if let kind = self.kind, statement.integer(0) != kind.code { return nil }
+            return self.group(statement, count: 1)
         }
     }
 }

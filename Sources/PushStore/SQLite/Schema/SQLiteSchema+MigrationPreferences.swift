@@ -1,6 +1,5 @@
 extension SQLiteSchema {
-    /// Migration 9: what people do not want, when they are left in peace, and the keys of their installations
-    /// (docs/decisions/0033).
+    /// Migration 9: opt-outs, quiet hours and encryption keys (docs/decisions/0033).
     static let preferences = """
         -- Consent categories with a line end before and after each; NULL for none.
         ALTER TABLE device ADD COLUMN optOuts TEXT;
@@ -9,7 +8,7 @@ extension SQLiteSchema {
         -- The public key for encrypted content, X25519, and its name.
         ALTER TABLE device ADD COLUMN encryptionKeyID TEXT;
         ALTER TABLE device ADD COLUMN encryptionKey BLOB;
-        -- One entry tells a notification that its recipients have to be asked. 4 is the capability alert.
+        -- One entry tells a notification that its recipients must be checked. 4 is the capability alert.
         CREATE INDEX deviceWithQuietHours ON device (app) WHERE quietHours IS NOT NULL;
         CREATE INDEX deviceWithoutAlerts ON device (app) WHERE capabilities != 0 AND capabilities & 4 = 0;
         CREATE TABLE userPreference (

@@ -26,6 +26,7 @@ enum SQLiteSchema {
         migrator.registerMigration("8 receipts") { try $0.execute(sql: Self.receipts) }
         migrator.registerMigration("9 preferences") { try $0.execute(sql: Self.preferences) }
         migrator.registerMigration("10 timeline") { try $0.execute(sql: Self.timeline) }
+        migrator.registerMigration("11 skip counts") { try $0.execute(sql: Self.skipCounts) }
         return migrator
     }
 

@@ -1,0 +1,39 @@
+package import Foundation
+import GRDB
+
+/// Counts the recipients that one page skips, for each reason.
+///
+/// The counts are kept beside the ledger: showing a notification must not read the states of all its recipients.
+struct SkipCounter {
+    private var counts: [String: Int64] = [:]
+
+    mutating func add(_ delivery: DeliveryResult) {
+        guard delivery.state == .skipped, let reason = delivery.reason else { return }
+        self.counts[reason, default: 0] += 1
+    }
+
+    /// Adds the counts to those of a notification.
+    func write(_ notification: Int64, _ reasons: ReasonLookup, in database: Database) throws {
+        for (reason, count) in self.counts {
+            let sql = """
+                INSERT INTO skipCount (notification, reason, count) VALUES (?, ?, ?)
+                ON CONFLICT DO UPDATE SET count = count + excluded.count
+                """
+            try database.run(sql: sql, notification, try reasons.id(of: reason, in: database), count)
+        }
+    }
+}
+
+extension SQLiteStore {
+    package func skipCounts(of notification: UUID) async throws -> [SkipCount] {
+        let sql = """
+            SELECT text, count FROM skipCount JOIN reason ON reason.id = skipCount.reason
+            WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY count DESC, text
+            """
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
+                (row["text"] as String?).map { SkipCount(reason: $0, count: row["count"] ?? 0) }
+            }
+        }
+    }
+}
