@@ -22,6 +22,16 @@ package struct GatewayEvent: Hashable, Sendable {
     }
 }
 
+/// A page of a gateway's log.
+struct GatewayEventPage {
+    /// The events that can be read.
+    var events: [GatewayEvent]
+    /// The number of entries, with those that cannot be read.
+    var count: Int
+    /// The greatest id of an entry; `nil` if none has one.
+    var last: Int64?
+}
+
 /// The cause for which the events of a gateway could not be read.
 package struct GatewayEventsFailure: Error, Hashable, CustomStringConvertible {
     package let description: String
@@ -60,26 +70,33 @@ package struct GatewayEvents: Sendable {
         apnsID: String,
         within deadline: Duration? = nil
     ) async throws(GatewayEventsFailure) -> [GatewayEvent] {
-        try await self.events(query: "apnsId=\(Self.encoded(apnsID))&limit=\(Self.maximumEvents)", within: deadline)
-            .sorted { ($0.at, $0.id) < ($1.at, $1.id) }
+        try await self.values(query: "apnsId=\(Self.encoded(apnsID))&limit=\(Self.maximumEvents)", within: deadline)
+            .compactMap(Self.event).sorted { ($0.at, $0.id) < ($1.at, $1.id) }
     }
 
-    /// Returns the events after an id, the oldest first.
+    /// Returns a page of the events after an id, the oldest first.
     /// - Throws: ``GatewayEventsFailure``; it names the address.
-    func events(after: Int64, limit: Int) async throws(GatewayEventsFailure) -> [GatewayEvent] {
-        try await self.events(query: "after=\(after)&limit=\(limit)")
+    func page(after: Int64, limit: Int) async throws(GatewayEventsFailure) -> GatewayEventPage {
+        let values = try await self.values(query: "after=\(after)&limit=\(limit)")
+        return GatewayEventPage(
+            events: values.compactMap(Self.event),
+            count: values.count,
+            last: values.compactMap { value -> Int64? in
+                if case .object(let members) = value, case .integer(let id)? = members["id"] { id } else { nil }
+            }.max()
+        )
     }
 
-    private func events(
+    private func values(
         query: String,
         within deadline: Duration? = nil
-    ) async throws(GatewayEventsFailure) -> [GatewayEvent] {
+    ) async throws(GatewayEventsFailure) -> [JSONValue] {
         do {
             let body = try await self.get("\(self.url)/v1/events?\(query)", within: deadline ?? self.deadline)
             guard case .object(let members)? = try? JSONValue(parsing: body),
                 case .array(let values)? = members["events"]
             else { throw GatewayEventsFailure(description: "its response has no events") }
-            return values.compactMap(Self.event)
+            return values
         } catch {
             let reason = Self.reason(error)
             throw GatewayEventsFailure(

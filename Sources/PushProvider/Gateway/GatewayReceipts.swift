@@ -54,18 +54,18 @@ package struct GatewayReceipts: Service {
     func readPage() async throws -> Bool {
         let position = max(0, try await self.store.gatewayPosition(self.gateway.url) ?? 0)
         // The newest event that was read is in the page again: a gateway without it numbers its events anew.
-        let events = try await self.gateway.events(after: max(0, position - 1), limit: Self.page)
-        guard let last = events.map(\.id).max(), last > position else {
-            guard events.isEmpty, position > 0 else { return false }
+        let page = try await self.gateway.page(after: max(0, position - 1), limit: Self.page)
+        guard let last = page.last, last > position else {
+            guard page.count == 0, position > 0 else { return false }
             self.logger.info("gateway has a new log of events, which is read from its start")
             try await self.store.setGatewayPosition(0, of: self.gateway.url)
             return true
         }
         // A receipt that is refused is another provider's, too late, or of a notification without receipts.
-        let entries = events.filter { $0.id > position }.compactMap(Self.entry)
+        let entries = page.events.filter { $0.id > position }.compactMap(Self.entry)
         _ = try await self.writer.write(ReceiptBatch(from: .gateway, privacy: .device, entries), app: "gateway")
         try await self.store.setGatewayPosition(last, of: self.gateway.url)
-        return events.count >= Self.page
+        return page.count >= Self.page
     }
 
     /// Returns the receipt of an event, whose id is the `apns-id`; `nil` for an event of another kind, and for the push

@@ -1,9 +1,13 @@
 import Foundation
-import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
+
+@testable import ProviderAPI
 
 /// The recipients that a notification would skip, and does skip, over a real port. It is 22:13:20 UTC.
 @Suite(.timeLimit(.minutes(5))) struct ConsentPreviewTests {
@@ -121,6 +125,30 @@ import Testing
             request.merge(members) { $1 }
             let progress = try await provider.finished(try await provider.send(.object(request)))
             #expect(Self.counts(progress) == expected)
+        }
+    }
+
+    /// Without numbers in time the rest of the preview is as useful as before.
+    @Test func aPreviewWithoutForecastHasAWarning() throws {
+        let bundleID = try #require(Topic(Vectors.bundleID))
+        let request = try NotificationRequest(
+            parsing: JSONValue.object(["alert": "Hello", "to": ["all": true]]).text,
+            bundleID: bundleID,
+            now: Vectors.issuedAt
+        )
+        for forecast in [nil, ConsentForecast([]) { _ in Vectors.issuedAt }] {
+            let response = PreviewResponse(
+                request,
+                bundleID: bundleID,
+                for: PreviewSubject(),
+                recipients: 3,
+                forecast: forecast
+            )
+            let preview: JSONValue = response.json
+            #expect(preview["recipients"] == 3)
+            #expect(preview["payload"]["aps"]["alert"] == "Hello")
+            #expect(preview["skipped"] == (forecast == nil ? .null : []))
+            #expect(preview["warnings"].elements.map { $0["field"] } == (forecast == nil ? ["skipped"] : []))
         }
     }
 

@@ -76,7 +76,11 @@ import Testing
     @Test func aGatewayThatFailedIsNotAskedAgain() async throws {
         for response in [nil, Self.response("nonsense")] {
             let requests = Mutex(0)
-            try await RawServer.run(responding: { _ in requests.withLock { $0 += 1 }; return response }) { port in
+            let respond: @Sendable (String) -> String? = { _ in
+                requests.withLock { $0 += 1 }
+                return response
+            }
+            try await RawServer.run(responding: respond) { port in
                 var gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)"))
                 gateway.deadline = response == nil ? .milliseconds(300) : .seconds(60)
                 var readings = GatewayReadings(of: gateway)
