@@ -26,7 +26,8 @@ import Testing
             Receipt(id: UUID(), event: .shown, at: self.now),
             of: .notification(notification.id)
         )
-        let batch = ReceiptBatch(from: .installation("phone", app: app), privacy: .device, [entry])
+        let bundleID = try #require(Topic(Vectors.bundleID))
+        let batch = ReceiptBatch(from: .installation("phone", of: bundleID), privacy: .device, [entry])
         let results = try await store.addReceipts([batch], now: self.now) { _ in Data() }.results
         #expect(results == [[.accepted]])
         return (device, notification)
@@ -74,7 +75,8 @@ import Testing
             let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
             while try await store.continueErasure(erasure, now: self.now) {}
             let cap = NotificationCap(count: 3, window: 3600)
-            _ = try await store.reserve(cap, notification: number, app: app, holders: ["user:alice"], now: self.now)
+            let use = CapReservation(cap, app: app, notification: number, holders: ["user:alice"], now: self.now)
+            _ = try await store.reserve([use])
             _ = try await store.changeBadges(by: 1, notification: number, app: app, holders: ["user:alice"])
             try await store.finishErasure(erasure)
             for table in ["capUse", "badge", "badgeStep"] {
