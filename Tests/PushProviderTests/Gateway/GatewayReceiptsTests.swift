@@ -116,7 +116,7 @@ import Testing
             let count = self.current
             let ids = after < count ? Array((after + 1...count).prefix(limit)) : []
             let events = ids.map { id in
-                #"{"id":\#(id),"name":"delivered","event":"Delivered to Device","timeMs":1,"#
+                #"{"id":\#(id),"name":"delivered","event":"Delivered to Device","timeMs":1700000000000,"#
                     + #""apnsId":"\#(self.id.text(recipient: Int64(id)))"}"#
             }
             return RawServer.response(#"{"events":[\#(events.joined(separator: ","))]}"#)
