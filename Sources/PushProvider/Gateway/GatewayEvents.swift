@@ -159,7 +159,7 @@ package struct GatewayEvents: Sendable {
         case let error as GatewayEventsFailure: error.description
         case is NIOTooManyBytesError: "its response is longer than \(Self.maximumLength) bytes"
         case is HTTPClientError: "\((error as? HTTPClientError)?.shortDescription ?? "no response")"
-        default: "\(error)"
+        default: ErrorDescription.of(error)
         }
     }
 
