@@ -4,18 +4,13 @@ import PushTypes
 /// The recipients of a page that no push goes to.
 extension OutcomeEvaluator {
     /// Adds the final state of a recipient that is not tried, or not again.
-    mutating func end(_ retry: EndedRetry) {
-        let delivery = DeliveryResult(
-            recipient: retry.id,
-            device: retry.recipient?.device ?? (retry.id > 0 ? retry.id : nil),
-            state: retry.state,
-            reason: retry.cause.rawValue,
-            attempts: retry.attempts,
-            at: self.now
-        )
+    /// - Parameter isWritten: `true` if its state is in the ledger since the page was begun.
+    mutating func end(_ retry: EndedRetry, isWritten: Bool) {
         if let result = DeliveryTally.Result(retry.state) {
             self.tally.add(result, .ended(retry.cause), in: retry.recipient?.environment)
         }
+        guard !isWritten else { return }
+        let delivery = self.notification.ended(retry, at: self.now)
         guard retry.cause == .deviceRemoved else { return self.finish(delivery, of: retry.recipient) }
         self.result.removed.append(self.notification.reported(delivery, of: retry.recipient))
     }
@@ -47,6 +42,18 @@ extension OutcomeEvaluator {
 }
 
 extension PreparedNotification {
+    /// Returns the final state of a recipient that is not tried, or not again.
+    func ended(_ retry: EndedRetry, at now: Timestamp) -> DeliveryResult {
+        DeliveryResult(
+            recipient: retry.id,
+            device: retry.recipient?.device ?? (retry.id > 0 ? retry.id : nil),
+            state: retry.state,
+            reason: retry.cause.rawValue,
+            attempts: retry.attempts,
+            at: now
+        )
+    }
+
     /// Returns the final state of a recipient that does not want the notification, or not now.
     ///
     /// An earlier try whose response was lost may have arrived all the same.

@@ -83,7 +83,14 @@ struct PageSender: Sendable {
         var (postponed, ended) = (work.postponed, work.ended)
         let beginsFirst = notification.record.guarantee == .atMostOnce
         if beginsFirst {
-            let page = try await self.begin(draft, work, of: notification, fence: fence, step: step)
+            let page = try await self.begin(
+                draft,
+                work,
+                of: notification,
+                fence: fence,
+                step: step,
+                claimedAt: claimedAt
+            )
             draft.keep(page.started)
             work.skipped.removeAll { !page.started.contains($0.recipient.id) }
             if step != nil { ended.removeAll { !page.started.contains($0.id) } }
@@ -101,7 +108,7 @@ struct PageSender: Sendable {
             sentAt: sentAt,
             clocks: self.time.reading
         )
-        for retry in ended { evaluator.end(retry) }
+        for retry in ended { evaluator.end(retry, isWritten: beginsFirst && step != nil) }
         for (recipient, reason) in work.skipped { evaluator.skip(recipient, reason, isWritten: beginsFirst) }
         for (recipient, reason) in draft.failures { evaluator.fail(recipient, reason: reason) }
         for recipient in draft.abandoned { evaluator.abandon(recipient, .unsendable) }
@@ -113,7 +120,9 @@ struct PageSender: Sendable {
         result.fence = fence
         result.reading = work.reading
         result.step = step
-        if !result.deliveries.isEmpty || result.retries.contains(where: { $0.attempt != nil }) {
+        if !result.deliveries.isEmpty || !result.removed.isEmpty
+            || result.retries.contains(where: { $0.attempt != nil })
+        {
             result.times = evaluator.times(claimedAt: claimedAt)
         }
         return Sent(result: result, report: evaluator.report)
@@ -146,23 +155,33 @@ struct PageSender: Sendable {
 
     /// At most once: writes that the recipients are being sent to, before they are.
     ///
-    /// Recipients that cannot be sent to are written too, so that the second commit gives each its final state and reports
-    /// it to webhooks. Those that are skipped have their final state at once: after a crash nothing of them is unknown.
-    /// - Returns: Whether the notification continues, and the recipients that no other page has begun.
+    /// Recipients whose pushes could not be made are written too, so that the second commit gives each its final state and
+    /// reports it to webhooks. Those that are skipped or ended have their final state at once: after a crash nothing of them
+    /// is unknown.
+    /// - Returns: The continuation of the notification, and the recipients that no other page has begun.
     private func begin(
         _ draft: PageDraft,
         _ work: PageWork,
         of notification: PreparedNotification,
         fence: Int64,
-        step: ShardStep?
+        step: ShardStep?,
+        claimedAt: Timestamp?
     ) async throws -> StartedPage {
-        let now = self.time.recorded
+        let clocks = self.time.reading
+        let now = clocks.later
         var result = PageResult(notificationNumber: notification.number, fence: fence)
         result.step = step
         result.reading = work.reading
         result.retries = work.postponed
-        result.skipped = work.skipped.map { recipient, reason in
+        result.times = PageTimes(claimedAt: claimedAt, sentAt: clocks.wall, answeredAt: now)
+        result.endings = work.skipped.map { recipient, reason in
             notification.reported(notification.skipped(recipient, reason, at: now), of: recipient)
+        }
+        if step != nil {
+            // Retries stay in their queue until the second commit.
+            result.endings += work.ended.map {
+                notification.reported(notification.ended($0, at: now), of: $0.recipient)
+            }
         }
         result.deliveries = draft.recipients.map { recipient in
             DeliveryResult(
@@ -173,14 +192,8 @@ struct PageSender: Sendable {
                 at: now
             )
         }
-        // Retries stay in their queue until the second commit.
-        for retry in work.ended where step != nil {
-            result.deliveries.append(
-                DeliveryResult(recipient: retry.id, device: nil, state: .sending, attempts: retry.attempts, at: now)
-            )
-        }
         let page = try await self.store.begin(result, now: now)
-        if result.skipped.contains(where: { $0.event != nil }) { self.events.signal() }
+        if result.endings.contains(where: { $0.event != nil }) { self.events.signal() }
         return page
     }
 

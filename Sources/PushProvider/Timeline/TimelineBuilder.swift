@@ -148,8 +148,10 @@ enum TimelineBuilder {
             guard let delivery = history.delivery else { return [] }
             return [.init(delivery.at, .sender, .sent, "is being sent, at most once")]
         }
+        let hasResponse = delivery.state == .accepted || delivery.state == .rejected
         guard let page = history.page else {
-            return [.init(delivery.at, .pushService, .answered, Self.result(delivery))]
+            let source = hasResponse ? TimelineStep.Source.pushService : .provider
+            return [.init(delivery.at, source, hasResponse ? .answered : .ended, Self.result(delivery))]
         }
         var steps: [TimelineStep] = []
         if let claimed = page.times.claimedAt {
@@ -167,7 +169,6 @@ enum TimelineBuilder {
         }
         steps += Self.sending(over: history.connection, at: sentAt)
         let answeredAt = sentAt.advanced(by: .milliseconds(milliseconds))
-        let hasResponse = delivery.state == .accepted || delivery.state == .rejected
         let source = hasResponse ? TimelineStep.Source.pushService : .sender
         let text = "\(Self.result(delivery)), after \(Duration.milliseconds(milliseconds).readable)"
         steps.append(.init(answeredAt, source, hasResponse ? .answered : .ended, text))

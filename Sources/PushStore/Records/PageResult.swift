@@ -12,7 +12,7 @@ package struct PageResult: Hashable, Sendable {
     /// Recipients that are skipped unless their devices are back. A device that has come back by then is due at once.
     package var removed: [ReportedDelivery] = []
     /// At most once: recipients that get their final state before the others are sent to, unless they have one.
-    package var skipped: [ReportedDelivery] = []
+    package var endings: [ReportedDelivery] = []
     package var retries: [RetryResult] = []
     package var tokenChanges: [TokenStateChange] = []
     /// The progress through the shard; `nil` for a page of retries.

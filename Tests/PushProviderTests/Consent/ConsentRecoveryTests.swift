@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// What may have arrived is not called skipped.
+    /// A push that may have arrived is not called skipped.
     @Test(
         arguments: StoreBackend.available,
         [SkipReason.optedOut, .alertsNotAllowed, .noEncryptionKey, .quietHours]
@@ -110,7 +110,7 @@ import Testing
             begun.step = ShardStep(claim, cursor: page.cursor, isLast: true, leaseUntil: nil)
             begun.deliveries = [result(first, .sending)]
             // The first one was begun by another page: its state is not written over.
-            begun.skipped = [first, second].map { ReportedDelivery(result($0, .skipped), event: nil) }
+            begun.endings = [first, second].map { ReportedDelivery(result($0, .skipped), event: nil) }
             let started = try await fixture.store.begin(begun, now: fixture.time.now)
             #expect(started.started == [first.id, second.id])
             #expect(try await fixture.deliveries(of: notification).map(\.state) == [.sending, .skipped])

@@ -58,9 +58,9 @@ struct PageCommit {
             skips.add(delivery)
             if delivery.state == .sending { started.insert(delivery.recipient) }
         }
-        let skipped = try self.page.skipped.filter { try self.end($0, hasHeld: hasHeld) }
-        started.formUnion(skipped.map(\.delivery.recipient))
-        let ended = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) } + skipped
+        let endings = try self.page.endings.filter { try self.end($0, hasHeld: hasHeld) }
+        started.formUnion(endings.map(\.delivery.recipient))
+        let ended = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) } + endings
         for ending in ended {
             counts[ending.delivery.state, default: 0] += 1
             skips.add(ending.delivery)
@@ -77,12 +77,14 @@ struct PageCommit {
         try self.updateNotification(counts)
         let events = [self.page.events].compactMap { $0 } + ended.compactMap(\.event)
         let block = events.isEmpty ? nil : try self.addEvents(Data(events.joined(separator: Data(",".utf8))))
-        try self.trace.write(block: block)
+        // Those that are being sent to leave their trace with the second commit.
+        let sent = self.begins ? [] : self.page.deliveries
+        try self.trace.write(sent.map(\.recipient) + ended.map(\.delivery.recipient), block: block)
         if !self.begins { try self.endLease() }
         return StartedPage(result: self.isInProgress ? .inProgress : .stopped, started: started)
     }
 
-    /// Returns whether the lease is held and the cursor is where the claim saw it.
+    /// Returns `true` if the lease is held and the cursor is where the claim saw it.
     private func holdsLease() throws -> Bool {
         guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database)
         else { return false }
@@ -119,7 +121,7 @@ struct PageCommit {
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
     /// Writes a recipient's state unless it has a final one.
-    /// - Returns: Whether it was written.
+    /// - Returns: `true` if it was written.
     private func write(_ delivery: DeliveryResult, hasHeld: Bool) throws -> Bool {
         // A recipient of a shard is not in the queue, unless it moved between the zones of two pages in flight.
         if self.page.step == nil {
@@ -145,7 +147,7 @@ struct PageCommit {
     }
 
     /// Skips a recipient whose device is gone, or queues it if the device has come back since the page was read.
-    /// - Returns: Whether it was skipped.
+    /// - Returns: `true` if it was skipped.
     private func skip(_ removed: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let delivery = removed.delivery
         let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
@@ -158,14 +160,14 @@ struct PageCommit {
     }
 
     /// Ends a recipient before the others of its page are sent to, unless another page has begun it.
-    /// - Returns: Whether it was written.
+    /// - Returns: `true` if it was written.
     private func end(_ ending: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let hasState = "SELECT 1 FROM delivery WHERE notification = ? AND recipient = ?"
         guard try !self.database.hasRow(sql: hasState, self.number, ending.delivery.recipient) else { return false }
         return try self.write(ending.delivery, hasHeld: hasHeld)
     }
 
-    /// Returns whether some of the notification's recipients wait until all shards have been read.
+    /// Returns `true` if some of the notification's recipients wait until all shards have been read.
     private func hasHeldRecipients() throws -> Bool {
         guard self.page.step != nil else { return false }
         let sql = """

@@ -30,16 +30,11 @@ struct PageTrace {
     }
 
     /// Writes the page.
-    /// - Parameter block: The block of its events.
-    func write(block: Int64?) throws {
-        guard let times = self.page.times else { return }
-        var (first, last, count) = (Int64.max, Int64.min, 0)
-        for delivery in self.page.deliveries {
-            first = min(first, delivery.recipient)
-            last = max(last, delivery.recipient)
-            count += 1
-        }
-        guard count > 0 else { return }
+    /// - Parameters:
+    ///   - recipients: Those that it ends.
+    ///   - block: The block of its events.
+    func write(_ recipients: [Int64], block: Int64?) throws {
+        guard let times = self.page.times, let first = recipients.min(), let last = recipients.max() else { return }
         let sql = """
             INSERT INTO page (notification, answeredAt, first, last, recipients, claimedAt, sentAt, committedAt, isRetry, block)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
@@ -51,7 +46,7 @@ struct PageTrace {
             times.answeredAt.milliseconds,
             first,
             last,
-            Int64(count),
+            Int64(recipients.count),
             claimedAt,
             sentAt,
             self.now.milliseconds
