@@ -8,8 +8,8 @@ import PushTypes
 /// The push that one device would get.
 struct PreviewResponse: ResponseObject {
     private let request: NotificationRequest
-    /// The present number of recipients.
-    private let recipients: Int
+    /// The present number of recipients; `nil` if it is not known.
+    private let recipients: Int?
     private let result: Result<ContentPreview, RenderFailure>
     /// The numbers of recipients that would be skipped, by the reason; `nil` if they are not known.
     private let forecast: ConsentForecast?
@@ -17,13 +17,13 @@ struct PreviewResponse: ResponseObject {
     /// - Parameters:
     ///   - profile: The device to render for; `nil` renders the default variant.
     ///   - badge: The count that the device would show.
-    ///   - recipients: The present number of recipients.
+    ///   - recipients: The present number of recipients; `nil` if it is not known.
     ///   - forecast: Those of them that would be skipped; `nil` if they are not known.
     init(
         _ request: NotificationRequest,
         bundleID: Topic,
         for subject: PreviewSubject,
-        recipients: Int,
+        recipients: Int?,
         forecast: ConsentForecast?
     ) {
         (self.request, self.recipients, self.forecast) = (request, recipients, forecast)
@@ -52,8 +52,10 @@ struct PreviewResponse: ResponseObject {
     }
     private var warnings: [ContentWarning] {
         guard self.forecast == nil else { return self.request.warnings }
-        let message = "counting the recipients that would be skipped takes too long now: the notification counts them"
-        return self.request.warnings + [ContentWarning(field: "skipped", message: message)]
+        let counted = self.recipients == nil ? "the recipients" : "the recipients that would be skipped"
+        let message = "counting \(counted) takes too long now: the notification counts them"
+        let field = self.recipients == nil ? "recipients" : "skipped"
+        return self.request.warnings + [ContentWarning(field: field, message: message)]
     }
     private var encryptedPayload: JSONValue? {
         self.preview?.encrypted.flatMap { try? JSONValue(parsing: Data($0)) }
@@ -67,7 +69,7 @@ struct PreviewResponse: ResponseObject {
 
     static let schemaName: String? = "Preview"
     static let members: [ResponseMember<Self>] = [
-        .required("recipients", \.recipients),
+        .optional("recipients", \.recipients, "The present number of recipients; absent if counting takes long."),
         .optional(
             "skipped",
             \.skipped,

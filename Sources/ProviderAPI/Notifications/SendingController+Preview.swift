@@ -18,17 +18,7 @@ extension SendingController {
             receipts: app.receipts
         )
         let subject = try await self.subject(fields, app, wanted.content)
-        let recipients =
-            switch wanted.audience {
-            case .tokens(let tokens): tokens.count
-            case .devices(let audience):
-                try await self.store.count(
-                    app: app.id,
-                    audience: audience,
-                    environment: wanted.environment,
-                    kind: wanted.content.tokenKind
-                )
-            }
+        let recipients = try await self.recipients(wanted, app)
         if recipients == 0,
             let missing = try await ContentWarning.missingTokens(for: wanted, app: app.id, in: self.store)
         {
@@ -39,9 +29,28 @@ extension SendingController {
             bundleID: app.bundleID,
             for: subject,
             recipients: recipients,
-            forecast: try await self.consentForecast(wanted, app)
+            // Those that are skipped are found in the same way.
+            forecast: recipients == nil ? nil : try await self.consentForecast(wanted, app)
         )
         return try .json(response)
+    }
+
+    /// Returns the present number of recipients; `nil` if counting them takes too long.
+    private func recipients(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> Int? {
+        switch wanted.audience {
+        case .tokens(let tokens): return tokens.count
+        case .devices(let audience):
+            do {
+                return try await self.store.count(
+                    app: app.id,
+                    audience: audience,
+                    environment: wanted.environment,
+                    kind: wanted.content.tokenKind
+                )
+            } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+                return nil
+            }
+        }
     }
 
     /// Returns the numbers of recipients that would be skipped when the notification is sent, as devices and users are now;

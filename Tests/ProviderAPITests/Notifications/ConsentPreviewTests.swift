@@ -136,19 +136,43 @@ import Testing
             bundleID: bundleID,
             now: Vectors.issuedAt
         )
-        for forecast in [nil, ConsentForecast([]) { _ in Vectors.issuedAt }] {
+        let none = ConsentForecast([]) { _ in Vectors.issuedAt }
+        let cases: [(Int?, ConsentForecast?, [JSONValue])] = [
+            (3, none, []), (3, nil, ["skipped"]), (nil, nil, ["recipients"]),
+        ]
+        for (recipients, forecast, warnings) in cases {
             let response = PreviewResponse(
                 request,
                 bundleID: bundleID,
                 for: PreviewSubject(),
-                recipients: 3,
+                recipients: recipients,
                 forecast: forecast
             )
             let preview: JSONValue = response.json
-            #expect(preview["recipients"] == 3)
+            #expect(preview["recipients"] == (recipients == nil ? .null : 3))
             #expect(preview["payload"]["aps"]["alert"] == "Hello")
             #expect(preview["skipped"] == (forecast == nil ? .null : []))
-            #expect(preview["warnings"].elements.map { $0["field"] } == (forecast == nil ? ["skipped"] : []))
+            #expect(preview["warnings"].elements.map { $0["field"] } == warnings)
+        }
+    }
+
+    /// An audience that cannot be counted in time is no error of the preview.
+    @Test func anAudienceThatTakesTooLongIsAWarning() async throws {
+        try await withProvider(senders: ScriptedSender(), configure: { $0.limits.query = .zero }) { provider in
+            try await provider.addVectorsApp()
+            for number in 1...40 {
+                #expect(try await provider.register(DeviceToken.numbered(number).hex).status == 201)
+            }
+            let conditions: [JSONValue] = (0..<60).map { ["not": ["attribute": .string("level\($0)"), "atLeast": 3]] }
+            let audience: JSONValue = ["and": .array(conditions)]
+            let count = try await provider.api.post("\(Self.app)/audience:preview", ["audience": audience])
+            #expect(count.json["error"]["code"] == "query_too_expensive")
+            let preview = try await Self.preview(provider, ["to": audience, "consentCategory": "marketing"])
+            #expect(preview["payload"]["aps"]["alert"] == "Hello")
+            #expect(preview["recipients"] == .null && preview["skipped"] == .null)
+            let warning = try #require(preview["warnings"].elements.first)
+            #expect(warning["field"] == "recipients")
+            #expect(warning["message"].stringValue?.contains("takes too long") == true)
         }
     }
 
