@@ -15,7 +15,7 @@ struct AppsController: Controller {
     private static let rate = Schema.integer(1...PaceSettings.maximumRate)
         .described("Pushes per second of all campaigns together; null for no limit.")
     private static let receipts = Schema.choice(ReceiptPrivacy.allCases.map(\.word))
-        .described("The most that apps may tell of what became of a notification. Default none.")
+        .described("The receipt level that apps may report at most. Default none.")
     private static let request = Schema.object(
         required: ["bundleId": .bundleID],
         optional: ["name": Self.name, "rate": Self.rate, "receipts": Self.receipts]

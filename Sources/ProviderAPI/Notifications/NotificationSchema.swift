@@ -72,7 +72,7 @@ extension Schema {
             (
                 "receipts",
                 .choice(ReceiptPrivacy.allCases.map(\.word))
-                    .described("The most that apps may tell of what became of it. Default the app's.")
+                    .described("The receipt level that apps may report at most. Default the app's.")
             ),
         ]
         members += more.map { $0 }

@@ -7,7 +7,7 @@ import PushTypes
 
 /// The body of a request with receipts.
 ///
-/// A receipt that cannot be read is refused in the response, so that the others are done with; a body of another shape is an
+/// A receipt that cannot be read is refused in the response, so that the others are processed; a body of another shape is an
 /// error of the request.
 struct ReceiptRequest {
     /// The most receipts of a request.

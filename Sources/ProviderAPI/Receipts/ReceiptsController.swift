@@ -21,12 +21,12 @@ struct ReceiptsController: Controller {
                 "/v1/apps/{app}/installations/{installation}/receipts",
                 .unaudited,
                 id: "sendReceipts",
-                "Reports what became of notifications. They are on disk before the response.",
+                "Reports receipts. They are on disk before the response.",
                 self.receive
             )
             .tag(.devices).scope(.registerSelf).parameters(InstallationsController.secretHeader)
             .body(ReceiptRequest.schema, maximum: ReceiptRequest.maximumBody)
-            .responses(.ok(ReceiptResults.schema, "Every receipt of the request is done with.")),
+            .responses(.ok(ReceiptResults.schema, "Every receipt of the request has been processed.")),
             .init(.get, path, id: "listReceipts", "The receipts of the notification.", self.list)
                 .tag(.notifications).scope(.read).cost(.query).parameters(.cursor, .limit())
                 .responses(.ok(.page("receipts", of: ReceiptResponse.schema))),

@@ -46,7 +46,7 @@ package struct ConfigurationFaultMonitor: Service {
     }
 
     /// Makes the probes that are due, one after the other: the deterministic way to work, for tests.
-    /// - Returns: Whether there were any.
+    /// - Returns: `true` if there were any.
     @discardableResult
     package func step() async throws -> Bool {
         try await self.faults.load()

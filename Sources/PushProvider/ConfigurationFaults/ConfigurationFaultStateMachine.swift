@@ -130,7 +130,7 @@ struct ConfigurationFaultStateMachine {
         return .paused(pause, isNew: true)
     }
 
-    /// Returns whether a proof counts beside the earlier ones.
+    /// Returns `true` if a proof counts beside the earlier ones.
     private func counts(_ fault: ConfigurationFault, _ state: State, now: Timestamp) -> Bool {
         guard fault.cause == .clock, let last = state.lastProofAt, state.proofs > 0 else { return true }
         return now >= last.advanced(by: self.settings.tokenSpacing)

@@ -144,7 +144,7 @@ package struct CredentialTest: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the test proves that a fault has ended.
+    /// Returns `true` if the test proves that a fault has ended.
     func ends(_ fault: ConfigurationFault) -> Bool {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }

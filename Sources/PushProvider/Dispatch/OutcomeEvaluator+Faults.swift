@@ -60,7 +60,7 @@ extension OutcomeEvaluator {
     }
 
     /// Counts the proofs of a fault.
-    /// - Returns: Whether the environment is paused.
+    /// - Returns: `true` if the environment is paused.
     private mutating func record(
         _ fault: ConfigurationFault,
         count: Int,

@@ -85,7 +85,7 @@ struct PreparedNotification: Sendable {
     /// The most notifications of a user; `nil` if this one does not count.
     var cap: NotificationCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
 
-    /// Returns whether a recipient is sent to now: it has not expired, and no fault holds it back.
+    /// Returns `true` if a recipient is sent to now: it has not expired, and no fault holds it back.
     func isSent(_ recipient: Recipient, at now: Timestamp) -> Bool {
         self.senders[recipient.environment] != nil && self.pauses[recipient.environment] == nil
             && self.expiry.end(of: recipient) > now
@@ -93,7 +93,7 @@ struct PreparedNotification: Sendable {
 }
 
 extension NotificationContent {
-    /// Returns whether the topic is that of an app's tokens to which the push goes. Before there were kinds, every token
+    /// Returns `true` if the topic is that of an app's tokens to which the push goes. Before there were kinds, every token
     /// counted as one for alerts.
     func hasTopicOfTokens(bundleID: Topic) -> Bool { (self.tokenKind ?? .alert).topic(of: bundleID) == self.topic }
 }

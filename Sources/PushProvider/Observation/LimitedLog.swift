@@ -18,7 +18,7 @@ package final class LimitedLog: Sendable {
         self.limiter = Mutex(LogRateLimiter(perMinute: perMinute))
     }
 
-    /// Returns whether a line with this message is written, and counts it.
+    /// Returns `true` if a line with this message is written, and counts it.
     /// - Returns: The number of lines that were left out before it; `nil` for a line that is left out.
     package func admit(_ message: String) -> Int? {
         self.limiter.withLock { $0.note(message, now: .now()) }

@@ -22,6 +22,14 @@ package actor ReceiptWriter {
         package var interval: Duration = .milliseconds(50)
 
         package init() {}
+
+        /// Returns the time until the next transaction may start.
+        /// - Parameters:
+        ///   - start: The start of the last one, by the steady clock.
+        ///   - now: The time by the steady clock.
+        func delay(after start: Timestamp, now: Timestamp) -> Duration {
+            max(.zero, self.interval - now.since(start))
+        }
     }
 
     /// The queue, or the app's part of it, is full.
@@ -71,10 +79,11 @@ package actor ReceiptWriter {
 
     private func run() async {
         while !self.queue.isEmpty {
-            let start = ContinuousClock.now
+            let start = self.time.steady
             await self.writeNext()
             // Others' requests are collected meanwhile.
-            try? await Task.sleep(until: start + self.limits.interval, clock: .continuous)
+            let delay = self.limits.delay(after: start, now: self.time.steady)
+            if delay > .zero { try? await Task.sleep(for: delay) }
         }
         self.isWriting = false
     }
@@ -94,7 +103,7 @@ package actor ReceiptWriter {
     }
 
     /// Returns a block of events for webhooks.
-    private static func events(_ news: [ReceiptNews]) -> Data {
+    private static func events(_ news: [NewReceipt]) -> Data {
         var events = WebhookEvents(expected: news.count)
         for one in news { events.append(one) }
         return events.data

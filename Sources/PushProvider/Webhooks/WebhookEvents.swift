@@ -132,7 +132,7 @@ struct WebhookEvents {
     }
 
     /// Appends a receipt. Its id is that which the sender gave it, with that of the notification.
-    mutating func append(_ news: ReceiptNews) {
+    mutating func append(_ news: NewReceipt) {
         let record = news.record
         self.begin()
         self.json.raw(#"{"id":""#)

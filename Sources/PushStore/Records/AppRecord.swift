@@ -12,7 +12,7 @@ package struct AppRecord: Hashable, Sendable {
     /// The most notifications of a user; `nil` for no limit.
     package var cap: NotificationCap?
     package var createdAt: Timestamp
-    /// The most that apps may tell of its notifications, where these say nothing else.
+    /// The receipt level that apps may report at most of its notifications, where these say nothing else.
     package var receipts: ReceiptPrivacy = .none
 }
 

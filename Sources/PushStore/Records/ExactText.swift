@@ -22,7 +22,7 @@ package struct ExactText: Hashable, Sendable, Comparable, ExpressibleByStringInt
 }
 
 extension String? {
-    /// Returns whether two texts have the same bytes, or there is neither.
+    /// Returns `true` if two texts have the same bytes, or there is neither.
     func isExactly(_ other: String?) -> Bool {
         switch (self, other) {
         case (let text?, let other?): text.utf8.elementsEqual(other.utf8)

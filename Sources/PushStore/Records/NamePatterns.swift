@@ -8,7 +8,7 @@ package struct NamePatterns: Hashable, Sendable {
 
     package init(_ texts: [String] = []) { self.texts = texts }
 
-    /// Returns whether a text can be a pattern: a star only ends it, and no line end is in it.
+    /// Returns `true` if a text can be a pattern: a star only ends it, and no line end is in it.
     package static func isPattern(_ text: String) -> Bool {
         !text.dropLast().contains("*") && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
     }

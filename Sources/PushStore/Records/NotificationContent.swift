@@ -19,7 +19,7 @@ package struct NotificationContent: Hashable, Sendable {
     package var isTemplate: Bool
     /// The alert that Apple sees in place of encrypted content, as JSON text; `nil` if the content is not encrypted.
     package var placeholder: Data?
-    /// The most that apps may tell of what became of it. Each payload says it, unless it is nothing.
+    /// The receipt level that apps may report at most. Each payload names it, unless it is `none`.
     package var receipts: ReceiptPrivacy = .none
 
     package init(

@@ -13,7 +13,7 @@ package struct Preferences: Hashable, Sendable {
         (self.optOuts, self.quietHours) = (optOuts, quietHours)
     }
 
-    /// Returns whether a text can be the name of a consent category. A line end would look like two categories in the
+    /// Returns `true` if a text can be the name of a consent category. A line end would look like two categories in the
     /// stored form.
     package static func isCategory(_ text: String) -> Bool {
         (1...Self.maximumCategory).contains(text.utf8.count) && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
@@ -34,7 +34,7 @@ package struct QuietHours: Hashable, Sendable {
         (self.from, self.to) = (from, to)
     }
 
-    /// Returns whether a time of day is quiet.
+    /// Returns `true` if a time of day is quiet.
     package func contains(_ time: LocalTime) -> Bool {
         self.from < self.to ? time >= self.from && time < self.to : time >= self.from || time < self.to
     }

@@ -32,18 +32,18 @@ package struct ProviderTokenRecord: Hashable, Sendable {
         (self.key, self.text, self.issuedAt, self.isRejected) = (key, text, issuedAt, isRejected)
     }
 
-    /// Returns whether another token may not be issued at `now`.
+    /// Returns `true` if another token may not be issued at `now`.
     package func forbidsAnother(at now: Timestamp) -> Bool {
         max(now.since(self.issuedAt), self.issuedAt.since(now)) < Self.spacing
     }
 
-    /// Returns whether another token is to replace it.
+    /// Returns `true` if another token is to replace it.
     package func isDue(at now: Timestamp) -> Bool {
         guard !self.forbidsAnother(at: now) else { return false }
         return self.isRejected || now < self.issuedAt || now.since(self.issuedAt) >= Self.renewal
     }
 
-    /// Returns whether requests may carry it.
+    /// Returns `true` if requests may carry it.
     package func isUsable(at now: Timestamp) -> Bool {
         if self.forbidsAnother(at: now) { return true }
         return now >= self.issuedAt && now.since(self.issuedAt) < Self.lifetime

@@ -83,7 +83,7 @@ struct RawStatement {
     }
 
     /// Moves to the next row. Call ``reset()`` after the last one that is needed.
-    /// - Returns: Whether there is one.
+    /// - Returns: `true` if there is one.
     func step() throws -> Bool {
         switch sqlite3_step(self.statement) {
         case SQLITE_ROW: return true
@@ -149,7 +149,7 @@ extension Database {
         return try statement.run()
     }
 
-    /// Returns whether a query gives a row.
+    /// Returns `true` if a query gives a row.
     func hasRow(
         sql: String,
         _ first: Int64,

@@ -121,7 +121,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Returns whether the database holds sealed secrets; `false` if there is no database.
+    /// Returns `true` if the database holds sealed secrets; `false` if there is no database.
     /// - Throws: ``StoreError`` for a file that exists and cannot be read.
     package func holdsSecrets() throws -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)

@@ -59,7 +59,7 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Returns whether an error may pass without a change of the database. `SQLITE_CANTOPEN` comes from a full disk too,
+    /// Returns `true` if an error may pass without a change of the database. `SQLITE_CANTOPEN` comes from a full disk too,
     /// as the files beside the database cannot be made; `SQLITE_BUSY` from another process.
     private static func isOfDisk(_ error: DatabaseError) -> Bool {
         [.SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_LOCKED]

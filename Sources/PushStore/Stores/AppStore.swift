@@ -21,7 +21,7 @@ package protocol AppStore: Sendable {
     /// Stores a credential in place of the earlier one. What was proven with that one is forgotten.
     func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws
     /// Removes a credential.
-    /// - Returns: Whether there was one.
+    /// - Returns: `true` if there was one.
     func removeCredential(app: Int64, environment: PushEnvironment) async throws -> Bool
     /// Returns a credential; `nil` if there is none.
     /// - Throws: ``StoreError/wrongMasterKey`` if it cannot be opened.

@@ -11,13 +11,13 @@ package protocol EnvironmentStore: Sendable {
     /// Returns the epoch of an environment's credential, also after its removal.
     func credentialEpoch(_ target: AppEnvironment) async throws -> Int64
     /// Writes a pause, unless the environment is paused already or the credential has changed.
-    /// - Returns: Whether it was written.
+    /// - Returns: `true` if it was written.
     func pause(_ request: EnvironmentPauseRequest, now: Timestamp) async throws -> Bool
     /// Ends a pause.
     /// - Parameters:
     ///   - since: The beginning of the pause that ends; `nil` for any.
     ///   - event: The event for webhooks: one JSON value; `nil` if no webhook wants it.
-    /// - Returns: Whether there was such a pause.
+    /// - Returns: `true` if there was such a pause.
     func endPause(of target: AppEnvironment, since: Timestamp?, event: Data?, now: Timestamp) async throws -> Bool
     /// Makes recipients and shards due that an environment without a pause holds back.
     /// - Returns: The number of those; fewer than `limit` if no more are left.

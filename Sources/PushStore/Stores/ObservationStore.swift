@@ -10,7 +10,7 @@ package protocol ObservationStore: Sendable {
     /// - Parameters:
     ///   - stage: The number of days that are left at most.
     ///   - event: The event, as ``EventBlock/events``.
-    /// - Returns: Whether it is to be announced.
+    /// - Returns: `true` if it is to be announced.
     func announceEnd(
         of certificate: StoredCertificate,
         stage: Int,

@@ -9,7 +9,7 @@ package protocol ReceiptStore: Sendable {
     func addReceipts(
         _ batches: [ReceiptBatch],
         now: Timestamp,
-        announce: @Sendable ([ReceiptNews]) -> Data
+        announce: @Sendable ([NewReceipt]) -> Data
     ) async throws -> (results: [[ReceiptResult]], hasEvents: Bool)
     /// Returns the numbers of receipts of a notification, by event and action.
     func receiptCounts(of notification: UUID) async throws -> [ReceiptCount]

@@ -27,7 +27,7 @@ package protocol ScheduleStore: Sendable {
     /// more, because the schedule was changed meanwhile.
     func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     /// Deletes a schedule.
-    /// - Returns: Whether there was one.
+    /// - Returns: `true` if there was one.
     func deleteSchedule(_ id: UUID) async throws -> Bool
     /// Returns the due schedules in the order of their runs. Those that cannot be read are paused.
     /// - Parameter excluded: Apps whose schedules are left out.

@@ -4,7 +4,7 @@ package import PushTypes
 /// The webhooks, and the events for them.
 package protocol WebhookStore: Sendable {
     /// Adds a webhook unless its app has `limit` of them.
-    /// - Returns: Whether it was added.
+    /// - Returns: `true` if it was added.
     func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool
     /// Returns the webhooks of an app, or of all apps.
     func readWebhooks(app: Int64?) async throws -> WebhookList
@@ -17,13 +17,13 @@ package protocol WebhookStore: Sendable {
     func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord?
     /// Writes the outcome of a post: only the delivery's columns, and only where they still hold what the post began
     /// with.
-    /// - Returns: Whether the outcome counts. It does not for a deleted webhook, nor does a failure for one that was
+    /// - Returns: `true` if the outcome counts. It does not for a deleted webhook, nor does a failure for one that was
     ///   changed while the post was in flight.
     func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool
     /// Deletes a webhook.
-    /// - Returns: Whether there was one.
+    /// - Returns: `true` if there was one.
     func deleteWebhook(_ id: UUID) async throws -> Bool
-    /// Returns whether an active webhook of the app wants events of this kind.
+    /// Returns `true` if an active webhook of the app wants events of this kind.
     func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
     /// Returns blocks of events in the order of their positions, beginning after `after`.
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]

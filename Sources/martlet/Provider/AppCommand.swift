@@ -56,7 +56,7 @@ struct AppCommand: AsyncParsableCommand {
             help: "Pushes per second of all its campaigns together. Default: as fast as possible."
         ) var rate: Int?
         @Option(
-            help: "none, counts or device: the most that apps tell of what became of a notification. Default: none."
+            help: "none, counts or device: the receipt level that apps may report at most. Default: none."
         )
         var receipts: String?
 

@@ -13,7 +13,7 @@ struct AppSetCommand: ResourceCommand {
     @Option(help: "Its name in lists.") var name: String?
     @Option(parsing: .unconditional, help: "Pushes per second of all its campaigns together.") var rate: Int?
     @Flag(help: "As fast as possible again.") var noRate = false
-    @Option(help: "none, counts or device: the most that apps tell of what became of a notification.")
+    @Option(help: "none, counts or device: the receipt level that apps may report at most.")
     var receipts: String?
     @Option(help: "COUNT/WINDOW, the most notifications of a user, such as 3/24h. Urgent ones are exempt.")
     var cap: CapValue?

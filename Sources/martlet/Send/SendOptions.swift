@@ -38,7 +38,7 @@ struct ContentOptions: ParsableArguments {
     var expiresIn: String?
     @Option(help: "A name by which the notification is found.") var name: String?
     @Option(help: "apns-collapse-id: a later notification with the same one replaces this one.") var collapseID: String?
-    @Option(help: "none, counts or device: the most that apps tell of it. Default: the app's setting.")
+    @Option(help: "none, counts or device: the receipt level that apps may report at most. Default: the app's setting.")
     var receipts: String?
     @Option(help: "sandbox or production; default: the devices of both.") var environment: String?
 

@@ -36,6 +36,52 @@ import Testing
         #expect(store.transactions.withLock { $0.map(\.count) } == [1, 49])
     }
 
+    /// The spacing is that of the starts by the steady clock, however long a transaction takes.
+    @Test func theNextTransactionStartsAnIntervalAfterTheLastStart() {
+        let time = ManualTime(Vectors.issuedAt)
+        var limits = ReceiptWriter.Limits()
+        #expect(limits.interval == .milliseconds(50))
+        let start = time.steady
+        #expect(limits.delay(after: start, now: time.steady) == .milliseconds(50))
+        time.advance(by: .milliseconds(30))
+        #expect(limits.delay(after: start, now: time.steady) == .milliseconds(20))
+        time.step(by: .seconds(3600))
+        #expect(limits.delay(after: start, now: time.steady) == .milliseconds(20))
+        for _ in 0..<2 {
+            time.advance(by: .milliseconds(20))
+            #expect(limits.delay(after: start, now: time.steady) == .zero)
+        }
+        limits.interval = .zero
+        #expect(limits.delay(after: time.steady, now: time.steady) == .zero)
+    }
+
+    /// With an interval of a day the second transaction starts at once if the first one has taken a day.
+    @Test func aLongTransactionIsFollowedAtOnce() async throws {
+        let time = ManualTime(Vectors.issuedAt)
+        let store = RecordingReceiptStore { time.advance(by: .seconds(86_400)) }
+        var limits = ReceiptWriter.Limits()
+        limits.interval = .seconds(86_400)
+        let writer = ReceiptWriter(store: store, events: WakeSignal(), limits: limits, time: time)
+        for _ in 0..<3 { #expect(try await writer.write(Self.batch(), app: "app") == [.accepted]) }
+        #expect(store.transactions.withLock { $0.map(\.count) } == [1, 1, 1])
+    }
+
+    /// Requests within the interval wait for its end, and share a transaction then.
+    @Test func requestsWithinTheIntervalWait() async throws {
+        let (store, time) = (RecordingReceiptStore(), ManualTime(Vectors.issuedAt))
+        var limits = ReceiptWriter.Limits()
+        // The steady clock stands still, so that the writer rests for all of the interval.
+        limits.interval = .milliseconds(200)
+        let writer = ReceiptWriter(store: store, events: WakeSignal(), limits: limits, time: time)
+        let start = ContinuousClock.now
+        #expect(try await writer.write(Self.batch(), app: "app") == [.accepted])
+        async let second = writer.write(Self.batch(), app: "app")
+        async let third = writer.write(Self.batch(), app: "app")
+        #expect(try await (second, third) == ([.accepted], [.accepted]))
+        #expect(ContinuousClock.now - start >= .milliseconds(200))
+        #expect(store.transactions.withLock { $0.count } >= 2)
+    }
+
     @Test func aFullQueueTakesNoMore() async throws {
         let store = RecordingReceiptStore(isOpen: false)
         let writer = Self.writer(store, waiting: 3)

@@ -12,18 +12,23 @@ final class RecordingReceiptStore: ReceiptStore {
     let fails = Mutex(false)
     private let position = Mutex<Int64?>(nil)
     private let isOpen: Bool
+    /// Runs in each transaction.
+    private let onWrite: @Sendable () -> Void
 
-    init(isOpen: Bool = true) { self.isOpen = isOpen }
+    init(isOpen: Bool = true, onWrite: @escaping @Sendable () -> Void = {}) {
+        (self.isOpen, self.onWrite) = (isOpen, onWrite)
+    }
 
     func addReceipts(
         _ batches: [ReceiptBatch],
         now: Timestamp,
-        announce: @Sendable ([ReceiptNews]) -> Data
+        announce: @Sendable ([NewReceipt]) -> Data
     ) async throws -> (results: [[ReceiptResult]], hasEvents: Bool) {
         let isFirst = self.transactions.withLock {
             $0.append(batches)
             return $0.count == 1
         }
+        self.onWrite()
         if isFirst, !self.isOpen { _ = await self.gate.wait(atMost: .seconds(60)) }
         if self.fails.withLock({ $0 }) { throw StoreError.cannotWrite(why: "full") }
         return (batches.map { $0.entries.map { _ in .accepted } }, false)

@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// What is accepted must be readable when it comes back from the store.
+    /// An expression that is accepted must be readable when it comes back from the store.
     @Test(arguments: ["not", "or", "both"]) func depthIsLimited(kind: String) throws {
         func nested(_ depth: Int) -> String {
             (0..<depth).reduce(#"{"tag":"a"}"#) { inner, _ in

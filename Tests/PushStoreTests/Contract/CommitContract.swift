@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// What is known of a lost response outlives the wait for another try, and ends of any kind.
+    /// The knowledge of a lost response outlives the wait for another try, and ends of any kind.
     @Test(arguments: StoreBackend.available)
     func aRetryRemembersThatItMayHaveArrived(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

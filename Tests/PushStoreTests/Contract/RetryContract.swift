@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// What a template needs of a profile is known to the dispatcher only.
+    /// The part of a profile that a template needs is known to the dispatcher only.
     @Test(arguments: StoreBackend.available)
     func anotherTryOfATemplateHasTheWholeProfile(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -27,7 +27,7 @@ struct DevicePlace: Hashable {
         self.activity = self.kind == .liveActivityUpdate ? registration.activity ?? stored?.activity ?? "" : ""
     }
 
-    /// Returns whether a device has this kind and activity.
+    /// Returns `true` if a device has this kind and activity.
     func isPlace(of row: RegisteredRow) -> Bool { row.kind == self.kind && row.activity == self.activity }
 }
 

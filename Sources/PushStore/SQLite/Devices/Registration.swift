@@ -276,7 +276,7 @@ struct Registration {
         if !known.hasLeft, isOther { try self.changes.changed(known.id) }
     }
 
-    /// Returns whether the registration gives a device another user or time zone.
+    /// Returns `true` if the registration gives a device another user or time zone.
     private func changesAudience(of known: RegisteredRow, source: RegisteredRow?) -> Bool {
         let before = source ?? known
         let user = self.registration.user.map(\.value) ?? before.user

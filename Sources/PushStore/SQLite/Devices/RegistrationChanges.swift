@@ -10,7 +10,7 @@ struct RegistrationChanges {
     let app: Int64
     let database: Database
 
-    /// Returns whether a notification of the app has been opened and has not ended.
+    /// Returns `true` if a notification of the app has been opened and has not ended.
     func isWatched() throws -> Bool {
         let sql = """
             SELECT 1 FROM notification INDEXED BY notificationWatching
@@ -91,7 +91,7 @@ struct RegistrationChanges {
         try self.link(kept, to: gone, since: clock, countsAll: !staysItself)
     }
 
-    /// Returns whether two devices are of two installations.
+    /// Returns `true` if two devices are of two installations.
     private func hasOtherInstallation(_ device: Int64, than other: Int64) throws -> Bool {
         let sql = """
             SELECT 1 FROM device JOIN device AS other ON other.id = ?2

@@ -48,7 +48,7 @@ enum Completion {
         try database.run(sql: sql, number)
     }
 
-    /// Returns whether recipients without a final state remain besides those whose devices have left.
+    /// Returns `true` if recipients without a final state remain besides those whose devices have left.
     static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
         let sql = """
             SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)

@@ -13,7 +13,7 @@ enum Leases {
         return database.lastInsertedRowID
     }
 
-    /// Returns whether a lease is still the owner's.
+    /// Returns `true` if a lease is still the owner's.
     static func isHeld(_ fence: Int64, by owner: Int64, in database: Database) throws -> Bool {
         return try database.hasRow(sql: "SELECT 1 FROM lease WHERE fence = ? AND owner = ?", fence, owner)
     }

@@ -14,13 +14,13 @@ struct RecipientChanges {
         (self.zone, self.shard) = (query.zone, query.shard)
     }
 
-    /// Returns whether there is anything to decide for a row of ``RecipientQuery``, which is so for few.
+    /// Returns `true` if there is anything to decide for a row of ``RecipientQuery``, which is so for few.
     func mayConcern(_ row: RawStatement) -> Bool {
         !row.isNull(5) && row.integer(5) > self.query.openedAfter
             || !row.isNull(6) && self.query.notification.environment == nil
     }
 
-    /// Returns whether a device waits.
+    /// Returns `true` if a device waits.
     func holds(_ device: Int64, in database: Database) throws -> Bool {
         if try self.hasTwinOrLink(device, in: database) { return true }
         guard self.zone != .any else { return false }

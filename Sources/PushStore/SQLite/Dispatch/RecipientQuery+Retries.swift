@@ -105,14 +105,14 @@ extension RecipientQuery {
         return decision
     }
 
-    /// Returns whether the token that is tried in the other environment is a device of its own there.
+    /// Returns `true` if the token that is tried in the other environment is a device of its own there.
     private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?"
         let (token, environment) = (recipient.token.databaseValue, recipient.environment.code)
         return try database.hasRow(sql: sql, [self.app, token, environment, recipient.id])
     }
 
-    /// Returns whether a device is still in the audience.
+    /// Returns `true` if a device is still in the audience.
     private func isInAudience(_ device: Int64, in database: Database) throws -> Bool {
         guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
         let filter = AudienceSQL(audience, app: self.app)

@@ -208,7 +208,7 @@ struct RecipientQuery: Sendable {
         return (recipient, self.isOfOtherKind(device))
     }
 
-    /// Returns whether the token of a device's row is of another kind than the notification goes to.
+    /// Returns `true` if the token of a device's row is of another kind than the notification goes to.
     func isOfOtherKind(_ statement: RawStatement) -> Bool {
         guard let kind = self.notification.content.tokenKind else { return false }
         return statement.integer(8) != kind.code

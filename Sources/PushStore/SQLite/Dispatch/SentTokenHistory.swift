@@ -71,7 +71,7 @@ struct SentTokenHistory {
         }
     }
 
-    /// Returns whether a notification goes at most once.
+    /// Returns `true` if a notification goes at most once.
     private func isAtMostOnce(_ notification: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND guarantee = ?"
         return try self.database.hasRow(
@@ -80,7 +80,7 @@ struct SentTokenHistory {
         )
     }
 
-    /// Returns whether a notification went to a token by a device that has given it up.
+    /// Returns `true` if a notification went to a token by a device that has given it up.
     static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?"
         return try database.hasRow(sql: sql, [notification, Data(token.bytes)])

@@ -40,7 +40,7 @@ enum Shards {
         }
     }
 
-    /// Returns whether other indexes find the recipients faster than a visit of all devices.
+    /// Returns `true` if other indexes find the recipients faster than a visit of all devices.
     private static func isNarrow(
         _ notification: NotificationRecord,
         devices: Int64,

@@ -4,7 +4,7 @@ package import PushTypes
 
 /// Reads and writes the pauses of environments within a transaction.
 enum EnvironmentPauses {
-    /// Returns whether an environment, or each for which the app has a credential, is paused.
+    /// Returns `true` if an environment, or each for which the app has a credential, is paused.
     static func areHeld(_ environments: HoldingEnvironments, of app: Int64, in database: Database) throws -> Bool {
         switch environments {
         case .one(let environment):
@@ -21,7 +21,7 @@ enum EnvironmentPauses {
     }
 
     /// Writes a pause, unless the environment is paused already or the credential has changed.
-    /// - Returns: Whether it was written.
+    /// - Returns: `true` if it was written.
     static func write(_ request: EnvironmentPauseRequest, now: Timestamp, in database: Database) throws -> Bool {
         let (pause, target, fault) = (request.pause, request.pause.target, request.pause.fault)
         let sql = """
@@ -45,7 +45,7 @@ enum EnvironmentPauses {
     }
 
     /// Ends a pause.
-    /// - Returns: Whether there was such a pause.
+    /// - Returns: `true` if there was such a pause.
     static func end(
         _ target: AppEnvironment,
         since: Timestamp?,

@@ -128,7 +128,7 @@ extension SQLiteStore {
         return try isLarger && size + number("sum(length(request))", "!=", name) > limits.bytes ? .tooLarge : nil
     }
 
-    /// Returns whether a schedule still has this version and is not paused, so that a run of it may be accepted.
+    /// Returns `true` if a schedule still has this version and is not paused, so that a run of it may be accepted.
     static func isCurrent(_ schedule: UUID, version: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM schedule WHERE id = ? AND isPaused = 0 AND version = ?"
         return try database.hasRow(sql: sql, [schedule.uuidString, version])

@@ -54,7 +54,7 @@ final class QueryDeadline {
         }
     }
 
-    /// Returns whether the query may continue, after a rest if one is due.
+    /// Returns `true` if the query may continue, after a rest if one is due.
     private func mayContinue() -> Bool {
         let now = ContinuousClock.now
         if now >= self.deadline {

@@ -37,7 +37,7 @@ final class QueryGate: Sendable {
     /// The numbers of queries that run and that wait.
     var counts: (running: Int, waiting: Int) { self.state.withLock { ($0.queue.runningCount, $0.queue.waitingCount) } }
 
-    /// Returns whether a query of this key runs or waits.
+    /// Returns `true` if a query of this key runs or waits.
     func isBusy(_ key: UUID?) -> Bool { self.state.withLock { $0.queue.isBusy(key ?? Self.noKey) } }
 
     /// Runs `body` once the queue lets it begin.

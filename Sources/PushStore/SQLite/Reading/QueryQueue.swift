@@ -35,7 +35,7 @@ struct QueryQueue {
     var runningCount: Int { self.running.count }
     var waitingCount: Int { self.waiting.values.reduce(0) { $0 + $1.count } }
 
-    /// Returns whether a query of this key runs or waits.
+    /// Returns `true` if a query of this key runs or waits.
     func isBusy(_ key: UUID) -> Bool { self.running.contains(key) || self.waiting[key] != nil }
 
     /// Decides about a query that arrives.
@@ -59,7 +59,7 @@ struct QueryQueue {
     }
 
     /// Removes a waiting query.
-    /// - Returns: Whether it was waiting.
+    /// - Returns: `true` if it was waiting.
     mutating func abandon(_ key: UUID, _ ticket: Ticket) -> Bool {
         guard let index = self.waiting[key]?.firstIndex(of: ticket) else { return false }
         self.waiting[key]?.remove(at: index)

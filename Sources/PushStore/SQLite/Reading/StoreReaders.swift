@@ -84,7 +84,7 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Returns whether a caller may make a first attempt. A key with a long query in the queue may not, nor may one that
+    /// Returns `true` if a caller may make a first attempt. A key with a long query in the queue may not, nor may one that
     /// has used its share of time. The time of an attempt is taken when it begins, so that many at once do not get
     /// more.
     private func mayAttempt(_ caller: QueryCaller) -> Bool {

@@ -17,7 +17,7 @@ struct ReceiptTransaction {
     /// The apps that have a webhook for receipts, or have none.
     private var wanted: [Int64: Bool] = [:]
     /// The receipts for webhooks, by app.
-    private var news: [Int64: [ReceiptNews]] = [:]
+    private var news: [Int64: [NewReceipt]] = [:]
 
     private struct CountKey: Hashable {
         var notification, event: Int64
@@ -182,8 +182,8 @@ struct ReceiptTransaction {
         _ record: ReceiptRecord,
         _ notification: ReceiptNotification,
         recipient: Int64?
-    ) throws -> ReceiptNews {
-        var news = ReceiptNews(id: id, notification: notification.id, record: record)
+    ) throws -> NewReceipt {
+        var news = NewReceipt(id: id, notification: notification.id, record: record)
         guard let device = record.device else { return news }
         news.recipient = recipient
         if recipient == nil {
@@ -201,8 +201,8 @@ struct ReceiptTransaction {
     }
 
     /// Writes the counters, and the events for webhooks.
-    /// - Returns: Whether there are events.
-    func finish(announce: ([ReceiptNews]) -> Data) throws -> Bool {
+    /// - Returns: `true` if there are events.
+    func finish(announce: ([NewReceipt]) -> Data) throws -> Bool {
         for (key, count) in self.counts {
             let sql = """
                 INSERT INTO receiptCount (notification, event, uniqueCount, total, action) VALUES (?, ?, ?, ?, ?)

@@ -6,7 +6,7 @@ extension SQLiteStore {
     package func addReceipts(
         _ batches: [ReceiptBatch],
         now: Timestamp,
-        announce: @Sendable ([ReceiptNews]) -> Data
+        announce: @Sendable ([NewReceipt]) -> Data
     ) async throws -> (results: [[ReceiptResult]], hasEvents: Bool) {
         let masterKey = self.masterKey
         return try await self.database.write { database in

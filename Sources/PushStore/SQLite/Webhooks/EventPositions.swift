@@ -8,7 +8,7 @@ enum EventPositions {
     /// The most blocks that get their positions in one transaction.
     private static let maximumCount = 1000
 
-    /// Returns whether blocks of the app have no positions yet.
+    /// Returns `true` if blocks of the app have no positions yet.
     static func areMissing(app: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL LIMIT 1"
         return try database.hasRow(sql: sql, app)

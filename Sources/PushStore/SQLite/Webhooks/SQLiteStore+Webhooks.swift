@@ -112,7 +112,7 @@ extension SQLiteStore {
         try await self.database.read { try Self.wants(kind, app: app, in: $0) }
     }
 
-    /// Returns whether an active webhook of the app wants events of this kind, within a transaction.
+    /// Returns `true` if an active webhook of the app wants events of this kind, within a transaction.
     static func wants(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
         return try database.hasRow(sql: sql, [app, kind.rawValue])

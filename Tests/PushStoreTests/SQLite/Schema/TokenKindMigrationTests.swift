@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// What was accepted before has no kind, and goes to the devices that it was accepted for.
+    /// A notification that was accepted before has no kind, and goes to the devices that it was accepted for.
     @Test func notificationsInProgressGoOn() async throws {
         let sql =
             Self.device(1) + Self.notification(1, "voip") + Self.notification(2, "background")

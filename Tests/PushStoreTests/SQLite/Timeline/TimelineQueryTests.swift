@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushStore
 
-/// What the queries of timelines find in long lists, and what retention does with it.
+/// The queries of timelines in long lists, and the retention of these.
 @Suite(.timeLimit(.minutes(5))) struct TimelineQueryTests {
     private let now = Vectors.issuedAt
 

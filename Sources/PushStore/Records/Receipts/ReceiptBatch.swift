@@ -1,0 +1,78 @@
+package import Foundation
+package import PushTypes
+
+/// A receipt as it arrives.
+package struct Receipt: Hashable, Sendable {
+    /// The id that its sender made once, so that a repetition is recognized.
+    package var id: UUID
+    package var event: ReceiptEvent
+    /// The name of the action or of the conversion in Unicode's normalization form C, in which equal names have equal
+    /// bytes; `nil` for other events.
+    package let action: String?
+    /// The time by the device's clock.
+    package var at: Timestamp
+
+    /// The longest name of an action, in bytes of normalization form C.
+    package static let maximumAction = 64
+
+    package init(id: UUID, event: ReceiptEvent, action: String? = nil, at: Timestamp) {
+        (self.id, self.event, self.at) = (id, event, at)
+        self.action = action?.precomposedStringWithCanonicalMapping
+    }
+}
+
+/// Receipts that arrive together from one sender.
+package struct ReceiptBatch: Hashable, Sendable {
+    /// The sender, which has proven to be what it says.
+    package enum Sender: Hashable, Sendable {
+        /// An installation of an app.
+        case installation(String, of: Topic)
+        /// The gateway to which the provider sends.
+        case gateway
+    }
+
+    /// A receipt with the notification that it names.
+    package struct Entry: Hashable, Sendable {
+        /// The notification, by its id or by the `apns-id` of one of its pushes.
+        package enum Subject: Hashable, Sendable {
+            case notification(UUID)
+            case delivery(DeliveryPrefix, recipient: Int64)
+        }
+
+        package var subject: Subject
+        package var receipt: Receipt
+
+        package init(_ receipt: Receipt, of subject: Subject) { (self.receipt, self.subject) = (receipt, subject) }
+    }
+
+    package var sender: Sender
+    /// The most that the sender wants to be kept.
+    package var privacy: ReceiptPrivacy
+    package var entries: [Entry]
+
+    package init(from sender: Sender, privacy: ReceiptPrivacy, _ entries: [Entry]) {
+        (self.sender, self.privacy, self.entries) = (sender, privacy, entries)
+    }
+}
+
+/// The result of a receipt.
+package enum ReceiptResult: Hashable, Sendable {
+    case accepted
+    /// It was accepted before.
+    case repeated
+    case refused(ReceiptRefusal)
+}
+
+/// The cause for which a receipt is refused. Another try would not help.
+package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
+    /// The app has no such notification, or this installation has not had it.
+    case unknownNotification = "unknown_notification"
+    /// The notification ended too long ago.
+    case tooLate = "too_late"
+    /// The installation or the notification has as many as are kept.
+    case tooMany = "too_many"
+    /// The notification is sent without receipts.
+    case receiptsOff = "receipts_off"
+    /// A member cannot be read.
+    case invalidValue = "invalid_value"
+}
