@@ -19,7 +19,7 @@ struct DeviceResponse: ResponseObject {
         return preferences == Preferences() ? nil : preferences.json
     }
     private var encryptionKey: JSONValue? { self.device.profile.encryptionKey?.json }
-    private var tags: [String] { self.device.profile.tags.sorted() }
+    private var tags: [String] { self.device.profile.tags.sorted().map(\.text) }
     /// `active`, or `inactive` once the token is known to be invalid.
     private var state: String { self.device.isActive ? "active" : "inactive" }
 

@@ -60,7 +60,7 @@ package enum DeviceRequest {
         registration.installation = try fields.string("installation", maximum: Self.maximumText)
         registration.capabilities = try Self.capabilities(fields)
         registration.tags = try fields.strings("tags", count: Self.maximumTags, maximum: Self.maximumText)
-            .map { Set($0) }
+            .map { Set($0.map { ExactText($0) }) }
         registration.attributes = try Self.attributes(fields)
         if let preferences = try fields.fields("preferences", known: Preferences.members) {
             registration.preferences = .set(try Preferences(preferences))
@@ -84,7 +84,7 @@ package enum DeviceRequest {
         if fields.nulls.contains("tags") { registration.tags = [] }
         if let tags = registration.tags {
             registration.ownTags = app.installationTags
-            for tag in tags.sorted() where !app.installationTags.match(tag) {
+            for tag in tags.sorted().map(\.text) where !app.installationTags.match(tag) {
                 throw Self.notAllowed("tag", tag, field: "tags", setting: "installationTags")
             }
         }

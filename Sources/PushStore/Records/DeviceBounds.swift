@@ -30,9 +30,9 @@ package enum DeviceBounds {
     }
 
     /// Returns the bound that these tags exceed, which replace all earlier ones; `nil` if none.
-    static func excess(tags: Set<String>) -> DeviceExcess? {
+    static func excess(tags: Set<ExactText>) -> DeviceExcess? {
         if tags.count > Self.tags { return DeviceExcess(field: "tags", code: "too_many", limit: "\(Self.tags) tags") }
-        let bytes = tags.reduce(0) { $0 + $1.utf8.count }
+        let bytes = tags.reduce(0) { $0 + $1.text.utf8.count }
         guard bytes > Self.tagBytes else { return nil }
         return DeviceExcess(field: "tags", code: "too_large", limit: "\(Self.tagBytes) bytes of tags")
     }

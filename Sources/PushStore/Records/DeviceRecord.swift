@@ -31,7 +31,7 @@ package struct DeviceProfile: Hashable, Sendable {
     package var installation: String?
     /// The notification types that the user allows and the app supports.
     package var capabilities: DeviceCapabilities = []
-    package var tags: Set<String> = []
+    package var tags: Set<ExactText> = []
     /// The attributes: texts, numbers and truth values.
     package var attributes: [String: JSONValue] = [:]
     package var preferences = Preferences()
@@ -65,7 +65,7 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var installation: String?
     package var capabilities: DeviceCapabilities?
     /// The tags that replace all earlier ones.
-    package var tags: Set<String>?
+    package var tags: Set<ExactText>?
     /// The attributes to set or remove. The others stay.
     package var attributes: [String: Update<JSONValue>] = [:]
     package var preferences: Update<Preferences>?

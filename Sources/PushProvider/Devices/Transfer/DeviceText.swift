@@ -20,7 +20,7 @@ enum DeviceLine {
             json.string(value)
         }
         let lists: [(StaticString, [String])] = [
-            (",\"capabilities\":", profile.capabilities.names), (",\"tags\":", profile.tags.sorted()),
+            (",\"capabilities\":", profile.capabilities.names), (",\"tags\":", profile.tags.sorted().map(\.text)),
         ]
         for (name, values) in lists where !values.isEmpty {
             json.raw(name)
@@ -59,7 +59,7 @@ enum DeviceRow {
             device.token.hex, device.environment.rawValue, device.kind.rawValue, device.activity, profile.user,
             profile.locale, profile.timeZone, profile.appVersion, profile.installation,
             CSVCell.text(profile.capabilities.names),
-            CSVCell.text(profile.tags.sorted()), String(decoding: attributes, as: UTF8.self),
+            CSVCell.text(profile.tags.sorted().map(\.text)), String(decoding: attributes, as: UTF8.self),
             String(decoding: preferences, as: UTF8.self),
             try (profile.encryptionKey?.json.text).map { String(decoding: $0, as: UTF8.self) },
         ]

@@ -127,7 +127,7 @@ struct PayloadCompiler {
         let source: CompiledPayload.Source
         if let builtIn = Self.builtIn[name] {
             source = builtIn
-        } else if let index = self.names.firstIndex(of: name) {
+        } else if let index = self.names.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) {
             source = .attribute(index)
         } else {
             guard self.names.count < Self.maximumNames else { throw PayloadTemplate.Damage() }

@@ -1,3 +1,4 @@
+import PushStore
 import PushSupport
 
 /// Checks the variables in every text of a payload, before it is accepted.
@@ -6,7 +7,7 @@ struct TemplateCheck {
     private(set) var firstMark: String?
     /// `true` if the texts are templates.
     let hasVariables: Bool
-    private var variables: Set<String> = []
+    private var variables: Set<ExactText> = []
 
     init(hasVariables: Bool) { self.hasVariables = hasVariables }
 
@@ -39,7 +40,7 @@ struct TemplateCheck {
         } catch {
             throw RequestError(.invalid, code: "invalid_template", message: error.message, path: field)
         }
-        for case .variable(let name, _) in template.parts { self.variables.insert(name) }
+        for case .variable(let name, _) in template.parts { self.variables.insert(ExactText(name)) }
         guard self.variables.count <= PayloadCompiler.maximumNames else {
             let message = "at most \(PayloadCompiler.maximumNames) different variables"
             throw RequestError(.invalid, code: "too_many", message: message, path: field)

@@ -8,8 +8,8 @@ struct Registration {
     var registration: DeviceRegistration
     let events: TokenEventWriter
 
-    private var app: Int64 { self.events.app }
-    private var database: Database { self.events.database }
+    var app: Int64 { self.events.app }
+    var database: Database { self.events.database }
     private var changes: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
 
     /// Adds, refreshes or merges devices, and records the changes of tokens.
@@ -57,7 +57,7 @@ struct Registration {
         if let own = self.registration.ownTags, let tags = self.registration.tags {
             let sql = "SELECT tag FROM deviceTag WHERE device = ?"
             let stored = try self.database.rows(sql: sql, [known.id]).compactMap { $0["tag"] as String? }
-            complete.registration.tags = tags.union(stored.filter { !own.match($0) })
+            complete.registration.tags = tags.union(stored.filter { !own.match($0) }.map { ExactText($0) })
         }
         if let cleared = self.registration.clearedAttributes {
             let row = try self.database.row(sql: "SELECT attributes FROM device WHERE id = ?", [known.id])
@@ -152,25 +152,6 @@ struct Registration {
             try self.changes.leave(device.id, isReadable: true)
             try self.record(.deleted, device)
         }
-    }
-
-    /// The attributes after a registration.
-    private struct Merged {
-        var all: [String: JSONValue]
-        /// The stored form; `nil` without attributes.
-        var text: String?
-        /// The size before the registration.
-        var before: DeviceBounds.Size?
-        /// Indicates whether all earlier attributes are replaced, because they could not be read.
-        var replacesAll = false
-    }
-
-    /// Returns the bound that the registration would exceed; `nil` if none.
-    private func excess(_ attributes: Merged?) -> DeviceExcess? {
-        let ofAttributes = attributes.flatMap { attributes in
-            attributes.text.flatMap { DeviceBounds.excess(attributes: attributes.all, $0, before: attributes.before) }
-        }
-        return ofAttributes ?? self.registration.tags.flatMap(DeviceBounds.excess)
     }
 
     /// Adds a device.
@@ -284,59 +265,18 @@ struct Registration {
         return !user.isExactly(known.user) || timeZone != known.timeZone
     }
 
-    /// Returns all attributes after this registration; `nil` if it changes none. Writes nothing.
-    private func merged(into known: RegisteredRow?) throws -> Merged? {
-        let changes = self.registration.attributes
-        guard !changes.isEmpty else { return nil }
-        guard let known, !known.hasLeft else {
-            let all = changes.compactMapValues(\.value)
-            return Merged(all: all, text: all.isEmpty ? nil : try Self.text(all))
-        }
-        let row = try self.database.row(sql: "SELECT attributes FROM device WHERE id = ?", [known.id])
-        let stored = row?["attributes"] as String?
-        let readable = try? DeviceAttributes.read(stored)
-        // Attributes that cannot be read are replaced: keeping them would reject every later registration.
-        var attributes = readable ?? [:]
-        let before = DeviceBounds.Size(count: attributes.count, bytes: stored?.utf8.count ?? 0)
-        for (name, change) in changes { attributes[name] = change.value }
-        return Merged(all: attributes, text: try Self.text(attributes), before: before, replacesAll: readable == nil)
-    }
-
-    /// Writes the rows by which the changed attributes are searched.
-    private func write(_ attributes: Merged, of device: Int64) throws {
-        let changes = self.registration.attributes
-        if attributes.replacesAll {
-            try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [device])
-        }
-        let sql = "DELETE FROM deviceAttribute WHERE device = ? AND app = ? AND name = ?"
-        for name in changes.keys { try self.database.run(sql: sql, [device, self.app, name]) }
-        try self.add(changes.compactMapValues(\.value), to: device)
-    }
-
-    private func add(_ tags: Set<String>, to device: Int64) throws {
+    private func add(_ tags: Set<ExactText>, to device: Int64) throws {
         for tag in tags {
             let sql = "INSERT INTO deviceTag (app, device, tag) VALUES (?, ?, ?)"
             let statement = try RawStatement(sql: sql, in: self.database)
             statement.bind(self.app, device)
-            statement.bind(tag, at: 3)
+            statement.bind(tag.text, at: 3)
             try statement.run()
-        }
-    }
-
-    private func add(_ attributes: [String: JSONValue], to device: Int64) throws {
-        let sql = "INSERT OR REPLACE INTO deviceAttribute (app, name, value, device) VALUES (?, ?, ?, ?)"
-        for (name, value) in attributes {
-            guard let stored = DeviceAttributes.stored(value) else { continue }
-            try self.database.run(sql: sql, [self.app, name, stored, device])
         }
     }
 
     private func record(_ action: TokenEventRecord.Action, _ known: RegisteredRow) throws {
         let environment = self.registration.environment
         try self.events.add(action, device: known.id, token: known.token, environment: environment)
-    }
-
-    private static func text(_ attributes: [String: JSONValue]) throws -> String {
-        String(decoding: try JSONValue.object(attributes).text, as: UTF8.self)
     }
 }

@@ -183,8 +183,8 @@ extension SQLiteStore {
         profile.capabilities = DeviceCapabilities(rawValue: row["capabilities"] as Int64? ?? 0)
         // Damaged attributes do not make the token unusable.
         profile.attributes = (try? DeviceAttributes.read(row["attributes"])) ?? [:]
-        let tags = (row["tags"] as String?).flatMap { try? JSONDecoder().decode(Set<String>.self, from: Data($0.utf8)) }
-        profile.tags = tags ?? []
+        let tags = (row["tags"] as String?).flatMap { try? JSONDecoder().decode([String].self, from: Data($0.utf8)) }
+        profile.tags = Set((tags ?? []).map { ExactText($0) })
         profile.preferences.optOuts = StoredOptOuts.read(row["optOuts"])
         profile.preferences.quietHours = (row["quietHours"] as String?).flatMap(QuietHours.init(stored:))
         if let id = row["encryptionKeyID"] as String?, let bytes = row["encryptionKey"] as Data? {

@@ -6,14 +6,14 @@ final class ReasonTable: Sendable {
     /// The most texts that are kept in memory.
     private static let maximumCount = 1000
 
-    private let known = Mutex<[String: Int64]>([:])
+    private let known = Mutex<[ExactText: Int64]>([:])
 
     /// Returns the reasons for one transaction.
     func lookup() -> ReasonLookup { ReasonLookup(known: self.known.withLock { $0 }) }
 
     /// Keeps the ids that a transaction has found, once that is on disk: an id that a failed transaction has added may
     /// belong to another text later.
-    func remember(_ found: [String: Int64]) {
+    func remember(_ found: [ExactText: Int64]) {
         guard !found.isEmpty else { return }
         self.known.withLock { known in
             if known.count + found.count > Self.maximumCount { known = [:] }
@@ -30,18 +30,19 @@ final class ReasonLookup {
     private static let maximumCount = 10_000
     private static let other = "another reason than the 10,000 that are known"
 
-    private let known: [String: Int64]
+    private let known: [ExactText: Int64]
     /// The ids that were not known before.
-    private(set) var found: [String: Int64] = [:]
+    private(set) var found: [ExactText: Int64] = [:]
 
-    init(known: [String: Int64]) { self.known = known }
+    init(known: [ExactText: Int64]) { self.known = known }
 
     /// Returns the id of a text, which is added if it is new.
     func id(of text: String, in database: Database) throws -> Int64 {
         let text = String(text.prefix(Self.maximumLength))
-        if let id = self.known[text] ?? self.found[text] { return id }
+        let key = ExactText(text)
+        if let id = self.known[key] ?? self.found[key] { return id }
         let id = try self.stored(text, in: database) ?? self.add(text, in: database)
-        self.found[text] = id
+        self.found[key] = id
         return id
     }
 

@@ -5,11 +5,11 @@ import GRDB
 ///
 /// The counts are kept beside the ledger: showing a notification must not read the states of all its recipients.
 struct SkipCounter {
-    private var counts: [String: Int64] = [:]
+    private var counts: [ExactText: Int64] = [:]
 
     mutating func add(_ delivery: DeliveryResult) {
         guard delivery.state == .skipped, let reason = delivery.reason else { return }
-        self.counts[reason, default: 0] += 1
+        self.counts[ExactText(reason), default: 0] += 1
     }
 
     /// Adds the counts to those of a notification.
@@ -19,7 +19,7 @@ struct SkipCounter {
                 INSERT INTO skipCount (notification, reason, count) VALUES (?, ?, ?)
                 ON CONFLICT DO UPDATE SET count = count + excluded.count
                 """
-            try database.run(sql: sql, notification, try reasons.id(of: reason, in: database), count)
+            try database.run(sql: sql, notification, try reasons.id(of: reason.text, in: database), count)
         }
     }
 }
