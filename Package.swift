@@ -129,7 +129,10 @@ let package = Package(
         // An app made of MartletKit and PushDevice.
         module(
             "AppSimulator",
-            ["MartletKit", "PushDevice", "PushSupport", "PushTypes", .logging, .nioCore, .serviceLifecycle]
+            [
+                "MartletKit", "PushDevice", "PushSupport", "PushTypes", .asyncHTTPClient, .logging, .nioCore, .nioHTTP1,
+                .serviceLifecycle,
+            ]
         ),
 
         // The servers.

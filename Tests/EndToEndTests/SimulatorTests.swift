@@ -97,6 +97,16 @@ import Testing
         }
     }
 
+    @Test("A badge beyond what a phone shows is the largest one, for the app and its extension alike")
+    func badge() async throws {
+        try await withLoop { loop in
+            try await loop.withPhone { phone in
+                try await phone.run("badge 100001")
+                #expect(try await phone.list()["badge"] == 99_999)
+            }
+        }
+    }
+
     @Test("A user who allows no alerts sees none, and background pushes wake the app")
     func denied() async throws {
         try await withLoop { loop in
@@ -113,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("A wait that is in vain, and a folder that is taken, say why")
+    @Test("A wait that times out, and a folder that is taken, say why")
     func errors() async throws {
         try await withLoop { loop in
             try await withTemporaryDirectory { folder in
@@ -195,7 +205,7 @@ extension RunningLoop {
     /// - Parameter transport: What carries the app's requests.
     func withPhone<Value: Sendable>(
         in directory: String,
-        transport: any MartletTransport = URLSessionTransport(),
+        transport: any MartletTransport = HTTPClientTransport(),
         _ body: @escaping @Sendable (SimulatedPhone) async throws -> Value
     ) async throws -> Value {
         let api = self.provider.api
@@ -235,8 +245,8 @@ extension RunningLoop {
         let admin = self.gateway.admin
         let services = PhoneServices { identity in
             try JSONEncoder().encode(identity).write(to: file)
-        } removeApp: { identity in
-            let path = "/v1/devices/\(identity.deviceID)/topics/\(Vectors.bundleID)"
+        } removeApp: { identity, topic in
+            let path = "/v1/devices/\(identity.deviceID)/topics/\(topic)"
             let answer = try await admin.delete(path)
             #expect(answer.status < 300, "\(answer.json)")
         }

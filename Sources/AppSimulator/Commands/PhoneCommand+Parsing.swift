@@ -1,4 +1,5 @@
 import Foundation
+import MartletKit
 
 extension PhoneCommand {
     /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
@@ -97,24 +98,22 @@ private struct CommandWords {
         return number
     }
 
-    mutating func capability(for command: String) throws -> PhoneCapability {
+    mutating func capability(for command: String) throws -> Capabilities {
         let word = try self.required(for: command)
-        guard let capability = word == "alerts" ? .alert : PhoneCapability(rawValue: word) else {
-            throw CommandError("'\(word)' is none of alerts, badge, sound, background")
-        }
+        let capability = word == "alerts" ? .alert : Capabilities(names: [word])
+        guard !capability.isEmpty else { throw CommandError("'\(word)' is none of alerts, badge, sound, background") }
         return capability
     }
 
     /// Returns the quiet hours; `nil` for `off`.
-    mutating func quietTimes() throws -> PhoneCommand.QuietTimes? {
+    mutating func quietTimes() throws -> NotificationPreferences.QuietHours? {
         let from = try self.required(for: "quiet")
         if from == "off" { return nil }
         let to = try self.required(for: "quiet")
-        for time in [from, to] where time.wholeMatch(of: /([01][0-9]|2[0-3]):[0-5][0-9]/) == nil {
-            throw CommandError("'\(time)' is no time from 00:00 to 23:59")
+        guard let hours = NotificationPreferences.QuietHours(from: from, to: to) else {
+            throw CommandError("'\(from) \(to)' are no two different times from 00:00 to 23:59")
         }
-        guard from != to else { throw CommandError("quiet hours from \(from) to \(to) have no length") }
-        return .init(from: from, to: to)
+        return hours
     }
 
     mutating func wait() throws -> PhoneCommand {

@@ -1,3 +1,5 @@
+package import MartletKit
+
 /// A command to the simulated phone, as one line of standard input or of a script.
 package enum PhoneCommand: Hashable, Sendable {
     /// Prints the list, the badge and the Live Activities.
@@ -24,10 +26,10 @@ package enum PhoneCommand: Hashable, Sendable {
     case reinstall
     /// Refuses the notifications of a category, or takes them again.
     case optOut(String), optIn(String)
-    /// Sets the quiet hours, each as HH:MM; `nil` for none.
-    case quiet(QuietTimes?)
+    /// Sets the quiet hours; `nil` for none.
+    case quiet(NotificationPreferences.QuietHours?)
     /// Takes a permission from the app, or gives it.
-    case deny(PhoneCapability), allow(PhoneCapability)
+    case deny(Capabilities), allow(Capabilities)
     /// Sends what waits to be sent.
     case flush
     /// Waits for events of one name that no wait has counted yet.
@@ -36,11 +38,6 @@ package enum PhoneCommand: Hashable, Sendable {
     case stay
     case help
     case quit
-
-    /// The two ends of the quiet hours.
-    package struct QuietTimes: Hashable, Sendable {
-        package let from, to: String
-    }
 
     /// The time of a wait that names none, in seconds.
     package static let defaultWait = 30

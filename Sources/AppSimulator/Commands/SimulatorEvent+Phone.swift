@@ -10,8 +10,8 @@ extension SimulatorEvent {
         case .notShown(let id, let reason):
             self.init(
                 .notShown,
-                "\(reason.rawValue)\(Self.suffix(id))",
-                ["reason": reason.rawValue.json, "apnsId": id?.json]
+                "\(reason.text)\(Self.suffix(id))",
+                ["reason": reason.rawValue.json, "message": reason.text.json, "apnsId": id?.json]
             )
         case .badge(let number):
             self.init(.badge, number == 0 ? "none" : "\(number)", ["badge": .integer(Int64(number))])
@@ -64,7 +64,7 @@ extension SimulatorEvent {
     private static func activity(_ activity: LiveActivity, _ change: LiveActivityChange) -> SimulatorEvent {
         SimulatorEvent(
             .activity,
-            "#\(activity.number) \(activity.type) \(change.rawValue): \(PhoneText.plain(.object(activity.contentState)))",
+            "#\(activity.number) \(activity.id) \(change.rawValue): \(PhoneText.plain(.object(activity.contentState)))",
             activity.members.merging(["change": change.rawValue.json]) { $1 }
         )
     }
@@ -91,7 +91,8 @@ extension LiveActivity {
     /// The members for JSON.
     package var members: [String: JSONValue?] {
         [
-            "number": .integer(Int64(self.number)), "type": self.type.json, "attributes": .object(self.attributes),
+            "number": .integer(Int64(self.number)), "activity": self.id.json, "type": self.type.json,
+            "attributes": .object(self.attributes),
             "contentState": .object(self.contentState), "isStale": .bool(self.isStale),
             "hasEnded": .bool(self.hasEnded),
         ]
@@ -113,7 +114,7 @@ extension PhoneNotificationCenter {
         for activity in self.activities {
             let state = activity.hasEnded ? ", ended" : activity.isStale ? ", stale" : ""
             lines.append(
-                "#\(activity.number) \(activity.type)\(state): \(PhoneText.plain(.object(activity.contentState)))"
+                "#\(activity.number) \(activity.id)\(state): \(PhoneText.plain(.object(activity.contentState)))"
             )
         }
         if lines.isEmpty { lines.append("(no notifications)") }

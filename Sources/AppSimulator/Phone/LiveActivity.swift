@@ -54,6 +54,15 @@ package struct LiveActivity: Hashable, Sendable, Codable {
     /// The time at which it leaves the Lock Screen after its end; `nil` while it runs.
     package internal(set) var removeAt: Date?
 
+    /// The id by which audiences name it: its attribute `id`, or else its type and number, such as `Order-1`.
+    package var id: String {
+        if case .string(let id)? = self.attributes["id"], (1...Self.longestID).contains(id.utf8.count) { return id }
+        return "\(self.type)-\(self.number)"
+    }
+
+    /// The longest id of a Live Activity that a registration can have, in bytes.
+    private static let longestID = 255
+
     /// Indicates that it has ended and is still to be seen.
     package var hasEnded: Bool { self.removeAt != nil }
 }

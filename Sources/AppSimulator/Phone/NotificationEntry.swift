@@ -18,7 +18,7 @@ package struct NotificationEntry: Hashable, Sendable, Codable {
     package let level: InterruptionLevel
     /// The file that the notification service extension has attached.
     package let attachment: String?
-    /// The payload as it was shown, after the notification service extension.
+    /// The payload as it arrived; encrypted content is opened by the app each time.
     package let payload: [String: JSONValue]
     package let shownAt: Date
 

@@ -27,14 +27,28 @@ package struct NotificationAppearance: Hashable, Sendable {
 
 /// The reason why a push shows nothing.
 package enum NotShownReason: String, Hashable, Sendable {
-    case alertsDenied = "the user allows no alerts"
-    case repeated = "it was here before"
-    case noContent = "it has nothing to show"
-    case background = "a background push is never shown"
-    case activityEnded = "no Live Activity that it could change is running"
-    case activityOutdated = "a newer push has changed the Live Activity"
-    case activityIncomplete = "members that it needs are missing"
-    case wakingDenied = "the user allows no background refresh"
+    case alertsDenied = "alerts_denied"
+    case repeated
+    case noContent = "no_content"
+    case background
+    case activityEnded = "activity_ended"
+    case activityOutdated = "activity_outdated"
+    case activityIncomplete = "activity_incomplete"
+    case wakingDenied = "waking_denied"
+
+    /// The reason in words.
+    package var text: String {
+        switch self {
+        case .alertsDenied: "the user allows no alerts"
+        case .repeated: "it was here before"
+        case .noContent: "it has nothing to show"
+        case .background: "a background push is never shown"
+        case .activityEnded: "no Live Activity that it could change is running"
+        case .activityOutdated: "a newer push has changed the Live Activity"
+        case .activityIncomplete: "members that it needs are missing"
+        case .wakingDenied: "the user allows no background refresh"
+        }
+    }
 }
 
 /// A change of a Live Activity.

@@ -1,4 +1,5 @@
 package import Foundation
+package import MartletKit
 
 /// Live Activities (reference 3.4).
 extension PhoneNotificationCenter {
@@ -25,6 +26,18 @@ extension PhoneNotificationCenter {
         self.activities.removeAll { removed.contains($0) }
         return events + removed.map { .activity($0, .removed) }
     }
+
+    /// The kind of the phone's token for Live Activities.
+    ///
+    /// A push service of Apple gives one token for starts and one for each activity; the gateway gives a device one for each
+    /// topic. So the token starts an activity, and updates it until it has ended. Broadcasts need no token.
+    package var activityTokenKind: MartletKit.TokenKind {
+        let running = self.activities.last { !$0.hasEnded && $0.channel == nil }
+        return running.map { .liveActivityUpdate(activity: $0.id) } ?? .liveActivityStart
+    }
+
+    /// The broadcast channels of the activities that have not ended.
+    var channels: Set<String> { Set(self.activities.filter { !$0.hasEnded }.compactMap(\.channel)) }
 
     /// Starts, updates or ends a Live Activity.
     mutating func change(_ content: PushContent, _ push: PhonePush, now: Date) -> [PhoneEvent] {

@@ -1,4 +1,5 @@
 package import Foundation
+package import MartletKit
 import PushTypes
 
 /// The notification centre of a phone with one app, without I/O: the list, the badge and the Live Activities.
@@ -18,13 +19,26 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
     package private(set) var badge = 0
     package internal(set) var activities: [LiveActivity] = []
     /// The things that the user allows.
-    package var capabilities = Set(PhoneCapability.allCases)
+    package var capabilities: Capabilities {
+        get { Capabilities(names: self.allowed) }
+        set { self.allowed = newValue.names }
+    }
+    /// The names of ``capabilities``.
+    private var allowed = Self.allCapabilities.names
     /// The ids of the last pushes, oldest first.
     private var handled: [String] = []
     /// The number of times that the app was removed.
     package private(set) var installs = 0
     private var lastNumber = 0
     var lastActivityNumber = 0
+
+    /// Everything that a user can allow.
+    package static let allCapabilities: Capabilities = [.alert, .badge, .sound, .background]
+
+    private enum CodingKeys: String, CodingKey {
+        case entries, badge, activities, handled, installs, lastNumber, lastActivityNumber
+        case allowed = "capabilities"
+    }
 
     package init() {}
 

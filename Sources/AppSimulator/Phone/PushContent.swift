@@ -26,7 +26,7 @@ package struct PushContent: Hashable, Sendable {
     /// The part for a Live Activity; `nil` if the payload has none.
     package private(set) var activity: LiveActivityPush?
     /// The whole payload; an empty object for a text that is none.
-    package private(set) var payload: [String: JSONValue] = [:]
+    package internal(set) var payload: [String: JSONValue] = [:]
     /// The members that cannot be used, in words.
     package private(set) var problems: [String] = []
     /// The file that the notification service extension has attached; `nil` for none.

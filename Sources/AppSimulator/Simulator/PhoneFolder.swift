@@ -26,6 +26,8 @@ package final class PhoneFolder: Sendable {
     /// The folder in which an installation of the app keeps its values. Each has its own, so that work of an app that was
     /// removed can do no harm.
     package func appFolder(install: Int) -> String { "\(self.path)/app-\(install)" }
+    /// The folder with the attachments of an installation of the app.
+    package static func attachments(of appFolder: String) -> String { "\(appFolder)/attachments" }
     private var phoneFile: String { "\(self.path)/phone.json" }
 
     /// Returns the notification centre of the last run; an empty one before the first.
@@ -47,6 +49,21 @@ package final class PhoneFolder: Sendable {
         guard let data = try? JSONEncoder().encode(center), DurableFile.replace(self.phoneFile, Array(data)) else {
             throw PhoneError("\(self.phoneFile) cannot be written: \(DurableFile.lastError)")
         }
+    }
+
+    /// Returns the names of the attachments that an installation of the app keeps.
+    func attachments(install: Int) -> Set<String> {
+        let folder = Self.attachments(of: self.appFolder(install: install))
+        return Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+    }
+
+    /// Returns the name of an attachment's file.
+    static func name(of attachment: String) -> String { URL(filePath: attachment).lastPathComponent }
+
+    /// Removes an attachment by its name.
+    func removeAttachment(_ name: String, install: Int) {
+        let folder = Self.attachments(of: self.appFolder(install: install))
+        try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
     }
 
     /// Removes everything that an installation of the app keeps.

@@ -9,7 +9,6 @@ struct ServiceExtension: Sendable {
     let badge: BadgeCount
     /// The folder for attachments.
     let folder: URL
-    let app: String
 
     /// Changes the content of a notification before it is shown, and returns it with what was done.
     func extend(_ content: PushContent) async -> (content: PushContent, events: [SimulatorEvent]) {
@@ -18,11 +17,7 @@ struct ServiceExtension: Sendable {
         }
         var done: [String] = []
         var events: [SimulatorEvent] = []
-        let opened = self.keys.open(received, app: self.app)
-        if let failure = opened.failure {
-            events.append(Self.problem("the placeholder is shown, as the content cannot be opened: \(failure)"))
-        }
-        let notification = opened.notification
+        let notification = await self.martlet.receive(received, .serviceExtension).notification
         let wasOpened = notification != received
         if wasOpened { done.append("decrypted") }
         var extended = wasOpened ? PushContent(notification, in: content.payload) : content
@@ -47,7 +42,6 @@ struct ServiceExtension: Sendable {
         } catch {
             events.append(Self.problem("there is no attachment: \(error)"))
         }
-        _ = await self.martlet.receive(notification, .serviceExtension)
         let text = done.isEmpty ? "nothing to change" : done.joined(separator: ", ")
         let changes = PushSupport.JSONValue.array(done.map { .string($0) })
         events.append(SimulatorEvent(.extension, text, ["changes": changes]))
@@ -62,7 +56,7 @@ struct ServiceExtension: Sendable {
 extension PushContent {
     /// Makes the content that an extension sets in place of what a payload says: that of the opened notification.
     ///
-    /// Members of the payload that no notification replaces stay, but for the encrypted text.
+    /// The payload stays as it came: the app opens it again.
     init(_ notification: MartletKit.ReceivedNotification, in payload: [String: PushSupport.JSONValue]) {
         var members = payload
         var aps: [String: PushSupport.JSONValue] = [:]
@@ -75,11 +69,7 @@ extension PushContent {
         aps["category"] = notification.category?.json
         aps["thread-id"] = notification.threadID?.json
         members["aps"] = .object(aps)
-        if case .object(var martlet)? = payload["martlet"] {
-            martlet["sealed"] = nil
-            members["martlet"] = .object(martlet)
-        }
-        for (name, value) in notification.data { members[name] = try? PushSupport.JSONValue(parsing: value.json) }
         self.init(payload: (try? PushSupport.JSONValue.object(members).text) ?? Data())
+        self.payload = payload
     }
 }

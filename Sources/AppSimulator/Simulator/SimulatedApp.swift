@@ -38,8 +38,7 @@ struct SimulatedApp: Sendable {
             martlet: Martlet(settings, storage: storage, transport: configuration.transport, report: report),
             keys: EncryptionKeys(storage: storage),
             badge: BadgeCount(storage: storage),
-            folder: URL(filePath: folder).appending(path: "attachments"),
-            app: configuration.app
+            folder: URL(filePath: PhoneFolder.attachments(of: folder))
         )
         self.router = try configuration.routes.map { try ScreenRouter(rules: $0) }
     }
@@ -51,14 +50,19 @@ struct SimulatedApp: Sendable {
     }
 
     /// Hands a notification to the app.
-    func receive(_ payload: [String: PushSupport.JSONValue], _ arrival: Arrival) async {
-        guard let notification = Self.notification(payload) else { return }
-        _ = await self.martlet.receive(notification, arrival)
+    /// - Returns: The notification, opened if it was encrypted; `nil` for one that the library does not read.
+    @discardableResult
+    func receive(
+        _ payload: [String: PushSupport.JSONValue],
+        _ arrival: Arrival
+    ) async -> MartletKit.ReceivedNotification? {
+        guard let notification = Self.notification(payload) else { return nil }
+        return await self.martlet.receive(notification, arrival).notification
     }
 
     /// Returns the screen that a notification opens; `nil` without rules, and if it asks for none.
-    func opening(_ payload: [String: PushSupport.JSONValue]) -> ScreenRouter.Opening? {
-        Self.notification(payload).flatMap { self.router?.opening($0) }
+    func opening(_ notification: MartletKit.ReceivedNotification) -> ScreenRouter.Opening? {
+        self.router?.opening(notification)
     }
 
     /// Returns the provider's id of a notification; `nil` if its payload has none.

@@ -6,7 +6,7 @@ import PushSupport
 extension Simulator {
     /// Carries out a command of the user.
     /// - Returns: The text that it prints, and the same as JSON; `nil` for none.
-    /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that was in vain.
+    /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
     package func perform(_ command: PhoneCommand) async throws -> SimulatorAnswer? {
         switch command {
         case .list: return SimulatorAnswer(lines: self.center.lines, json: self.center.json)
@@ -29,11 +29,9 @@ extension Simulator {
         case .optOut(let category): try await self.prefer { $0.optOuts.insert(category) }
         case .optIn(let category): try await self.prefer { $0.optOuts.remove(category) }
         case .quiet(let times):
-            try await self.prefer { preferences in
-                preferences.quietHours = times.flatMap { NotificationPreferences.QuietHours(from: $0.from, to: $0.to) }
-            }
-        case .deny(let capability): try await self.allow { $0.remove(capability) }
-        case .allow(let capability): try await self.allow { $0.insert(capability) }
+            try await self.prefer { $0.quietHours = times }
+        case .deny(let capability): try await self.allow { $0.subtract(capability) }
+        case .allow(let capability): try await self.allow { $0.formUnion(capability) }
         case .flush: await self.synchronize()
         case .wait(let name, let count, let seconds): try await self.wait(for: name, count: count, seconds: seconds)
         case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
@@ -55,11 +53,12 @@ extension Simulator {
 
     private func status() async -> SimulatorAnswer {
         let status = await self.app.martlet.status()
-        let permissions = PhoneCapability.allCases.filter { self.center.capabilities.contains($0) }.map(\.rawValue)
+        let permissions = self.center.capabilities.names
         let optOuts = status?.preferences.optOuts.sorted() ?? []
         let hours = status?.preferences.quietHours.map { "\($0.from) to \($0.to)" }
         let rows: [(String, String?)] = [
             ("installation", status?.installation.uuidString), ("device token", self.deviceToken),
+            ("activity token", self.activityToken.map { "\($0) (\(self.center.activityTokenKind.rawValue))" }),
             ("registered", status.map { $0.isConfirmed ? "yes" : "not yet" }),
             ("app is", self.isInForeground ? "in the foreground" : "in the background"),
             ("allowed", permissions.joined(separator: ", ")), ("opted out of", optOuts.joined(separator: ", ")),
@@ -70,6 +69,8 @@ extension Simulator {
         }
         let json: [String: PushSupport.JSONValue?] = [
             "installation": status?.installation.uuidString.json, "deviceToken": self.deviceToken?.json,
+            "activityToken": self.activityToken?.json,
+            "activityTokenKind": self.activityToken.map { _ in self.center.activityTokenKind.rawValue.json },
             "isRegistered": status.map { .bool($0.isConfirmed) }, "isInForeground": .bool(self.isInForeground),
             "allowed": .array(permissions.map { .string($0) }), "optOuts": .array(optOuts.map { .string($0) }),
             "quietHours": status?.preferences.quietHours.map {
@@ -80,13 +81,14 @@ extension Simulator {
     }
 
     private func setBadge(_ number: Int) throws {
+        let badge: Int
         do {
             // The extension counts from here.
-            _ = try self.app.serviceExtension.badge.apply(.set(number))
+            badge = try self.app.serviceExtension.badge.apply(.set(number))
         } catch {
             throw PhoneError("the badge cannot be kept: \(ErrorDescription.of(error))")
         }
-        self.log.report(self.center.setBadge(number))
+        self.log.report(self.center.setBadge(badge))
         self.keep()
     }
 
@@ -96,14 +98,13 @@ extension Simulator {
         try await self.comeForward()
         self.lastOpened = entry
         self.log.report(SimulatorEvent(.opened, entry))
-        self.show(entry)
-        await self.app.receive(entry.payload, .opened)
+        if let notification = await self.app.receive(entry.payload, .opened) { self.show(notification) }
         await self.synchronize()
     }
 
     /// Reports the screen that a notification opens.
-    private func show(_ entry: NotificationEntry) {
-        guard let opening = self.app.opening(entry.payload) else { return }
+    private func show(_ notification: MartletKit.ReceivedNotification) {
+        guard let opening = self.app.opening(notification) else { return }
         let values = opening.values.sorted { $0.key < $1.key }.map { "\($0): \(PhoneText.plain($1))" }
         let refusal = opening.refusal.map { ", the fallback: \($0)" } ?? ""
         self.log.report(
@@ -152,7 +153,7 @@ extension Simulator {
         try await self.app.martlet.updateProfile(self.profile)
     }
 
-    private func allow(_ change: (inout Set<PhoneCapability>) -> Void) async throws {
+    private func allow(_ change: (inout Capabilities) -> Void) async throws {
         change(&self.center.capabilities)
         self.keep()
         try await self.app.martlet.updateProfile(self.profile)
@@ -170,12 +171,14 @@ extension Simulator {
 
     /// Removes the app and installs it again: nothing of it is left, and its device token is another one.
     private func reinstall() async throws {
-        try await self.services.removeApp(self.identity)
+        try await self.services.removeApp(self.identity, self.configuration.app)
+        if self.activityToken != nil { try await self.services.removeApp(self.identity, self.activityTopic) }
         await self.end()
         try self.folder.removeApp(install: self.center.installs)
         self.center.removeApp()
         self.keep()
         (self.deviceToken, self.lastOpened, self.isInForeground) = (nil, nil, false)
+        self.attachments = []
         self.app = try Self.app(self.configuration, self.folder, install: self.center.installs, self.log)
         await self.launch()
     }

@@ -27,6 +27,14 @@ package actor Simulator: Service {
     private(set) var identity: DeviceIdentity
     var app: SimulatedApp
     var deviceToken: String?
+    /// The token for Live Activities, and the kind as which the app has registered it last.
+    var activityToken: String?
+    var activityKind: MartletKit.TokenKind?
+    /// The names of the attachments on disk.
+    var attachments: Set<String>
+    /// The phone while it is connected, and the broadcast channels that it follows.
+    var device: Device?
+    var channels: Set<String> = []
     var isInForeground = false
     var lastOpened: NotificationEntry?
     /// The connection to the push service, and the work on what arrives.
@@ -50,7 +58,9 @@ package actor Simulator: Service {
     ) throws {
         (self.configuration, self.folder, self.identity) = (configuration, folder, identity)
         (self.services, self.logger) = (services, logger)
-        self.center = try folder.loadCenter()
+        let center = try folder.loadCenter()
+        self.center = center
+        self.attachments = folder.attachments(install: center.installs)
         self.log = EventLog(tally: self.tally, print: print)
         self.app = try Self.app(configuration, folder, install: self.center.installs, self.log)
     }
@@ -79,6 +89,9 @@ package actor Simulator: Service {
     /// Launches the app, and connects the phone.
     func launch() async {
         let device = Device(identity: self.identity, configuration: self.configuration.device, logger: self.logger)
+        (self.device, self.channels) = (device, [])
+        (self.activityToken, self.activityKind) = (nil, nil)
+        self.log.launched(registering: [.alert, self.center.activityTokenKind])
         // The session outlives the command that begins it.
         self.session = Task.detached { [self] in
             await withTaskGroup(of: Void.self) { group in
@@ -104,6 +117,7 @@ package actor Simulator: Service {
         } catch {
             self.log.problem("\(error)")
         }
+        self.followChannels()
         self.advance()
     }
 
@@ -115,36 +129,46 @@ package actor Simulator: Service {
         self.session = nil
     }
 
-    /// Obtains the device token, and has the app register it.
+    /// Obtains the device tokens, and has the app register them.
     private func register(_ device: Device) async {
+        guard let token = await self.token(of: self.configuration.app, device) else { return }
+        (self.deviceToken, self.identity) = (token, device.identity)
+        do {
+            try self.services.save(device.identity)
+            let text = "device token \(token.prefix(16))… (\(token.utf8.count / 2) bytes)"
+            self.log.report(SimulatorEvent(.connected, text, ["deviceToken": token.json]))
+            try await self.app.martlet.register(token: Self.bytes(of: token))
+        } catch {
+            self.log.problem("the device token is not registered: \(ErrorDescription.of(error))")
+        }
+        self.activityToken = await self.token(of: self.activityTopic, device)
+        if self.activityToken == nil { self.log.abandon(self.center.activityTokenKind) }
+        await self.registerActivityToken()
+        if await self.app.martlet.status()?.isConfirmed == true { self.log.confirmed() }
+    }
+
+    /// Returns the device token of a topic; `nil` if there is none, or the phone ends.
+    private func token(of topic: String, _ device: Device) async -> String? {
         while !Task.isCancelled {
             do {
-                let token = try await device.deviceToken(for: self.configuration.app)
-                guard let bytes = DeviceToken(hex: token).map({ Data($0.bytes) }) else { return }
-                self.deviceToken = token
-                self.identity = device.identity
-                try self.services.save(device.identity)
-                let text = "device token \(token.prefix(16))… (\(bytes.count) bytes)"
-                self.log.report(SimulatorEvent(.connected, text, ["deviceToken": token.json]))
-                try await self.app.martlet.register(token: bytes)
-                if await self.app.martlet.status()?.isConfirmed == true {
-                    // Nothing is sent then, and who waits for it should not wait in vain.
-                    self.log.report(SimulatorEvent(.registered, "the provider has this installation already"))
-                }
-                return
+                return try await device.deviceToken(for: topic)
             } catch is CancellationError {
-                return
+                return nil
             } catch DeviceError.topicNotRegistered {
-                let text = "the push service knows no app \(self.configuration.app): add it there first"
-                return self.log.problem(text)
+                self.log.problem("the push service knows no app \(topic): add it there first")
+                return nil
             } catch {
                 self.log.problem("no device token: \(ErrorDescription.of(error))")
             }
         }
+        return nil
     }
 
+    /// Returns the bytes of a token in hexadecimal; none for a text that is none, which the app's library refuses.
+    static func bytes(of token: String) -> Data { DeviceToken(hex: token).map { Data($0.bytes) } ?? Data() }
+
     var profile: DeviceProfile {
-        var profile = DeviceProfile.current(capabilities: Capabilities(self.center.capabilities))
+        var profile = DeviceProfile.current(capabilities: self.center.capabilities)
         profile.locale = self.configuration.locale ?? profile.locale
         profile.timeZone = self.configuration.timeZone ?? profile.timeZone
         profile.appVersion = self.configuration.appVersion ?? profile.appVersion
@@ -161,6 +185,7 @@ package actor Simulator: Service {
         case .runExtension(let content):
             let (extended, events) = await self.app.serviceExtension.extend(content)
             for event in events { self.log.report(event) }
+            if let attachment = extended.attachment { self.attachments.insert(PhoneFolder.name(of: attachment)) }
             await self.deliver(extended, of: push)
         }
     }
@@ -173,6 +198,9 @@ package actor Simulator: Service {
             switch event {
             case .shown(let entry, _) where self.isInForeground: await self.app.receive(entry.payload, .foreground)
             case .woken(let content, _): await self.app.receive(content.payload, .background)
+            case .activity:
+                await self.registerActivityToken()
+                self.followChannels()
             default: break
             }
         }
@@ -194,8 +222,15 @@ package actor Simulator: Service {
         }
     }
 
-    /// Keeps the phone's state for the next run.
+    /// Keeps the phone's state for the next run, and removes the attachments of notifications that have left the list.
     func keep() {
+        if !self.attachments.isEmpty {
+            let kept = Set(self.center.entries.compactMap { $0.attachment.map(PhoneFolder.name) })
+            for name in self.attachments.subtracting(kept) {
+                self.folder.removeAttachment(name, install: self.center.installs)
+            }
+            self.attachments.formIntersection(kept)
+        }
         do {
             try self.folder.save(self.center)
         } catch {

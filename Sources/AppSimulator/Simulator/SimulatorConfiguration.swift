@@ -21,8 +21,8 @@ package struct SimulatorConfiguration: Sendable {
     package var userProof: String?
     /// The categories that the app has registered.
     package var categories: [NotificationCategory] = []
-    /// The carrier of the app's requests. Default `URLSession`.
-    package var transport: any MartletTransport = URLSessionTransport()
+    /// The carrier of the app's requests.
+    package var transport: any MartletTransport = HTTPClientTransport()
     /// The text of the rule file for screens; `nil` for none.
     package var routes: Data?
 
@@ -35,12 +35,12 @@ package struct SimulatorConfiguration: Sendable {
 package struct PhoneServices: Sendable {
     /// Keeps the identity of the device for the next run.
     package let save: @Sendable (DeviceIdentity) throws -> Void
-    /// Tells the push service that the app is gone from a device, which ends its device tokens.
-    package let removeApp: @Sendable (DeviceIdentity) async throws -> Void
+    /// Tells the push service that a topic of the app is gone from a device, which ends its device token.
+    package let removeApp: @Sendable (_ device: DeviceIdentity, _ topic: String) async throws -> Void
 
     package init(
         save: @escaping @Sendable (DeviceIdentity) throws -> Void,
-        removeApp: @escaping @Sendable (DeviceIdentity) async throws -> Void
+        removeApp: @escaping @Sendable (_ device: DeviceIdentity, _ topic: String) async throws -> Void
     ) {
         (self.save, self.removeApp) = (save, removeApp)
     }

@@ -12,11 +12,16 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
     public static let background = Capabilities(rawValue: 8)
 
     /// The words of the API.
-    var names: [String] {
-        let all: [(Capabilities, String)] = [
-            (.alert, "alert"), (.badge, "badge"), (.sound, "sound"), (.background, "background"),
-        ]
-        return all.compactMap { self.contains($0) ? $1 : nil }
+    private static let words: [(Capabilities, String)] = [
+        (.alert, "alert"), (.badge, "badge"), (.sound, "sound"), (.background, "background"),
+    ]
+
+    /// The words of the API for these.
+    package var names: [String] { Self.words.compactMap { self.contains($0) ? $1 : nil } }
+
+    /// Makes the capabilities that the API's words name. Other words count for nothing.
+    package init(names: [String]) {
+        self.init(Self.words.compactMap { names.contains($1) ? $0 : nil })
     }
 }
 

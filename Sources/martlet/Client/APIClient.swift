@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 import PushSupport
+import PushTypes
 import Synchronization
 
 /// A client of the provider's API and of a gateway's admin API.
@@ -16,15 +17,27 @@ struct APIClient: Sendable {
     /// The longest response that is kept, in bytes.
     static let maximumResponseLength = 4 * 1024 * 1024
 
-    /// The HTTP clients by the authorities that they trust besides the system's.
-    private static let clients = Mutex<[String?: HTTPClient]>([:])
+    /// The way to a server: the authority that is trusted besides the system's, and the proxy.
+    private struct Route: Hashable {
+        let authority: String?
+        let proxy: ProxyEndpoint?
+    }
 
-    /// Returns the client that trusts an authority. It reports at once that nothing listens, instead of trying again
-    /// until the time is up.
-    private static func http(trusting authority: String?) throws -> HTTPClient {
+    /// The HTTP clients by their route.
+    private static let clients = Mutex<[Route: HTTPClient]>([:])
+
+    /// Returns the client of a route. It reports at once that nothing listens, instead of trying again until the time is
+    /// up.
+    private static func http(_ route: Route) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
-        if let authority {
+        configuration.proxy = route.proxy.map { proxy in
+            let authorization = proxy.user.map {
+                HTTPClient.Authorization.basic(username: $0, password: proxy.password ?? "")
+            }
+            return .server(host: proxy.host, port: proxy.port, authorization: authorization)
+        }
+        if let authority = route.authority {
             guard let roots = try? NIOSSLCertificate.fromPEMBytes(Array(authority.utf8)), !roots.isEmpty else {
                 throw SettingsError("api.authority: the file holds no certificate in PEM")
             }
@@ -33,9 +46,9 @@ struct APIClient: Sendable {
             configuration.tlsConfiguration = tls
         }
         return Self.clients.withLock { clients in
-            if let known = clients[authority] { return known }
+            if let known = clients[route] { return known }
             let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-            clients[authority] = client
+            clients[route] = client
             return client
         }
     }
@@ -51,11 +64,18 @@ struct APIClient: Sendable {
     /// - Parameters:
     ///   - baseURL: The URL without a path; a slash at its end is dropped.
     ///   - authority: The certificates, in PEM, that the client trusts besides the system's.
+    ///   - proxy: The HTTP proxy that passes the requests on; `nil` for none.
     /// - Throws: ``SettingsError`` for an authority that is not PEM.
-    init(baseURL: String, apiKey: String? = nil, role: Role = .provider, authority: String? = nil) throws {
+    init(
+        baseURL: String,
+        apiKey: String? = nil,
+        role: Role = .provider,
+        authority: String? = nil,
+        proxy: ProxyEndpoint? = nil
+    ) throws {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         (self.apiKey, self.role) = (apiKey, role)
-        self.http = try Self.http(trusting: authority)
+        self.http = try Self.http(Route(authority: authority, proxy: proxy))
     }
 
     /// Indicates whether a text is the URL of a server: `http` or `https`, a host and perhaps a port.

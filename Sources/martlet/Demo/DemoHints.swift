@@ -4,7 +4,8 @@ import PushSupport
 
 extension DemoLoop {
     /// Returns the commands that are printed to be tried while the demo runs, with a provider token that is valid now.
-    func hints() throws -> String {
+    /// - Parameter notification: The id of the first notification.
+    func hints(notification: String) throws -> String {
         let (ports, app) = (self.gatewayPorts, Self.bundleID)
         var token = ProviderTokenSigner(
             key: try ProviderKey(teamID: Self.teamID, keyID: Self.keyID, pem: self.privateKey)
@@ -32,6 +33,9 @@ extension DemoLoop {
 
             # what happened with the user's newest notifications, from the request to the screen
             martlet timeline --user \(Self.user) --app \(app) --server \(self.providerURL) --api-key \(self.apiKey)
+
+            # the receipts of the first notification: delivered, shown, opened
+            martlet notification export-receipts \(notification) --app \(app) --server \(self.providerURL) --api-key \(self.apiKey)
 
             # what the gateway did with it
             curl -s http://127.0.0.1:\(ports.admin)/v1/devices/\(self.deviceID)/events

@@ -95,7 +95,7 @@ struct DemoLoop: Sendable {
         self.userSecret = secret.stringValue ?? ""
         self.narrator.report(
             .provider,
-            "takes receipts; has a public key for the app and a user secret for its back end"
+            "accepts receipts; created a public key for the app and a user secret for its back end"
         )
     }
 

@@ -57,9 +57,9 @@ struct DemoRun: Service {
             let simulator = try await loop.startPhone(start)
             return (loop, simulator)
         }
-        try await Self.within(Self.deadline) { try await self.sendFirst(loop, simulator) }
+        let notification = try await Self.within(Self.deadline) { try await self.sendFirst(loop, simulator) }
         guard !self.endsAfterDelivery else { return }
-        StandardOutput.line(try loop.hints())
+        StandardOutput.line(try loop.hints(notification: notification))
         try await self.continue(simulator)
     }
 
@@ -75,7 +75,8 @@ struct DemoRun: Service {
     }
 
     /// Sends one notification and follows it to the screen and back.
-    private func sendFirst(_ loop: DemoLoop, _ simulator: Simulator) async throws {
+    /// - Returns: Its id.
+    private func sendFirst(_ loop: DemoLoop, _ simulator: Simulator) async throws -> String {
         let narrator = loop.narrator
         let request = APIRequest.post("apps", DemoLoop.bundleID, "notifications").body([
             "to": ["user": DemoLoop.user.json], "alert": ["title": "Hello", "body": "This went all the way round."],
@@ -96,6 +97,7 @@ struct DemoRun: Service {
         let timeline = try await loop.provider.send(APIRequest(.get, ["timeline"]).query([("apnsId", apnsID)]))
         guard !timeline["timelines"].elements.isEmpty else { throw SettingsError("the provider has no timeline of it") }
         StandardOutput.line("\n\(TimelineText.of(timeline))\n")
+        return id
     }
 
     /// Returns the gateway's events of a notification, oldest first, once the device's acknowledgement is among them.

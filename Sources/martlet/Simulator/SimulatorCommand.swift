@@ -39,13 +39,14 @@ struct SimulatorCommand: AsyncParsableCommand {
 
         let settings = try await self.common.settings([self.app, self.flags, self.admin])
         let admin = GatewaySettings.Admin.url(settings)
-        let log = LogConfiguration(settings, defaultLevel: .error)
+        // A push service that cannot be reached is a warning of the device.
+        let log = LogConfiguration(settings, defaultLevel: .warning)
         let configuration = try SimulatorSettings.configuration(settings)
         let printer = SimulatorPrinter(asJSON: self.json)
         let simulator = try await Self.simulator(
             configuration,
             directory: settings.text(SimulatorSettings.directory),
-            gateway: try APIClient(baseURL: admin, role: .gateway),
+            gateway: try APIClient(baseURL: admin, role: .gateway, proxy: configuration.device.proxy),
             logger: log.logger("device")
         ) { printer.print($0) }
         let console = SimulatorConsole(simulator: simulator, input: input, printer: printer)
@@ -55,7 +56,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     /// Makes the simulator of a folder; in an empty one a new device is activated.
     /// - Parameters:
     ///   - gateway: A client of the gateway's admin API.
-    ///   - print: Hears each event.
+    ///   - print: Receives each event.
     static func simulator(
         _ configuration: SimulatorConfiguration,
         directory: String,
@@ -66,14 +67,12 @@ struct SimulatorCommand: AsyncParsableCommand {
         do {
             let folder = try PhoneFolder(directory)
             let file = IdentityFile(path: folder.identityFile)
-            let activation = DeviceActivation(adminURL: gateway.baseURL)
+            let activation = DeviceActivation(adminURL: gateway.baseURL, proxy: configuration.device.proxy)
             let identity = try await file.loadOrCreate { try await activation.activate(name: "Martlet simulator") }
             let services = PhoneServices { identity in
                 try file.save(identity)
-            } removeApp: { identity in
-                try await gateway.send(
-                    APIRequest(.delete, ["devices", identity.deviceID, "topics", configuration.app])
-                )
+            } removeApp: { identity, topic in
+                try await gateway.send(APIRequest(.delete, ["devices", identity.deviceID, "topics", topic]))
             }
             return try Simulator(
                 configuration,

@@ -1,5 +1,6 @@
 import AppSimulator
 import Foundation
+import MartletKit
 import PushSupport
 import ServiceLifecycle
 
@@ -59,12 +60,19 @@ struct SimulatorConsole: Service {
             throw SettingsError("\(error)".printable, status: .unfinished)
         } catch let error as PhoneError {
             throw SettingsError("\(error)".printable)
+        } catch let error as MartletKit.Martlet.UsageError {
+            throw SettingsError("\(error)".printable)
         }
     }
 
     /// Sends what waits to be sent, and tells what is left for the next run.
     private func flush() async {
+        let note = Task {
+            try await Task.sleep(for: .seconds(1))
+            StandardError.line("sending what waits, within \(Simulator.flushTime.components.seconds) s")
+        }
         let waiting = await self.simulator.flush()
+        note.cancel()
         guard waiting > 0 else { return }
         StandardError.line("\(waiting) receipts wait: the next run with this folder sends them")
     }

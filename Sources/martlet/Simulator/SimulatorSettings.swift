@@ -27,6 +27,10 @@ enum SimulatorSettings: SettingSection {
         .help("Time zone of the phone, such as Europe/Berlin; that of the system where it is absent")
     static let appVersion = Setting("simulator.appVersion", flag: "app-version")
         .help("Version of the app, such as 2.10.1")
+    static let proxy = Setting("simulator.proxy", flag: "proxy", kind: .secret)
+        .help("HTTP proxy, as http://[USER:PASSWORD@]HOST:PORT")
+        .detail("It passes on everything: the device link, the activation and the app's requests to the provider.")
+        .detail("MARTLET_SIMULATOR_PROXY hides the password from process lists.")
     static let environment = Setting.choice(
         "simulator.environment",
         flag: "environment",
@@ -36,7 +40,7 @@ enum SimulatorSettings: SettingSection {
 
     static let settings = [
         provider, publicKey, gateway, directory, userProof, routes, categories, locale, timeZone, appVersion,
-        environment,
+        environment, proxy,
     ]
 
     /// Reads the configuration of a simulator.
@@ -53,6 +57,7 @@ enum SimulatorSettings: SettingSection {
         if let zone, TimeZone(identifier: zone) == nil {
             settings.reject(self.timeZone, "'\(zone.printable)' is no time zone such as Europe/Berlin")
         }
+        let proxy = try settings.proxy(self.proxy)
         try settings.check()
         guard let app = settings.string(AppSettings.app), !app.isEmpty else {
             throw SettingsError("name the app: --app, MARTLET_API_APP or api.app", status: .usage)
@@ -69,9 +74,11 @@ enum SimulatorSettings: SettingSection {
         } catch {
             throw SettingsError("\(error)", status: .usage)
         }
-        let device = DeviceConfiguration(host: address.host, port: address.port ?? DeviceConfiguration().port)
+        var device = DeviceConfiguration(host: address.host, port: address.port ?? DeviceConfiguration().port)
+        device.proxy = proxy
         var configuration = SimulatorConfiguration(app: app, provider: url, publicKey: key, device: device)
         configuration.environment = environment
+        configuration.transport = HTTPClientTransport(proxy: proxy)
         configuration.userProof = settings.string(self.userProof)
         (configuration.locale, configuration.timeZone) = (settings.string(self.locale), zone)
         configuration.appVersion = settings.string(self.appVersion)

@@ -1,3 +1,4 @@
+import MartletKit
 import Testing
 
 @testable import AppSimulator
@@ -42,9 +43,9 @@ import Testing
                 "this is 'action N ID [TEXT]': chooses an action of notification N, with a text if it asks for one"
             ),
             ("badge -1", "'-1' is no number of 0 or more"), ("quiet 22:00", "this is 'quiet FROM TO'"),
-            ("quiet 24:00 07:00", "'24:00' is no time from 00:00 to 23:59"),
-            ("quiet 7:00 08:00", "'7:00' is no time from 00:00 to 23:59"),
-            ("quiet 07:00 07:00", "quiet hours from 07:00 to 07:00 have no length"),
+            ("quiet 24:00 07:00", "'24:00 07:00' are no two different times from 00:00 to 23:59"),
+            ("quiet 7:00 08:00", "'7:00 08:00' are no two different times from 00:00 to 23:59"),
+            ("quiet 07:00 07:00", "'07:00 07:00' are no two different times from 00:00 to 23:59"),
             ("deny everything", "'everything' is none of alerts, badge, sound, background"),
             ("login", "this is 'login USER-PROOF'"),
             ("wait", "this is 'wait EVENT"), ("wait sunset", "'sunset' is no event: these are connected"),

@@ -1,4 +1,5 @@
 import Foundation
+import MartletKit
 import PushSupport
 import Testing
 
@@ -8,12 +9,17 @@ import Testing
     private var phone = Phone()
 
     /// Delivers a push for a Live Activity. Times are seconds after the phone's clock.
-    private mutating func push(_ event: String, _ more: String = "", at time: Int = 0, channel: String? = nil)
-        -> [PhoneEvent]
-    {
+    private mutating func push(
+        _ event: String,
+        _ more: String = "",
+        attributes: String = #"{"n":1}"#,
+        at time: Int = 0,
+        channel: String? = nil
+    ) -> [PhoneEvent] {
         let seconds = Int(self.phone.now.timeIntervalSince1970) + time
         let start =
-            event == "start" ? #","attributes-type":"Order","attributes":{"n":1},"alert":{"title":"Order"}"# : ""
+            event == "start"
+            ? #","attributes-type":"Order","attributes":\#(attributes),"alert":{"title":"Order"}"# : ""
         return self.phone.receive(
             #"{"aps":{"event":"\#(event)","timestamp":\#(seconds)\#(start)\#(more)}}"#,
             type: "liveactivity",
@@ -93,6 +99,22 @@ import Testing
         #expect(self.push("update", #","content-state":{"s":1}"#, channel: "Y2g=").changes == [.updated])
         #expect(self.phone.center.activities.map(\.contentState.count) == [1, 0])
         #expect(self.push("update", channel: "b3RoZXI=").reasons == [.activityEnded])
+    }
+
+    @Test("The token is that of the activity that was started last and has not ended, and else starts one")
+    mutating func tokenKind() {
+        #expect(self.phone.center.activityTokenKind == .liveActivityStart)
+        _ = self.push("start")
+        _ = self.push("start", #","input-push-channel":"Y2g=""#)
+        #expect(self.phone.center.activityTokenKind == .liveActivityUpdate(activity: "Order-1"))
+        _ = self.push("start", attributes: #"{"id":"order-42"}"#)
+        #expect(self.phone.center.activityTokenKind == .liveActivityUpdate(activity: "order-42"))
+        _ = self.push("end")
+        #expect(self.phone.center.activityTokenKind == .liveActivityUpdate(activity: "Order-1"))
+        _ = self.push("end")
+        #expect(self.phone.center.activityTokenKind == .liveActivityStart)
+        _ = self.push("start", attributes: #"{"id":"\#(String(repeating: "x", count: 256))"}"#)
+        #expect(self.phone.center.activityTokenKind == .liveActivityUpdate(activity: "Order-4"))
     }
 
     @Test("Alerts and badges of Live Activities are no notifications")

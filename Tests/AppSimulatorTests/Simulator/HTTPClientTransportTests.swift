@@ -1,0 +1,109 @@
+import AppSimulator
+import Foundation
+import MartletKit
+import PushTesting
+import PushTypes
+import Testing
+
+@Suite("The transport of the simulated app", .timeLimit(.minutes(1))) struct HTTPClientTransportTests {
+    /// Sends a request to a server with a behaviour, and returns the response with the requests that it got.
+    private static func send(
+        _ behaviour: TestProxy.Behaviour,
+        deadline: Duration = .seconds(30)
+    ) async throws -> (response: TransportResponse, requests: [String]) {
+        let server = try await TestProxy.start(behaviour)
+        let request = TransportRequest(
+            method: "PUT",
+            url: try #require(URL(string: "http://127.0.0.1:\(server.port)/a")),
+            headers: ["authorization": "Bearer mk_public_x"],
+            body: Data("{}".utf8),
+            deadline: deadline,
+            maximumResponse: 1000
+        )
+        let result = await Result { try await HTTPClientTransport().send(request) }
+        let requests = server.requests
+        await server.stop()
+        return (try result.get(), requests)
+    }
+
+    private static func text(_ text: String) -> String { text.replacing("\n", with: "\r\n") }
+
+    @Test("A response has its status, its header in lower case and its body")
+    func response() async throws {
+        let head = "HTTP/1.1 429 Too Many Requests\nRetry-After: 7\nContent-Length: 2\nConnection: close\n\n{}"
+        let (response, requests) = try await Self.send(.answer(Self.text(head)))
+        #expect(response.status == 429 && response.headers["retry-after"] == "7" && response.body == Data("{}".utf8))
+        #expect(requests.first?.hasPrefix("PUT /a HTTP/1.1") == true)
+        #expect(requests.first?.contains("authorization: Bearer mk_public_x") == true)
+    }
+
+    @Test("A redirection is not followed, so that the key stays with its host")
+    func redirection() async throws {
+        let head = "HTTP/1.1 302 Found\nLocation: /elsewhere\nContent-Length: 0\nConnection: close\n\n"
+        let (response, requests) = try await Self.send(.answer(Self.text(head)))
+        #expect(response.status == 302 && requests.count == 1)
+    }
+
+    @Test("A response that is longer than allowed is cut off")
+    func length() async throws {
+        let head = Self.text("HTTP/1.1 200 OK\nContent-Length: 1001\nConnection: close\n\n")
+        await #expect(throws: TransportError.responseTooLarge) {
+            try await Self.send(.answer(head + String(repeating: "x", count: 1001)))
+        }
+    }
+
+    @Test(
+        "A server that says nothing ends with the deadline",
+        arguments: [TestProxy.Behaviour.silence, .answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{")]
+    )
+    func deadline(behaviour: TestProxy.Behaviour) async throws {
+        await #expect(throws: TransportError.deadlineExceeded) {
+            try await Self.send(behaviour, deadline: .milliseconds(300))
+        }
+    }
+
+    @Test("A server that is none of HTTP, goes away or is not there is an error in words")
+    func failures() async throws {
+        for behaviour in [TestProxy.Behaviour.answer("\u{1}\u{2}\r\n\r\n"), .close] {
+            await #expect(throws: (any Error).self) { try await Self.send(behaviour) }
+        }
+        let port = try RefusingPort()
+        let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
+        let error = await #expect(throws: (any Error).self) {
+            try await HTTPClientTransport().send(TransportRequest(method: "GET", url: url))
+        }
+        #expect(error.map { "\($0)" } == "Connection refused")
+    }
+
+    @Test("A proxy gets the whole URL and its own credentials")
+    func proxy() async throws {
+        let answer = TestProxy.Behaviour.answer("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        let proxy = try await TestProxy.start(answer)
+        let endpoint = ProxyEndpoint(host: "127.0.0.1", port: proxy.port, user: "push", password: "secret")
+        let url = try #require(URL(string: "http://push.example.com/v1"))
+        let response = try await HTTPClientTransport(proxy: endpoint).send(TransportRequest(method: "GET", url: url))
+        #expect(response.status == 204)
+        let request = try #require(proxy.requests.first)
+        #expect(request.hasPrefix("GET http://push.example.com/v1 HTTP/1.1"))
+        #expect(request.contains("proxy-authorization: Basic cHVzaDpzZWNyZXQ="))
+        await proxy.stop()
+    }
+
+    @Test("A caller that goes away ends the request")
+    func cancellation() async throws {
+        let task = Task { try await Self.send(.silence) }
+        task.cancel()
+        await #expect(throws: (any Error).self) { try await task.value }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// Keeps what a closure returns or throws.
+    fileprivate init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
