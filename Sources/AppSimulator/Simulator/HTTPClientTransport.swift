@@ -12,7 +12,7 @@ package import PushTypes
 package struct HTTPClientTransport: MartletTransport {
     private let configuration: HTTPClient.Configuration
 
-    /// - Parameter proxy: The HTTP proxy that passes the requests on; `nil` for none.
+    /// - Parameter proxy: The HTTP proxy that tunnels to the provider (CONNECT), with or without TLS; `nil` for none.
     package init(proxy: ProxyEndpoint? = nil) {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         // A refused connection fails at once, instead of being tried again until the deadline.

@@ -90,7 +90,7 @@ struct NotificationResponse: ResponseObject {
             .optional("outcomes", \.outcomes, "The recipients of a request with wait."),
             .optional("pending", \.pending, "The recipients of a request with wait that have no final state yet."),
             .optional("warnings", \.warnings),
-            .optional("receiptCounts", \.receiptCounts, "What became of it, as apps and the gateway report it."),
+            .optional("receiptCounts", \.receiptCounts, "The receipts by event, as apps and the gateway report them."),
         ]
 
     /// The members that do not change while the notification is sent, and its state.

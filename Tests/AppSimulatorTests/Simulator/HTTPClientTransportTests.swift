@@ -75,18 +75,19 @@ import Testing
         #expect(error.map { "\($0)" } == "Connection refused")
     }
 
-    @Test("A proxy gets the whole URL and its own credentials")
+    @Test("A proxy tunnels to the host for its own credentials")
     func proxy() async throws {
-        let answer = TestProxy.Behaviour.answer("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
-        let proxy = try await TestProxy.start(answer)
+        let server = try await TestProxy.start(.answer("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"))
+        let proxy = try await TestProxy.start(.tunnelFor(credentials: "cHVzaDpzZWNyZXQ="))
         let endpoint = ProxyEndpoint(host: "127.0.0.1", port: proxy.port, user: "push", password: "secret")
-        let url = try #require(URL(string: "http://push.example.com/v1"))
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/v1"))
         let response = try await HTTPClientTransport(proxy: endpoint).send(TransportRequest(method: "GET", url: url))
-        #expect(response.status == 204)
-        let request = try #require(proxy.requests.first)
-        #expect(request.hasPrefix("GET http://push.example.com/v1 HTTP/1.1"))
-        #expect(request.contains("proxy-authorization: Basic cHVzaDpzZWNyZXQ="))
+        #expect(response.status == 200)
+        #expect(try #require(proxy.requests.first).hasPrefix("CONNECT 127.0.0.1:\(server.port) HTTP/1.1"))
+        #expect(try #require(server.requests.first).hasPrefix("GET /v1 HTTP/1.1"))
+        #expect(server.requests.first?.lowercased().contains("proxy-authorization") == false)
         await proxy.stop()
+        await server.stop()
     }
 
     @Test("A caller that goes away ends the request")
