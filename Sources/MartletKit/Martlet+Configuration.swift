@@ -82,7 +82,7 @@ extension Martlet {
         case refused(member: String?, code: String, message: String)
         /// The user is not attached: ask the app's back end for a proof for this installation and attach the user with it.
         case userProofNeeded(installation: UUID, reason: String)
-        /// What waits is tried again after a time.
+        /// A try failed, and the next comes after a time.
         case retry(Waiting, after: Duration, reason: String)
         case receiptsSent(count: Int)
         case receiptsDropped(count: Int, reason: String)
