@@ -69,7 +69,7 @@ public actor Martlet {
     /// Sends everything that can be sent now, and returns when that is done.
     ///
     /// It is called for every change and after every wait by itself. Call it where the system gives the app time, such as in
-    /// a background task. A cancelled task ends its wait at once; what is being sent goes on.
+    /// a background task. A cancelled task ends its wait at once; a request in flight continues.
     /// - Parameter limit: The longest wait; `nil` for as long as it takes.
     public func synchronize(within limit: Duration? = nil) async {
         self.isDue = true
@@ -141,7 +141,7 @@ extension Martlet {
         let lost = "the state is damaged: this is a new installation, and receipts are off until the app allows them"
         self.report(.storageFailed(reason: lost))
         var state = RegistrationState(installation: self.surroundings.uuid(), target: "", key: self.configuration.key)
-        // Nobody knows any more what the user allowed.
+        // The user's consent is lost with the state.
         state.receiptPrivacy = .none
         return state
     }

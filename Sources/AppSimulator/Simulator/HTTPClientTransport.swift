@@ -28,19 +28,10 @@ package struct HTTPClientTransport: MartletTransport {
 
     package func send(_ request: TransportRequest) async throws -> TransportResponse {
         do {
-            return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
-                group.addTask {
-                    try await HTTPClient.withHTTPClient(configuration: self.configuration) { client in
-                        try await Self.exchange(request, client)
-                    }
+            return try await request.withDeadline {
+                try await HTTPClient.withHTTPClient(configuration: self.configuration) { client in
+                    try await Self.exchange(request, client)
                 }
-                group.addTask {
-                    try await Task.sleep(for: request.deadline)
-                    throw TransportError.deadlineExceeded
-                }
-                defer { group.cancelAll() }
-                guard let response = try await group.next() else { throw TransportError.noHTTPResponse }
-                return response
             }
         } catch is NIOTooManyBytesError {
             throw TransportError.responseTooLarge

@@ -22,16 +22,7 @@ public struct URLSessionTransport: MartletTransport {
         let (task, events) = self.exchanges.begin(http)
         defer { task.cancel() }
         let maximum = request.maximumResponse
-        return try await withThrowingTaskGroup(of: TransportResponse.self) { group in
-            group.addTask { try await Self.collect(events, maximum: maximum) }
-            group.addTask {
-                try await Task.sleep(for: request.deadline)
-                throw TransportError.deadlineExceeded
-            }
-            defer { group.cancelAll() }
-            guard let response = try await group.next() else { throw TransportError.noHTTPResponse }
-            return response
-        }
+        return try await request.withDeadline { try await Self.collect(events, maximum: maximum) }
     }
 
     /// Returns the response that an exchange's events make.

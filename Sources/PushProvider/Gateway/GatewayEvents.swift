@@ -158,7 +158,7 @@ package struct GatewayEvents: Sendable {
         switch error {
         case let error as GatewayEventsFailure: error.description
         case is NIOTooManyBytesError: "its response is longer than \(Self.maximumLength) bytes"
-        case is HTTPClientError: "\((error as? HTTPClientError)?.shortDescription ?? "no response")"
+        case let error as HTTPClientError: error.shortDescription
         default: ErrorDescription.of(error)
         }
     }

@@ -1,3 +1,4 @@
+import NIOCore
 import PushStore
 
 /// The batches of receipts that wait to be written, in the order of each app, with the apps in turn.
@@ -13,9 +14,7 @@ struct ReceiptQueue<Ticket> {
     /// The batches of one app.
     private struct Lane {
         var app: String
-        var elements: [Element] = []
-        /// The number of elements that were taken.
-        var taken = 0
+        var elements = CircularBuffer<Element>()
         /// The number of receipts that wait.
         var receipts = 0
     }
@@ -51,18 +50,11 @@ struct ReceiptQueue<Ticket> {
         var (next, receipts) = ([Element](), 0)
         while receipts < self.limits.transaction, !self.lanes.isEmpty {
             var lane = self.lanes.removeFirst()
-            let element = lane.elements[lane.taken]
-            lane.taken += 1
+            guard let element = lane.elements.popFirst() else { continue }
             lane.receipts -= element.batch.entries.count
             receipts += element.batch.entries.count
             next.append(element)
-            guard lane.taken < lane.elements.endIndex else { continue }
-            // What was taken is given back from time to time, so that taking costs the same for a long lane.
-            if lane.taken * 2 > lane.elements.count {
-                lane.elements.removeFirst(lane.taken)
-                lane.taken = 0
-            }
-            self.lanes.append(lane)
+            if !lane.elements.isEmpty { self.lanes.append(lane) }
         }
         self.count -= receipts
         return next

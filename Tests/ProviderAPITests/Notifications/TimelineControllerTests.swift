@@ -91,7 +91,7 @@ import Testing
             let steps = timelines.first?["steps"].elements ?? []
             #expect(steps.suffix(2).compactMap { $0["event"].stringValue } == ["tried", "waits"])
             #expect(steps.dropLast().last?["text"].stringValue?.contains("ServiceUnavailable") == true)
-            // A page has no more than its limit, and the next one goes on with what has a state.
+            // A page has no more than its limit, and the next one continues with those that have a state.
             let path = "/v1/timeline?user=alice&app=\(Vectors.bundleID)&limit=1"
             let first = try await provider.api.get(path).json
             #expect(first["timelines"].elements.map { $0["notification"] } == [answer.json["id"]])

@@ -110,7 +110,7 @@ struct ReceiptTransaction {
             let earlier = try self.earlier(notification, other, event)
             guard !earlier.isEmpty else { continue }
             guard found.isCounted, other > 0 else { return (other, earlier) }
-            // What the installation wants to be kept as a count becomes one.
+            // The stricter level turns the earlier receipts of the device into counts.
             try Self.round(notification, other, event: event, to: found.subject, in: self.database)
             return (found.subject, earlier)
         }
