@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -118,10 +119,10 @@ struct InstallationsController: Controller {
     }
 
     /// Compares secrets in a time that does not depend on where they differ.
-    private static func isEqual(_ text: String, _ secret: String) -> Bool {
-        let (left, right) = (Array(text.utf8), Array(secret.utf8))
-        guard left.count == right.count else { return false }
-        return zip(left, right).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
+    static func isEqual(_ text: String, _ secret: String) -> Bool {
+        let key = SymmetricKey(size: .bits256)
+        let code = HMAC<SHA256>.authenticationCode(for: Data(secret.utf8), using: key)
+        return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Data(text.utf8), using: key)
     }
 }
 

@@ -1,10 +1,11 @@
 import Crypto
 import Foundation
-import ProviderAPI
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
+
+@testable import ProviderAPI
 
 /// Registration with a public key, which every copy of an app holds.
 @Suite(.timeLimit(.minutes(5))) struct InstallationsControllerTests {
@@ -75,6 +76,27 @@ import Testing
             let devices = try await Self.devices(provider, token: 2)
             #expect(devices.map { $0["locale"] } == ["de"])
             #expect(try await Self.devices(provider, token: 1).isEmpty)
+        }
+    }
+
+    /// A secret that differs in one byte, or in all of them, is another one.
+    @Test func onlyTheSecretIsEqualToIt() {
+        let secret = "AZaz09-_qwertyuiopQWERTYUIOPasdfghjklASDFGH"
+        #expect(InstallationsController.isEqual(secret, secret))
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        for index in secret.utf8.indices {
+            for digit in digits where digit != secret.utf8[index] {
+                var bytes = Array(secret.utf8)
+                bytes[secret.utf8.distance(from: secret.startIndex, to: index)] = digit
+                #expect(!InstallationsController.isEqual(String(decoding: bytes, as: UTF8.self), secret))
+            }
+        }
+        for digit in digits {
+            let other = String(decoding: repeatElement(digit, count: secret.utf8.count), as: UTF8.self)
+            #expect(!InstallationsController.isEqual(other, secret))
+        }
+        for other in ["", "A", secret + "A", String(secret.dropLast())] {
+            #expect(!InstallationsController.isEqual(other, secret))
         }
     }
 
