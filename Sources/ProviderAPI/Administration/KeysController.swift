@@ -61,7 +61,10 @@ struct KeysController: Controller {
 
     /// Returns the key of the request, with which a caller learns its scopes before it begins something.
     private func own(_ request: OperationRequest) async throws -> Response {
-        let id = QueryCaller.current?.key
+        guard let caller = request.caller, !caller.isPerson else {
+            throw RequestError.conflict("no_key", "this request was made by a person, without an API key")
+        }
+        let id = caller.id
         guard let record = try await self.store.keys().first(where: { $0.id == id }) else {
             let message = "this API key has just been removed"
             throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")

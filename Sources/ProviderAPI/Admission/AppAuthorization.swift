@@ -35,29 +35,29 @@ extension ProviderOperation {
     }
 }
 
-/// Checks that a key that is limited to apps acts on these only.
+/// Checks that a caller that is limited to apps acts on these only.
 ///
 /// It is the one place for that, before any handler runs. The response does not reveal whether another app, or a record
 /// of another app, exists.
 struct AppAuthorization: Sendable {
     let store: any AppStore
 
-    /// - Throws: ``RequestError`` for a key that may not act on the app of the request.
-    func check(_ key: APIKeyRecord, _ operation: ProviderOperation, _ context: APIContext) async throws {
-        guard key.apps != nil else { return }
+    /// - Throws: ``RequestError`` for a caller that may not act on the app of the request.
+    func check(_ caller: APICaller, _ operation: ProviderOperation, _ context: APIContext) async throws {
+        guard caller.apps != nil else { return }
         switch operation.subject {
         case .filtered: return
         case .app:
-            guard let app = context.bundleID, key.mayUse(app) else {
-                let message = "this API key is for other apps"
+            guard let app = context.bundleID, caller.mayUse(app) else {
+                let message = "\(caller.text) is for other apps"
                 throw RequestError(.forbidden, code: "other_app", message: message, path: "authorization")
             }
         case .record(let kind):
             guard let record = Self.record(kind, context.path(kind.rawValue)),
-                let app = try await self.store.owner(of: record), key.mayUse(app)
+                let app = try await self.store.owner(of: record), caller.mayUse(app)
             else { throw Self.missing(kind) }
         case .server:
-            let message = "this needs an API key for all apps, and this one is for single apps"
+            let message = "this is for callers with all apps, and \(caller.text) is for single apps"
             throw RequestError(.forbidden, code: "all_apps_needed", message: message, path: "authorization")
         }
     }

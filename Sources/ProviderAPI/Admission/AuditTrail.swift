@@ -4,8 +4,8 @@ import PushStore
 import PushSupport
 import Synchronization
 
-/// Writes the changes by API key. Every change that was made has an entry of its own, unless it is a frequent one. Those
-/// and failed requests are aggregated, so that no caller can fill the store with them.
+/// Writes the changes by API keys and persons. Every change that was made has an entry of its own, unless it is a
+/// frequent one. Those and failed requests are aggregated, so that no caller can fill the store with them.
 final class AuditTrail: Sendable {
     private let store: any AuditStore
     private let time: any TimeSource
@@ -34,16 +34,16 @@ final class AuditTrail: Sendable {
         _ action: String,
         resource: String? = nil,
         status: Int,
-        key: APIKeyRecord,
+        by caller: APICaller,
         isFrequent: Bool = false
     ) async {
         do {
-            guard isFrequent || status >= 400 else { return _ = try await self.write(action, resource, status, key) }
-            try await self.count(AuditAggregator.Kind(action: action, status: status), key)
+            guard isFrequent || status >= 400 else { return _ = try await self.write(action, resource, status, caller) }
+            try await self.count(AuditAggregator.Kind(action: action, status: status), caller)
         } catch {
             self.logger.error(
                 "audit entry could not be written",
-                metadata: ["action": "\(Self.logged(action))", "key": "\(key.id)", "error": "\(error)"]
+                metadata: ["action": "\(Self.logged(action))", "key": "\(caller.id)", "error": "\(error)"]
             )
         }
     }
@@ -65,17 +65,17 @@ final class AuditTrail: Sendable {
 
     /// Counts a request, and writes what the aggregator asks for. An entry that could not be written is tried again with
     /// the next request.
-    private func count(_ kind: AuditAggregator.Kind, _ key: APIKeyRecord) async throws {
+    private func count(_ kind: AuditAggregator.Kind, _ caller: APICaller) async throws {
         let (isFailure, now) = (kind.status >= 400, self.instant())
-        switch self.aggregator(isFailure, { $0.add(kind, of: key.id, now: now) }) {
+        switch self.aggregator(isFailure, { $0.add(kind, of: caller.id, now: now) }) {
         case .none: break
         case .count(let count, let entry): try await self.store.setAuditCount(count, of: entry)
         case .write(let kind):
             do {
-                let id = try await self.write(kind.action, nil, kind.status, key)
-                self.aggregator(isFailure) { $0.written(kind, as: id, of: key.id) }
+                let id = try await self.write(kind.action, nil, kind.status, caller)
+                self.aggregator(isFailure) { $0.written(kind, as: id, of: caller.id) }
             } catch {
-                self.aggregator(isFailure) { $0.writeFailed(kind, of: key.id) }
+                self.aggregator(isFailure) { $0.writeFailed(kind, of: caller.id) }
                 throw error
             }
         }
@@ -87,12 +87,12 @@ final class AuditTrail: Sendable {
     }
 
     /// Writes an entry, and returns its id.
-    private func write(_ action: String, _ resource: String?, _ status: Int, _ key: APIKeyRecord) async throws -> Int64
+    private func write(_ action: String, _ resource: String?, _ status: Int, _ caller: APICaller) async throws -> Int64
     {
         let record = AuditRecord(
             at: self.time.recorded,
-            key: key.id,
-            keyName: key.name,
+            key: caller.id,
+            keyName: caller.name,
             action: action,
             resource: resource,
             status: status

@@ -1,10 +1,9 @@
 import Foundation
 import NIOCore
-import PushStore
 import PushSupport
 import PushTypes
 
-/// Limits the requests of each API key, and the bytes of its long bodies.
+/// Limits the requests of each API key and person, and the bytes of its long bodies.
 final class KeyRateLimiter: Sendable {
     /// The bytes of long bodies per second, and at once: parsing a megabyte costs more than many small requests.
     private static let bodyBytes = 8.0 * 1024 * 1024
@@ -38,13 +37,13 @@ final class KeyRateLimiter: Sendable {
         self.forms = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
     }
 
-    /// Counts a request of an API key.
+    /// Counts a request of a caller.
     ///
-    /// - Throws: ``RetryLaterError`` if the key exceeds its own rate, or that of the server.
-    func take(_ key: APIKeyRecord) throws {
-        let rate = key.rate ?? self.rate
-        let message = "this API key has \(rate) requests per second: send fewer, or in batches"
-        try self.take(from: self.requests, KeyWithRate(id: key.id, rate: key.rate), rate: rate, orElse: message)
+    /// - Throws: ``RetryLaterError`` if it exceeds its own rate, or that of the server.
+    func take(_ caller: APICaller) throws {
+        let rate = caller.rate ?? self.rate
+        let message = "\(caller.text) has \(rate) requests per second: send fewer, or in batches"
+        try self.take(from: self.requests, KeyWithRate(id: caller.id, rate: caller.rate), rate: rate, orElse: message)
     }
 
     /// Counts a request with a public key of a client's address.
@@ -92,16 +91,16 @@ final class KeyRateLimiter: Sendable {
     /// Counts a body, and returns the time to wait before it is parsed.
     ///
     /// - Throws: ``RetryLaterError`` if that is too long.
-    func delay(of key: UUID, bytes: Int) throws -> Duration {
+    func delay(of caller: APICaller, bytes: Int) throws -> Duration {
         guard bytes >= Self.smallBody else { return .zero }
         let now = self.clock()
-        let delay = self.bodies.with(key, now: now) { bucket in
+        let delay = self.bodies.with(caller.id, now: now) { bucket in
             let delay = bucket.spend(Double(bytes), now: now)
             if delay > Self.maximumDelay { _ = bucket.spend(-Double(bytes), now: now) }
             return delay
         }
         guard delay <= Self.maximumDelay else {
-            let message = "this API key sends more than 8 MB per second in long bodies: send fewer, or an import"
+            let message = "\(caller.text) sends more than 8 MB per second in long bodies: send fewer, or an import"
             throw RetryLaterError(RequestError(.rateLimited, code: "too_many_bytes", message: message), after: delay)
         }
         return delay

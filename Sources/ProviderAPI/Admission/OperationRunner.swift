@@ -23,49 +23,47 @@ struct OperationRunner: Sendable {
     /// Responds to a request. It never throws: errors become responses, and are counted and audited like others.
     func run(_ operation: ProviderOperation, _ request: Request, _ context: APIContext) async -> Response {
         let start = ContinuousClock.now
-        var knownKey: APIKeyRecord?
+        var known: APICaller?
         var response: Response
         let resource = NotedResource()
         do {
-            let key = try await self.key(for: operation, request)
-            knownKey = key
-            if let key {
+            let caller = try await self.caller(for: operation, request, context)
+            known = caller
+            if let caller {
                 // A public key is in every copy of an app: it earns its connection nothing, and an address that exceeds
                 // its own rate takes nothing of the key's.
-                if key.isPublic { try self.rates.take(publicFrom: context.channel) }
-                try self.rates.take(key)
-                if !key.isPublic { UnauthenticatedConnections.markAuthenticated(context.channel) }
+                if caller.isPublic { try self.rates.take(publicFrom: context.channel) }
+                try self.rates.take(caller)
+                if !caller.isPublic { UnauthenticatedConnections.markAuthenticated(context.channel) }
             }
-            try Self.authorize(key, operation)
-            if let key { try await self.apps.check(key, operation, context) }
-            // The key's budget is charged with the queries of the operation.
-            response = try await QueryCaller.$current.withValue(QueryCaller(budget: self.queryBudget, key: key?.id)) {
+            try Self.authorize(caller, operation)
+            if let caller { try await self.apps.check(caller, operation, context) }
+            // The caller's budget is charged with the queries of the operation.
+            response = try await QueryCaller.$current.withValue(QueryCaller(budget: self.queryBudget, key: caller?.id))
+            {
                 try await operation.respond(
                     to: request,
                     context,
                     query: .strict,
-                    caller: key.map { key in
-                        let scopes = key.scopes.map(\.rawValue).sorted()
-                        return APICaller(id: key.id, name: key.name, scopes: scopes, apps: key.apps)
-                    },
-                    bodyDelay: { bytes in try key.map { try self.rates.delay(of: $0.id, bytes: bytes) } ?? .zero },
+                    caller: caller,
+                    bodyDelay: { bytes in try caller.map { try self.rates.delay(of: $0, bytes: bytes) } ?? .zero },
                     noteResource: { resource.set($0) }
                 )
             }
         } catch {
             response = await self.failures.response(to: error, request)
         }
-        if let key = knownKey, let isFrequent = Self.isFrequent(operation.effect) {
+        if let known, let isFrequent = Self.isFrequent(operation.effect) {
             let status = response.status.code
             // Failed requests that would have changed nothing of note leave no trace.
             if !isFrequent || status < 400 {
                 let path = Self.audited(request.uri.path, of: operation).prefix(300)
                 let action = "\(request.method.rawValue) \(path)"
                 let made = resource.value
-                await self.audit.record(action, resource: made, status: status, key: key, isFrequent: isFrequent)
+                await self.audit.record(action, resource: made, status: status, by: known, isFrequent: isFrequent)
             }
         }
-        self.refusals.note(status: response.status.code, key: knownKey?.name)
+        self.refusals.note(status: response.status.code, key: known?.name)
         self.metrics.count(operation.id, status: response.status.code, duration: ContinuousClock.now - start)
         return response
     }
@@ -90,11 +88,16 @@ struct OperationRunner: Sendable {
         }.joined(separator: "/")
     }
 
-    /// Returns the API key of a request; `nil` for an operation that needs none.
+    /// Returns the caller of a request: that of its context, or its API key; `nil` for an operation that needs none.
     ///
     /// - Throws: ``RequestError`` for a request without a valid key.
-    private func key(for operation: ProviderOperation, _ request: Request) async throws -> APIKeyRecord? {
+    private func caller(
+        for operation: ProviderOperation,
+        _ request: Request,
+        _ context: APIContext
+    ) async throws -> APICaller? {
         guard operation.isAuthenticated else { return nil }
+        if let caller = context.caller { return caller }
         let parts = request.headers[.authorization]?.split(separator: " ", maxSplits: 1) ?? []
         guard parts.count == 2, parts[0].lowercased() == "bearer",
             let key = try await self.keys.check(String(parts[1]))
@@ -102,17 +105,17 @@ struct OperationRunner: Sendable {
             let message = "send a valid API key as 'Authorization: Bearer mk_…'"
             throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")
         }
-        return key
+        return APICaller(key)
     }
 
-    /// - Throws: ``RequestError`` if the key lacks the scope of the operation.
-    private static func authorize(_ key: APIKeyRecord?, _ operation: ProviderOperation) throws {
-        if key?.isPublic == true, operation.scope != .registerSelf {
+    /// - Throws: ``RequestError`` if the caller lacks the scope of the operation.
+    private static func authorize(_ caller: APICaller?, _ operation: ProviderOperation) throws {
+        if caller?.isPublic == true, operation.scope != .registerSelf {
             let message = "a public key registers devices, and nothing else"
             throw RequestError(.forbidden, code: "missing_scope", message: message, path: "authorization")
         }
-        guard let scope = operation.scope, key?.allows(scope) != true else { return }
-        let message = "this API key lacks the scope \(scope.rawValue)"
+        guard let scope = operation.scope, caller?.allows(scope) != true else { return }
+        let message = "\(caller?.text ?? "this request") lacks the scope \(scope.rawValue)"
         throw RequestError(.forbidden, code: "missing_scope", message: message, path: "authorization")
     }
 }

@@ -12,7 +12,7 @@ extension CredentialsController {
     func testing(_ path: String) -> ProviderOperation {
         .init(.post, "\(path):test", .audited, id: "testCredential", self.test)
             .summary("Tests the stored credential, or the one in the body, with a push that reaches no device.")
-            .tag(.apps).scope(.admin)
+            .tag(.apps).scope(.operate)
             .body(Schema.any(of: [.object(optional: [:])] + Self.kinds).named("CredentialTestRequest"))
             .responses(.ok(CredentialTestResponse.schema, "The test was made, whatever it found."))
             .errors(.conflict)

@@ -35,10 +35,10 @@ struct CredentialsController: Controller {
                 .tag(.apps).scope(.read).responses(.ok(.list("credentials", of: CredentialResponse.schema))),
             .init(.put, path, .audited, id: "setCredential", self.set)
                 .summary("Sets a token key, a certificate with its key in PEM, or a .p12.")
-                .tag(.apps).scope(.admin).body(Self.request).responses(.ok(CredentialResponse.schema)),
+                .tag(.apps).scope(.operate).body(Self.request).responses(.ok(CredentialResponse.schema)),
             self.testing(path),
             .init(.delete, path, .audited, id: "deleteCredential", "Removes a credential.", self.delete)
-                .tag(.apps).scope(.admin).responses(.noContent),
+                .tag(.apps).scope(.operate).responses(.noContent),
         ]
     }
 

@@ -18,7 +18,7 @@ struct EnvironmentsController: Controller {
                 .tag(.apps).scope(.read).responses(.ok(EnvironmentResponse.schema)),
             .init(.post, "\(path):resume", .audited, id: "resumeEnvironment", self.resume)
                 .summary("Probes a paused environment now, and resumes it if that succeeds.")
-                .tag(.apps).scope(.admin).responses(.ok(EnvironmentResponse.schema, "The state after the probe.")),
+                .tag(.apps).scope(.operate).responses(.ok(EnvironmentResponse.schema, "The state after the probe.")),
         ]
     }
 

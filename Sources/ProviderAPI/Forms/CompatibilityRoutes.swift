@@ -70,7 +70,7 @@ struct CompatibilityRoutes: Sendable {
     @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
         await self.respond("compat.publisherNotify", in: .text, context) {
             let form = try PublisherNotify(try await FormRequest.fields(of: request))
-            let key = try await self.authenticate(form, context)
+            let caller = try await self.authenticate(form, context)
             UnauthenticatedConnections.markAuthenticated(context.channel)
             guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
             guard try await self.store.environments(app: app.id).contains(form.environment) else {
@@ -79,7 +79,7 @@ struct CompatibilityRoutes: Sendable {
             let (notification, acceptance) = try await self.acceptor.accept(
                 form.request(to: app.bundleID),
                 app: app.id,
-                key: KeyReference(id: key.id, name: key.name),
+                key: caller.reference,
                 idempotency: form.id.map { Idempotency(key: "publisher:\($0)", fingerprint: form.fingerprint) }
             )
             switch acceptance {
@@ -95,16 +95,17 @@ struct CompatibilityRoutes: Sendable {
     /// Checks that the password is an API key with the scope `send` for the app in the path, and the account its name.
     ///
     /// - Returns: The key.
-    private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws -> APIKeyRecord {
-        guard let key = try await self.runner.keys.check(form.password), key.allows(.send),
-            key.apps == nil || context.bundleID.map(key.mayUse) == true,
+    private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws -> APICaller {
+        guard let key = try await self.runner.keys.check(form.password), case let caller = APICaller(key),
+            caller.allows(.send),
+            key.apps == nil || context.bundleID.map(caller.mayUse) == true,
             key.name.lowercased() == form.account.lowercased()
         else {
             let message = "adobeID must be the name, and password the text, of an API key with the scope send"
             throw RequestError(.forbidden, code: "forbidden", message: message, path: "password")
         }
-        try self.runner.rates.take(key)
-        return key
+        try self.runner.rates.take(caller)
+        return caller
     }
 
     /// The response to a client without access, which does not reveal which apps exist.

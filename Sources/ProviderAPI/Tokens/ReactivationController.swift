@@ -47,7 +47,7 @@ struct ReactivationController: Controller {
         return [
             .init(.post, "/v1/apps/{app}/devices:reactivate", .audited, id: "reactivateDevices", self.reactivate)
                 .summary("Makes devices active again that have been inactive since a deactivation of this time.")
-                .tag(.tokens).scope(.admin).cost(.query).body(body, maximum: 16 * 1024)
+                .tag(.tokens).scope(.operate).cost(.query).body(body, maximum: 16 * 1024)
                 .responses(.ok(Result.schema))
         ]
     }

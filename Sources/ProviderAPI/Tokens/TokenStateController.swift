@@ -70,7 +70,7 @@ struct TokenStateController: Controller {
             )
             return try .json(["tokens": tokens])
         }
-        .tag(.tokens).scope(.admin)
+        .tag(.tokens).scope(.operate)
         .responses(.ok(.object(required: ["tokens": .integer()]).named("Settled"), "The number of tokens."))
     }
 

@@ -56,7 +56,7 @@ struct WebhooksController: Controller {
             }
             .summary("Continues a webhook that was disabled after failures.").responses(shown),
         ]
-        return operations.map { $0.tag(.webhooks).scope(.admin) }
+        return operations.map { $0.tag(.webhooks).scope(.operate) }
     }
 
     /// The most webhooks of an app.

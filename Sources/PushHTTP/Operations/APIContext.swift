@@ -1,12 +1,16 @@
 import Foundation
 package import Hummingbird
 package import NIOCore
+package import PushSupport
 
 /// The context of a request to one of the HTTP APIs.
 package struct APIContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The connection that carries the request.
     package let channel: any Channel
+    /// The caller of a request that is made within the process, in place of the header's API key; `nil` for every request
+    /// that arrives on a connection.
+    package var caller: APICaller?
 
     package init(source: ApplicationRequestContextSource) {
         self.coreContext = .init(source: source)

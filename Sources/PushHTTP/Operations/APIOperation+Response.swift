@@ -1,5 +1,5 @@
 package import Hummingbird
-import PushSupport
+package import PushSupport
 
 extension APIOperation {
     /// The treatment of query items that an operation does not declare.
@@ -13,7 +13,7 @@ extension APIOperation {
     /// Carries out a request whose caller may make it.
     ///
     /// - Parameters:
-    ///   - caller: The key of the request, if it has one.
+    ///   - caller: The maker of the request, if it is known.
     ///   - bodyDelay: Returns the time to wait before a body of the given length is parsed; it may throw.
     ///   - noteResource: Receives the id of what the request made.
     /// - Throws: ``RequestError``, or any error of the handler.

@@ -9,7 +9,7 @@ package struct OperationRequest: Sendable {
     package let context: APIContext
     /// The declared query items, percent-decoded.
     package let query: [String: String]
-    /// The key of the request; `nil` where the operation needs none.
+    /// The maker of the request; `nil` where the operation needs none.
     package let caller: APICaller?
     /// The longest body, in bytes.
     let maximumBody: Int

@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// A permission of an API key.
+/// A permission of an API key or a person.
 package enum APIScope: String, CaseIterable, Hashable, Sendable, Codable {
     /// The permission for everything.
     case admin
@@ -9,6 +9,8 @@ package enum APIScope: String, CaseIterable, Hashable, Sendable, Codable {
     case send
     /// The permission to register and remove devices.
     case register
+    /// The permission to run what sends: credentials, paused environments, webhooks, withheld and deactivated tokens.
+    case operate
     /// The permission to read devices, notifications and deliveries.
     case read
     /// The permission to read the metrics, and nothing of any app.
@@ -41,16 +43,6 @@ package struct APIKeyRecord: Hashable, Sendable {
 
     /// `true` if the text of the key is not a secret, because it is in every copy of an app.
     package var isPublic: Bool { self.scopes.contains(.registerSelf) }
-
-    /// Returns `true` if the key may call operations of a scope, as far as it is not limited to apps.
-    ///
-    /// The scope `admin` includes all others, `read` the metrics.
-    package func allows(_ scope: APIScope) -> Bool {
-        self.scopes.contains(scope) || self.scopes.contains(.admin) || scope == .metrics && self.scopes.contains(.read)
-    }
-
-    /// Returns `true` if the key may act on an app.
-    package func mayUse(_ app: Topic) -> Bool { self.apps?.contains(app) ?? true }
 }
 
 /// The result of deleting an API key.

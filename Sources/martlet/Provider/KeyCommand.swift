@@ -77,7 +77,10 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var limits: Limits
         @Argument(help: "Its name in lists and in the audit.") var name: String
         @Option(
-            help: "admin (everything), send, register, read, metrics or registerSelf (public); repeat it for several."
+            help: """
+                admin (everything), send, register, operate, read, metrics or registerSelf (public); repeat it for \
+                several.
+                """
         )
         var scope: [String]
 

@@ -26,9 +26,16 @@ import Testing
         ("read", "GET", "/v1/apps"), ("read", "GET", "/v1/notifications/x"),
         ("register", "POST", "/v1/apps/\(Vectors.bundleID)/devices"),
         ("send", "POST", "/v1/apps/\(Vectors.bundleID)/notifications"),
+        ("operate", "PUT", "/v1/apps/\(Vectors.bundleID)/credentials/sandbox"),
+        ("operate", "POST", "/v1/apps/\(Vectors.bundleID)/environments/sandbox:resume"),
+        ("operate", "GET", "/v1/apps/\(Vectors.bundleID)/webhooks"),
+        ("operate", "POST", "/v1/apps/\(Vectors.bundleID)/hygiene/sandbox:discard"),
+        ("operate", "POST", "/v1/apps/\(Vectors.bundleID)/devices:reactivate"),
+        ("admin", "PATCH", "/v1/apps/\(Vectors.bundleID)"), ("admin", "GET", "/v1/audit"),
+        ("admin", "DELETE", "/v1/apps/com.example.Missing"),
     ]
 
-    @Test(arguments: ["send", "register", "read"])
+    @Test(arguments: ["send", "register", "operate", "read"])
     func aKeyMayDoWhatItsScopeSaysAndNothingElse(scope: String) async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()

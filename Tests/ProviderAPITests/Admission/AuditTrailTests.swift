@@ -1,5 +1,6 @@
 import Foundation
 import PushStore
+import PushSupport
 import PushTesting
 import Testing
 
@@ -13,10 +14,10 @@ import Testing
         try await backend.withStore { store, _ in
             let time = ManualTime()
             let trail = AuditTrail(store: store, time: time, logger: silentLogger)
-            let key = APIKeyRecord(id: UUID(), name: "ci", scopes: [.admin], createdAt: time.now)
+            let key = APICaller(id: UUID(), name: "ci", scopes: ["admin"])
             let before = time.now
             time.step(by: .seconds(-40 * 86_400))
-            await trail.record("PATCH /v1/apps/a", status: 200, key: key)
+            await trail.record("PATCH /v1/apps/a", status: 200, by: key)
             let entries = try await store.audit(before: nil, limit: 10)
             #expect(entries.map(\.at) == [before])
         }

@@ -1,7 +1,5 @@
 import Foundation
-import PushStore
 import PushSupport
-import PushTypes
 import Testing
 
 @testable import ProviderAPI
@@ -26,7 +24,7 @@ import Testing
     @Test func eachKeyHasARateOfItsOwn() throws {
         let rates = KeyRateLimiter(rate: 1) { [start] in start }
         let (first, second) = (Self.key(), Self.key())
-        let (one, other) = (first.id, second.id)
+        let (one, other) = (first, second)
         for _ in 0..<2 { try rates.take(first) }
         let error = #expect(throws: RetryLaterError.self) { try rates.take(first) }
         #expect(error?.error.kind == .rateLimited)
@@ -47,19 +45,17 @@ import Testing
     @Test func aKeyMayHaveItsOwnRate() throws {
         for server in [0, 1, 100] {
             let rates = KeyRateLimiter(rate: server) { [start] in start }
-            var key = Self.key(rate: 3)
+            let key = Self.key(rate: 3)
             for _ in 0..<6 { try rates.take(key) }
             let error = #expect(throws: RetryLaterError.self) { try rates.take(key) }
             #expect(error?.error.message.contains("3 requests per second") == true)
-            key.rate = 5
-            for _ in 0..<10 { try rates.take(key) }
-            #expect(throws: RetryLaterError.self) { try rates.take(key) }
+            let faster = Self.key(id: key.id, rate: 5)
+            for _ in 0..<10 { try rates.take(faster) }
+            #expect(throws: RetryLaterError.self) { try rates.take(faster) }
         }
     }
 
-    private static func key(rate: Int? = nil) -> APIKeyRecord {
-        var key = APIKeyRecord(id: UUID(), name: "ci", scopes: [.send], createdAt: Timestamp(milliseconds: 0))
-        key.rate = rate
-        return key
+    private static func key(id: UUID = UUID(), rate: Int? = nil) -> APICaller {
+        APICaller(id: id, name: "ci", scopes: ["send"], rate: rate)
     }
 }

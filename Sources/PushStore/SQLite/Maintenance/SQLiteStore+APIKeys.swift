@@ -1,5 +1,6 @@
 package import Foundation
 import GRDB
+import PushSupport
 package import PushTypes
 
 extension SQLiteStore {
@@ -97,7 +98,7 @@ extension SQLiteStore {
     }
 
     private static func text(_ scopes: Set<APIScope>) -> String {
-        scopes.map(\.rawValue).sorted().joined(separator: " ")
+        APICaller.names(scopes).joined(separator: " ")
     }
 
     /// Returns the bundle ids with spaces between them, which none of them has; `nil` for all apps.

@@ -1,0 +1,34 @@
+package import Foundation
+package import PushTypes
+
+/// The maker of a request to an API: an API key, or a person who has signed in.
+///
+/// Every handler finds it in `OperationRequest.caller`, so that what a request makes can name its maker.
+package struct APICaller: Hashable, Sendable {
+    package let id: UUID
+    /// The name of the key, or the sign-in name of the person.
+    package let name: String
+    /// `true` for a person, `false` for an API key.
+    package let isPerson: Bool
+    /// The names of its scopes, in alphabetical order.
+    package let scopes: [String]
+    /// The apps that it is limited to; `nil` for all.
+    package let apps: Set<Topic>?
+    /// The requests per second, twice as many at once; `nil` for the server's own.
+    package let rate: Int?
+
+    package init(
+        id: UUID,
+        name: String,
+        isPerson: Bool = false,
+        scopes: [String],
+        apps: Set<Topic>? = nil,
+        rate: Int? = nil
+    ) {
+        (self.id, self.name, self.isPerson) = (id, name, isPerson)
+        (self.scopes, self.apps, self.rate) = (scopes, apps, rate)
+    }
+
+    /// Returns `true` if the caller may act on an app.
+    package func mayUse(_ app: Topic) -> Bool { self.apps?.contains(app) ?? true }
+}
