@@ -30,6 +30,7 @@ extension Target.Dependency {
     static let hummingbirdHTTP2 = library("HummingbirdHTTP2", "hummingbird", trait: "Server")
     static let logging = library("Logging", "swift-log")
     static let metrics = library("Metrics", "swift-metrics")
+    static let mustache = library("Mustache", "swift-mustache", trait: "Server")
     static let nioCore = library("NIOCore", "swift-nio")
     static let nioEmbedded = library("NIOEmbedded", "swift-nio")
     static let nioHPACK = library("NIOHPACK", "swift-nio-http2", trait: "Server")
@@ -46,6 +47,16 @@ extension Target.Dependency {
 
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A module whose templates, texts and assets are a part of the program.
+func pages(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        resources: [.embedInCode("Resources")],
+        swiftSettings: strict
+    )
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -92,6 +103,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -158,6 +170,18 @@ let package = Package(
                 .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
             ]
         ),
+        // What the pages of the servers share, and the provider's pages.
+        pages(
+            "WebPages",
+            ["PushSupport", "PushTypes", .crypto, .httpTypes, .hummingbird, .mustache, .nioCore]
+        ),
+        pages(
+            "Dashboard",
+            [
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes", "WebPages",
+                .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore,
+            ]
+        ),
         module(
             "PushGateway",
             [
@@ -169,8 +193,8 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "AppSimulator", "MartletKit", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider",
-                "PushSender", "PushStore",
+                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP",
+                "PushProvider", "PushSender", "PushStore",
                 "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
             ],
@@ -213,6 +237,14 @@ let package = Package(
                 .grdb,
                 .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioPosix,
                 .nioSSL,
+            ]
+        ),
+        tests("WebPagesTests", ["PushSupport", "PushTypes", "WebPages", .httpTypes, .hummingbird]),
+        tests(
+            "DashboardTests",
+            [
+                "Dashboard", "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
+                "PushTesting", "PushTypes", "WebPages", .asyncHTTPClient, .logging, .nioCore, .nioHTTP1,
             ]
         ),
         tests("MartletKitTests", ["MartletKit", .crypto]),

@@ -1,7 +1,7 @@
 import Foundation
 import Fuzzing
 
-@testable import ProviderAPI
+@testable import PushHTTP
 
 /// Fuzzes forms of older systems: multipart, percent-encoded and JSON. The first byte of an input selects one. In one kind of
 /// multipart the first line is the content type.
@@ -23,14 +23,16 @@ enum FormFuzz {
         }
     }
 
+    private static let limits = FormFields.Limits()
+
     /// Checks that accepted fields keep the limits, and are the same after encoding in both forms.
     private static func check(_ form: FormFields?) {
         guard let form else { return }
-        precondition(form.fields.count <= FormFields.maximumCount, "\(form.fields.count) fields")
+        precondition(form.fields.count <= Self.limits.count, "\(form.fields.count) fields")
         for field in form.fields {
-            precondition(field.name.utf8.count <= FormFields.maximumName, "a name of \(field.name.utf8.count) bytes")
+            precondition(field.name.utf8.count <= Self.limits.name, "a name of \(field.name.utf8.count) bytes")
             precondition(
-                field.value.utf8.count <= FormFields.maximumValue,
+                field.value.utf8.count <= Self.limits.value,
                 "a value of \(field.value.utf8.count) bytes"
             )
             precondition(form[field.name] != nil, "not found by its name: \(field.name)")

@@ -1,5 +1,6 @@
 import PushDevice
 import PushGateway
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing

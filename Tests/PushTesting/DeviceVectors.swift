@@ -1,5 +1,6 @@
 import Foundation
 package import PushDevice
+import PushSupport
 
 /// A throw-away key of a device and its signing request.
 package enum DeviceVectors {

@@ -65,25 +65,6 @@ package struct JSONClient: Sendable {
     }
 }
 
-extension JSONValue {
-    /// The member `name`; `null` if there is none.
-    package subscript(name: String) -> JSONValue {
-        if case .object(let members) = self { members[name] ?? .null } else { .null }
-    }
-
-    package var stringValue: String? {
-        if case .string(let text) = self { text } else { nil }
-    }
-
-    package var integerValue: Int64? {
-        if case .integer(let value) = self { value } else { nil }
-    }
-
-    package var elements: [JSONValue] {
-        if case .array(let values) = self { values } else { [] }
-    }
-}
-
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
     package init(stringLiteral value: String) { self = .string(value) }
     package init(integerLiteral value: Int64) { self = .integer(value) }

@@ -64,6 +64,7 @@ package func withProvider<Value: Sendable>(
     time: any TimeSource = SystemTime(),
     compatibility: CompatibilityConfiguration = CompatibilityConfiguration(),
     logger: Logger = silentLogger,
+    pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Value
 ) async throws -> Value {
@@ -75,6 +76,7 @@ package func withProvider<Value: Sendable>(
         let server = try await ProviderServer(
             configuration: configuration,
             senders: senders,
+            pages: pages,
             time: time,
             logger: logger
         )

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PushSupport
 package import PushTypes
 
 /// The apps that accept the registration forms of older systems. Apps in the field have no API key, so a form is
@@ -39,18 +40,6 @@ package struct CompatibilityConfiguration: Hashable, Sendable {
         /// Compares without regard to case.
         func allows(account: String?) -> Bool {
             account.map { self.accounts.contains($0.lowercased()) } ?? false
-        }
-    }
-}
-
-extension UInt8 {
-    /// Is `true` for a letter or a digit of ASCII.
-    var isAlphanumeric: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: false
         }
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport

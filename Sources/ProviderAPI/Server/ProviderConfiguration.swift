@@ -31,6 +31,8 @@ package struct ProviderConfiguration: Sendable {
     package var gatewayEvents: GatewayEvents?
     package var erasure = ErasureSettings()
     package var limits = Limits()
+    /// Indicates whether the listener serves the REST API only, without pages. Default `false`.
+    package var isAPIOnly = false
     /// The apps that accept compatibility forms. Default none.
     package var compatibility = CompatibilityConfiguration()
 

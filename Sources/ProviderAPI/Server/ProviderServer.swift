@@ -24,6 +24,8 @@ package final class ProviderServer: Service {
     private let outcomes: OutcomeSignals
     private let services: [any Service]
     let api: RESTAPI
+    /// The pages beside the API; `nil` for none.
+    let pages: (any ProviderPages)?
     let unauthenticated: UnauthenticatedConnections
     /// The certificate of the API; `nil` without TLS.
     let certificate: TLSCertificate?
@@ -37,6 +39,7 @@ package final class ProviderServer: Service {
     ///
     /// - Parameters:
     ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
+    ///   - pages: Makes the pages beside the API; default none.
     ///   - showAdminKey: Is called with the first admin key, once, when the listener is bound: before the key is valid,
     ///     or when it is in its file.
     /// - Throws: ``StoreError``, ``ProviderError``.
@@ -45,6 +48,7 @@ package final class ProviderServer: Service {
         senders: any SenderSource,
         policy: RetryPolicy = RetryPolicy(),
         metrics: PrometheusRegistry = PrometheusRegistry(ProviderServer.metricDescriptions),
+        pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
         showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
         time: any TimeSource = SystemTime(),
         logger: Logger
@@ -229,6 +233,15 @@ package final class ProviderServer: Service {
                 time: time
             ),
             logger: logger
+        )
+        self.pages = try pages(
+            ProviderInterface(
+                api: self.api.responder,
+                signIn: SignInService(keys: keys),
+                isSecure: configuration.tls != nil,
+                time: time,
+                logger: logger
+            )
         )
     }
 

@@ -16,16 +16,25 @@ struct RESTAPI: Sendable {
     let compatibility: CompatibilityRoutes
     let logger: Logger
 
-    /// The router of all operations and compatibility forms.
-    var router: Router<APIContext> {
+    /// Returns the router of all operations, compatibility forms and pages.
+    func router(with pages: (any ProviderPages)?) -> Router<APIContext> {
+        let router = self.operationRouter
+        self.compatibility.addRoutes(to: router.group())
+        pages?.addRoutes(to: router)
+        router.addMethodNotAllowedResponses()
+        return router
+    }
+
+    /// The responder to requests that pages make in process.
+    var responder: some HTTPResponder<APIContext> { self.operationRouter.buildResponder() }
+
+    private var operationRouter: Router<APIContext> {
         let router = Router(context: APIContext.self)
         router.add(middleware: ErrorMiddleware(logger: self.logger))
         let (runner, operations) = (self.runner, self.controllers.flatMap { $0.operations })
         router.add(operations + [Self.documentOperation(of: operations)]) { operation, request, context in
             await runner.run(operation, request, context)
         }
-        self.compatibility.addRoutes(to: router.group())
-        router.addMethodNotAllowedResponses()
         return router
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushSupport
 
 /// `martlet gateway authority`: prints or writes the gateway's authority.
 struct GatewayAuthorityCommand: AsyncParsableCommand {

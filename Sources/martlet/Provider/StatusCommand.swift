@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushSupport
 
 /// `martlet status`: shows whether a provider is ready.
 struct StatusCommand: AsyncParsableCommand {

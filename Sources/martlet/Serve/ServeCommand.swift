@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dashboard
 import Logging
 import Metrics
 import ProviderAPI
@@ -56,6 +57,7 @@ struct ServeCommand: AsyncParsableCommand {
             configuration: configuration,
             senders: pool,
             metrics: metrics,
+            pages: { configuration.isAPIOnly ? nil : try Dashboard($0) },
             showAdminKey: { [file = configuration.adminKeyFile] key in
                 if let file {
                     StandardOutput.line("the first admin key is in \(file): take it from there and remove the file")

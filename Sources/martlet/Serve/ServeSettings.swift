@@ -125,6 +125,9 @@ enum ServeSettings {
             SettingRow(certificate), SettingRow(key),
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
             SettingRow(fallbackPort), SettingRow(proxy), SettingRow(proxyPasswordFile), SettingRow(gatewayEvents),
+            .toggle("serve.apiOnly", flag: "api-only", \.isAPIOnly)
+                .help("Serve the REST API only, without the dashboard")
+                .detail("The dashboard is at `/dashboard` of the API's address, see [Dashboard](dashboard.md)."),
             .text("serve.adminKeyFile", flag: "admin-key-file", \.adminKeyFile)
                 .help("New file for the first admin API key, which is not printed then")
                 .detail("Only its owner can read it. Both the file and the output are written once the port is bound.")

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
-
 @testable import ProviderAPI
 @testable import PushStore
 

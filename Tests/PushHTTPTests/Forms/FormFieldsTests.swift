@@ -3,7 +3,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-@testable import ProviderAPI
+@testable import PushHTTP
 
 @Suite struct FormFieldsTests {
     private static func multipart(_ text: String, _ contentType: String = "multipart/form-data; boundary=b") throws
@@ -79,29 +79,5 @@ import Testing
         #expect(form["apns_device[n]"] == "1")
         #expect(form["b"] == "1")
         #expect(form["c"] == nil)
-    }
-
-    @Test func formAccessNeedsAValidKey() {
-        typealias Access = CompatibilityConfiguration.FormAccess
-        #expect(Access(key: nil) == nil)
-        #expect(Access(key: "short") == nil)
-        #expect(Access(key: "0123456789abcde/") == nil)
-        #expect(Access(key: nil, accounts: [""]) == nil)
-        #expect(Access(key: "0123456789abcdef")?.allows(key: "0123456789abcdef") == true)
-        #expect(Access(key: "0123456789abcdef")?.allows(key: "0123456789abcdeg") == false)
-        #expect(Access(key: nil, accounts: ["ABC"])?.allows(account: "abc") == true)
-        #expect(Access(key: nil, accounts: ["ABC"])?.allows(key: "abc") == false)
-    }
-
-    @Test func thePageEscapesWhatItShows() {
-        let html = NotifyPage.html(#"<script>"&'"#)
-        #expect(html.contains("&lt;script&gt;&quot;&amp;&#39;"))
-        #expect(!html.contains("<script"))
-        // An Arabic number sign joins what follows it to one character.
-        let joined = NotifyPage.escaped("\u{600}<script>\u{600}&\u{600}\"\u{301}")
-        #expect(
-            Array(joined.unicodeScalars)
-                == Array("\u{600}&lt;script&gt;\u{600}&amp;\u{600}&quot;\u{301}".unicodeScalars)
-        )
     }
 }

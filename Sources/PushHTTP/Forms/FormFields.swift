@@ -1,53 +1,77 @@
 import Foundation
-import Hummingbird
-import PushHTTP
-import PushSupport
+package import Hummingbird
+package import PushSupport
 
 /// The fields of a form, in their order.
 ///
 /// Names are compared without regard to case, because the publisher's own samples differ in it (reference 10.1).
-struct FormFields: Equatable {
+package struct FormFields: Equatable, Sendable {
     /// A name and a value.
-    struct Field: Equatable {
-        var name: String
-        var value: String
+    package struct Field: Equatable, Sendable {
+        package var name: String
+        package var value: String
     }
 
-    /// The longest body of a form, in bytes.
-    static let maximumBody = 64 * 1024
-    /// The most fields of a form.
-    static let maximumCount = 64
-    /// The longest name, in bytes.
-    static let maximumName = 256
-    /// The longest value, in bytes.
-    static let maximumValue = 8 * 1024
+    /// The bounds of a form.
+    package struct Limits: Equatable, Sendable {
+        /// The longest body, in bytes. Default 64 KiB.
+        package var body = 64 * 1024
+        /// The most fields. Default 64.
+        package var count = 64
+        /// The longest name, in bytes. Default 256.
+        package var name = 256
+        /// The longest value, in bytes. Default 8 KiB.
+        package var value = 8 * 1024
+        /// Indicates whether a part with a file name is a file, and no field. Default `false`.
+        package var acceptsFiles = false
 
-    private(set) var fields: [Field] = []
+        package init() {}
+    }
 
-    init() {}
+    private let limits: Limits
+    package private(set) var fields: [Field] = []
+    package private(set) var files: [FormFile] = []
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
 
     /// The value of the first field with this name, which may be empty.
-    subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         self.fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
     /// - Throws: ``RequestError`` for a field that is too long, and for too many fields.
-    mutating func add(_ name: String, _ value: String) throws(RequestError) {
-        guard self.fields.count < Self.maximumCount else {
-            throw Self.error("too_many", "a form has at most \(Self.maximumCount) fields")
+    package mutating func add(_ name: String, _ value: String) throws(RequestError) {
+        guard self.fields.count < self.limits.count else {
+            throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
         }
-        guard name.utf8.count <= Self.maximumName, value.utf8.count <= Self.maximumValue else {
-            throw Self.error("too_long", "a field has at most \(Self.maximumValue) bytes")
+        guard name.utf8.count <= self.limits.name, value.utf8.count <= self.limits.value else {
+            throw Self.error("too_long", "a field has at most \(self.limits.value) bytes")
         }
         self.fields.append(Field(name: name, value: value))
     }
 
-    mutating func add(_ other: FormFields) throws(RequestError) {
+    /// - Throws: ``RequestError`` for too many fields. The limit of the body bounds the file.
+    mutating func add(_ file: FormFile) throws(RequestError) {
+        guard self.fields.count + self.files.count < self.limits.count, file.name.utf8.count <= self.limits.name else {
+            throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
+        }
+        self.files.append(file)
+    }
+
+    /// Returns the first file with this name; `nil` if none was chosen.
+    package func file(_ name: String) -> FormFile? { self.files.first { $0.name == name && !$0.content.isEmpty } }
+
+    /// Returns the values of all fields with this name, in their order.
+    package func values(_ name: String) -> [String] { self.fields.filter { $0.name == name }.map(\.value) }
+
+    package mutating func add(_ other: FormFields) throws(RequestError) {
         for field in other.fields { try self.add(field.name, field.value) }
     }
 
     /// Returns the error of a form, or of one of its fields.
-    static func error(_ code: String, _ message: String, field: String? = nil) -> RequestError {
+    package static func error(_ code: String, _ message: String, field: String? = nil) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: field)
     }
 }
@@ -59,7 +83,7 @@ extension FormFields {
     ///
     /// - Parameter maximum: In bytes.
     /// - Throws: ``RequestError`` for a longer value.
-    func text(_ name: String, maximum: Int) throws(RequestError) -> String? {
+    package func text(_ name: String, maximum: Int) throws(RequestError) -> String? {
         guard let text = self[name], !text.isEmpty else { return nil }
         guard text.utf8.count <= maximum else {
             throw Self.error("too_long", "at most \(maximum) bytes, not \(text.utf8.count)", field: name)
@@ -68,7 +92,7 @@ extension FormFields {
     }
 
     /// Returns the value of a field that the form must have.
-    func requiredText(_ name: String, maximum: Int) throws(RequestError) -> String {
+    package func requiredText(_ name: String, maximum: Int) throws(RequestError) -> String {
         guard let text = try self.text(name, maximum: maximum) else {
             throw Self.error("missing_field", "this field is required", field: name)
         }
@@ -76,7 +100,7 @@ extension FormFields {
     }
 
     /// Returns the value of a field as a number; `nil` if it is empty or absent.
-    func number(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
+    package func number(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         guard let text = self[name], !text.isEmpty else { return nil }
         guard let number = Int64(text), range.contains(number) else {
             let message = "use a number from \(range.lowerBound) to \(range.upperBound)"
@@ -92,8 +116,8 @@ extension FormFields {
     /// Parses `application/x-www-form-urlencoded`, the format of a query too.
     ///
     /// - Throws: ``RequestError`` for text that is not percent-encoded UTF-8.
-    init(urlEncoded text: some Sequence<UInt8>) throws(RequestError) {
-        self.init()
+    package init(urlEncoded text: some Sequence<UInt8>, limits: Limits = Limits()) throws(RequestError) {
+        self.init(limits: limits)
         for pair in Array(text).split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = parts.first.flatMap(Self.decoded),
@@ -112,22 +136,23 @@ extension FormFields {
 }
 
 /// Reads the form of a request.
-enum FormRequest {
+package enum FormRequest {
     /// Returns the fields of the body, then those of the query. The body has precedence.
-    static func fields(of request: Request) async throws -> FormFields {
-        var fields = FormFields()
-        if request.method == .post { fields = try await Self.body(request) }
+    package static func fields(of request: Request, limits: FormFields.Limits = .init()) async throws -> FormFields {
+        var fields = FormFields(limits: limits)
+        if request.method == .post { fields = try await Self.body(request, limits) }
         try fields.add(FormFields(urlEncoded: (request.uri.query ?? "").utf8))
         return fields
     }
 
     /// Parses the body by its content type. A body without one is taken to be URL-encoded.
-    private static func body(_ request: Request) async throws -> FormFields {
-        let body = Array(try await request.wholeBody(maximum: FormFields.maximumBody))
+    private static func body(_ request: Request, _ limits: FormFields.Limits) async throws -> FormFields {
+        let body = Array(try await request.wholeBody(maximum: limits.body))
         let contentType = request.headers[.contentType] ?? "application/x-www-form-urlencoded"
         switch contentType.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased() {
-        case "multipart/form-data": return try MultipartForm.fields(of: body, contentType: contentType)
-        case "application/x-www-form-urlencoded": return try FormFields(urlEncoded: body)
+        case "multipart/form-data":
+            return try MultipartForm.fields(of: body, contentType: contentType, limits: limits)
+        case "application/x-www-form-urlencoded": return try FormFields(urlEncoded: body, limits: limits)
         case "application/json": return try FormFields(json: body)
         default:
             throw RequestError.unsupportedContentType("multipart/form-data or application/x-www-form-urlencoded")
@@ -138,7 +163,7 @@ enum FormRequest {
 extension FormFields {
     /// Reads a JSON object as a form. Members of an inner object are named in the way of the web application's
     /// framework: `apns_device[token]`.
-    init(json: [UInt8]) throws(RequestError) {
+    package init(json: [UInt8]) throws(RequestError) {
         self.init()
         guard case .object(let members) = try JSONValue(parsing: Data(json)) else {
             throw Self.error("invalid_json", "the body must be a JSON object")

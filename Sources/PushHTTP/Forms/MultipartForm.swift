@@ -1,7 +1,7 @@
-import PushSupport
+package import PushSupport
 
-/// A parser of `multipart/form-data` (RFC 7578), for a whole body of ``FormFields/maximumBody`` at most.
-struct MultipartForm {
+/// A parser of `multipart/form-data` (RFC 7578), for a whole body.
+package struct MultipartForm {
     /// The longest head of a part, in bytes.
     static let maximumHead = 4096
 
@@ -9,19 +9,24 @@ struct MultipartForm {
 
     private let body: [UInt8]
     private let delimiter: [UInt8]
+    private let limits: FormFields.Limits
     private var position = 0
 
-    private init(body: [UInt8], boundary: String) {
-        self.body = body
+    private init(body: [UInt8], boundary: String, limits: FormFields.Limits) {
+        (self.body, self.limits) = (body, limits)
         self.delimiter = Array("--\(boundary)".utf8)
     }
 
     /// - Parameter contentType: The value of `content-type` with the boundary.
-    static func fields(of body: [UInt8], contentType: String) throws(RequestError) -> FormFields {
+    package static func fields(
+        of body: [UInt8],
+        contentType: String,
+        limits: FormFields.Limits = FormFields.Limits()
+    ) throws(RequestError) -> FormFields {
         guard let boundary = HeaderParameters(contentType)["boundary"], Self.isBoundary(boundary) else {
             throw FormFields.error("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")
         }
-        var form = MultipartForm(body: body, boundary: boundary)
+        var form = MultipartForm(body: body, boundary: boundary, limits: limits)
         return try form.read()
     }
 
@@ -34,7 +39,7 @@ struct MultipartForm {
 
     /// Reads all parts up to the closing delimiter (RFC 2046 section 5.1.1).
     private mutating func read() throws(RequestError) -> FormFields {
-        var fields = FormFields()
+        var fields = FormFields(limits: self.limits)
         // The preamble before the first delimiter is ignored.
         guard self.body.starts(with: self.delimiter) || self.skip(past: Self.lineEnd + self.delimiter) else {
             throw Self.broken("it does not contain its boundary")
@@ -43,21 +48,26 @@ struct MultipartForm {
         while true {
             if self.body[self.position...].starts(with: "--".utf8) { return fields }
             guard self.skip(past: Self.lineEnd) else { throw Self.broken("it ends after a boundary") }
-            let name = try self.head()
+            let head = try self.head()
             let start = self.position
             guard self.skip(past: Self.lineEnd + self.delimiter) else { throw Self.broken("a part has no end") }
             let end = self.position - self.delimiter.count - Self.lineEnd.count
+            if self.limits.acceptsFiles, let fileName = head.fileName {
+                let content = Array(self.body[start..<end])
+                try fields.add(FormFile(name: head.name, fileName: fileName, content: content))
+                continue
+            }
             guard let value = String(validating: self.body[start..<end], as: UTF8.self) else {
                 throw Self.broken("a part is not UTF-8")
             }
-            try fields.add(name, value)
+            try fields.add(head.name, value)
         }
     }
 
-    /// Returns the name of the part that begins here, and moves to its content.
-    private mutating func head() throws(RequestError) -> String {
+    /// Returns the names of the part that begins here, and moves to its content.
+    private mutating func head() throws(RequestError) -> (name: String, fileName: String?) {
         let start = self.position
-        var name: String?
+        var disposition: HeaderParameters?
         while true {
             let lineStart = self.position
             guard self.skip(past: Self.lineEnd), self.position - start <= Self.maximumHead else {
@@ -67,10 +77,10 @@ struct MultipartForm {
             if line.isEmpty { break }
             let parts = line.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else { throw Self.broken("the head of a part is malformed") }
-            if parts[0].lowercased() == "content-disposition" { name = HeaderParameters(String(parts[1]))["name"] }
+            if parts[0].lowercased() == "content-disposition" { disposition = HeaderParameters(String(parts[1])) }
         }
-        guard let name, !name.isEmpty else { throw Self.broken("a part has no name") }
-        return name
+        guard let name = disposition?["name"], !name.isEmpty else { throw Self.broken("a part has no name") }
+        return (name, disposition?["filename"])
     }
 
     /// Moves behind the next `mark`; `false` if there is none.

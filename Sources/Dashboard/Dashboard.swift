@@ -1,0 +1,62 @@
+import HTTPTypes
+package import Hummingbird
+import Logging
+package import ProviderAPI
+package import PushHTTP
+import PushProvider
+import PushSupport
+import WebPages
+
+/// The dashboard: pages for people, beside the REST API on the same listener.
+///
+/// A page is made of requests to the API, which are carried out in process as the person who is signed in. So scopes, apps,
+/// limits, audit and errors are the API's own, and each page can show its requests as `curl`.
+package struct Dashboard: ProviderPages {
+    /// The path of all pages.
+    static let root = "/dashboard"
+
+    let areas: [any PageArea]
+    let frame: PageFrame
+    let interface: ProviderInterface
+
+    /// - Throws: An error of a template or of a file of texts, which the tests of this module find.
+    package init(_ interface: ProviderInterface) throws {
+        self.interface = interface
+        self.frame = try PageFrame(isSecure: interface.isSecure)
+        self.areas = [
+            SignInPages(), OverviewPages(), AccountPages(),
+        ]
+    }
+
+    package func addRoutes(to router: Router<APIContext>) {
+        router.get("/") { _, _ in Response.redirect(to: Self.root) }
+        router.get("\(Self.root)/assets/:name") { [assets = self.frame.assets] request, context in
+            assets.response(to: request, name: context.path("name"))
+        }
+        for area in self.areas {
+            for route in area.routes {
+                router.on(RouterPath("\(Self.root)\(route.path)"), method: route.method) { request, context in
+                    await self.respond(to: request, context, route)
+                }
+            }
+        }
+    }
+
+    /// Carries out a request to a page. It never throws: errors become pages.
+    private func respond(to request: Request, _ context: APIContext, _ route: PageRoute) async -> Response {
+        let visitor = Visitor(request, context, frame: self.frame, interface: self.interface)
+        do {
+            try visitor.checkOrigin()
+            switch route.handler {
+            case .visitor(let handler): return try await handler(visitor)
+            case .person(let handler):
+                guard let session = try await visitor.session() else { return visitor.signInFirst }
+                UnauthenticatedConnections.markAuthenticated(context.channel)
+                let page = PageRequest(visitor, session: session, path: route.path)
+                return await page.respond(with: handler)
+            }
+        } catch {
+            return visitor.errorPage(for: error)
+        }
+    }
+}

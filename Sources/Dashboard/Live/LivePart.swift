@@ -1,0 +1,88 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushSupport
+import WebPages
+
+/// A part of a page that changes while it is shown, sent as server-sent events (HTML Living Standard, section 9.2).
+///
+/// The part is rendered once a second, and sent when it has changed. The browser opens a new stream when this one ends.
+struct LivePart: Sendable {
+    /// The state of a part.
+    struct Update: Sendable {
+        let html: String
+        /// The number in the title of the tab; `nil` for none.
+        var count: Int64?
+        /// Indicates that nothing will change any more.
+        var isFinal = false
+    }
+
+    let places: LivePlaces
+    let render: @Sendable () async throws -> Update
+
+    /// Returns the stream of events. Without a free place there is none, and the page stays as it is.
+    func response(for session: UUID) -> Response {
+        guard let place = self.places.take(for: session) else { return Response(status: .noContent) }
+        let headers: HTTPFields = [
+            .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store",
+            .xContentTypeOptions: "nosniff",
+        ]
+        let events = LiveEvents(render: self.render, place: place)
+        return Response(status: .ok, headers: headers, body: .init(asyncSequence: events))
+    }
+}
+
+/// The events of one stream. Its place is free once the stream has ended, however it ends.
+private struct LiveEvents: AsyncSequence, Sendable {
+    typealias Element = ByteBuffer
+
+    let render: @Sendable () async throws -> LivePart.Update
+    let place: LivePlaces.Place
+
+    func makeAsyncIterator() -> Iterator { Iterator(render: self.render, place: self.place) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        /// The longest time for which one stream is open.
+        private static let longest: Duration = .seconds(300)
+        private static let interval: Duration = .seconds(1)
+        /// The seconds without a change after which a comment shows that the connection lives.
+        private static let silence = 15
+
+        let render: @Sendable () async throws -> LivePart.Update
+        let place: LivePlaces.Place
+        private let end = ContinuousClock.now + Self.longest
+        private var shown: String?
+        private var quiet = 0
+        private var isFinal = false
+
+        init(render: @escaping @Sendable () async throws -> LivePart.Update, place: LivePlaces.Place) {
+            (self.render, self.place) = (render, place)
+        }
+
+        mutating func next() async throws -> ByteBuffer? {
+            while !self.isFinal, ContinuousClock.now < self.end {
+                if self.shown != nil { try await Task.sleep(for: Self.interval, clock: .continuous) }
+                let update = try await self.render()
+                self.isFinal = update.isFinal
+                let ending = update.isFinal ? "event: end\ndata: {}\n\n" : ""
+                self.quiet += 1
+                if update.html != self.shown {
+                    (self.shown, self.quiet) = (update.html, 0)
+                    return ByteBuffer(string: "event: part\ndata: \(Self.json(update))\n\n\(ending)")
+                }
+                if self.isFinal { return ByteBuffer(string: ending) }
+                if self.quiet >= Self.silence {
+                    self.quiet = 0
+                    return ByteBuffer(string: ": still here\n\n")
+                }
+            }
+            return nil
+        }
+
+        private static func json(_ update: LivePart.Update) -> String {
+            let json = JSONValue.members(["html": .string(update.html), "count": update.count.map(JSONValue.integer)])
+            return (try? json.text).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        }
+    }
+}

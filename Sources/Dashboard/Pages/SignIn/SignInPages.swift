@@ -1,0 +1,102 @@
+import HTTPTypes
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushSupport
+import WebPages
+
+/// Signing in with a name and a password, with an API key or with a one-time link, and signing out.
+struct SignInPages: PageArea {
+    var routes: [PageRoute] {
+        [
+            .open(.get, "/sign-in", self.show), .open(.post, "/sign-in", self.signIn),
+            .open(.get, "/link/{token}", self.showLink), .open(.post, "/link/{token}", self.redeem),
+            .post("/sign-out", self.signOut),
+        ]
+    }
+
+    private func show(_ visitor: Visitor) async throws -> Response {
+        if try await visitor.session() != nil { return .redirect(to: Self.next(visitor)) }
+        return Self.page(visitor)
+    }
+
+    private func signIn(_ visitor: Visitor) async throws -> Response {
+        let form = try await visitor.form()
+        do {
+            let grant =
+                if let key = form["key"], !key.isEmpty {
+                    try await visitor.interface.signIn.signIn(key: key, address: visitor.address, agent: visitor.agent)
+                } else {
+                    try await visitor.interface.signIn.signIn(
+                        name: form["name"] ?? "",
+                        password: form["password"] ?? "",
+                        address: visitor.address,
+                        agent: visitor.agent
+                    )
+                }
+            return Self.begin(grant, visitor)
+        } catch let error as RequestError {
+            return Self.page(visitor, name: form["name"], error: error)
+        }
+    }
+
+    private func showLink(_ visitor: Visitor) async throws -> Response { Self.linkPage(visitor) }
+
+    private func redeem(_ visitor: Visitor) async throws -> Response {
+        let form = try await visitor.form()
+        do {
+            guard form["password"] == form["again"] else {
+                throw RequestError.invalid("again", visitor.texts()["link.differ"])
+            }
+            let grant = try await visitor.interface.signIn.redeem(
+                link: visitor.context.path("token"),
+                name: form["name"].flatMap { $0.isEmpty ? nil : $0 },
+                password: form["password"] ?? "",
+                address: visitor.address,
+                agent: visitor.agent
+            )
+            return Self.begin(grant, visitor)
+        } catch let error as RequestError {
+            return Self.linkPage(visitor, name: form["name"], error: error)
+        }
+    }
+
+    private func signOut(_ request: PageRequest) async throws -> Response {
+        try await request.interface.signIn.signOut(request.session)
+        var response = Response.redirect(to: "\(Dashboard.root)/sign-in")
+        response.headers[values: .setCookie] = [request.visitor.frame.cookie.clearing]
+        return response
+    }
+
+    // MARK: Responses
+
+    /// Sends the browser to the page that it asked for, with the cookie of the new session.
+    private static func begin(_ grant: SessionGrant, _ visitor: Visitor) -> Response {
+        var response = Response.redirect(to: self.next(visitor))
+        response.headers[values: .setCookie] = [visitor.frame.cookie.setting(grant.token)]
+        return response
+    }
+
+    /// Returns the page to show after signing in: a path of the dashboard, and of no other site.
+    private static func next(_ visitor: Visitor) -> String {
+        let item = visitor.http.uri.queryParameters.first { $0.key == "next" }.map { String($0.value) } ?? ""
+        let isOurs =
+            item == Dashboard.root || item.hasPrefix("\(Dashboard.root)/") || item.hasPrefix("\(Dashboard.root)?")
+        let isPlain = item.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }
+        return isOurs && isPlain ? item : Dashboard.root
+    }
+
+    private static func page(_ visitor: Visitor, name: String? = nil, error: RequestError? = nil) -> Response {
+        var model: PageModel = ["action": visitor.http.head.path ?? "\(Dashboard.root)/sign-in", "name": name ?? ""]
+        if let error { model["error"] = ["message": error.message] }
+        return visitor.page("sign-in", title: "signIn.title", model, status: error?.kind.status ?? .ok)
+    }
+
+    private static func linkPage(_ visitor: Visitor, name: String? = nil, error: RequestError? = nil) -> Response {
+        var model: PageModel = ["name": name ?? "", "action": visitor.http.uri.path]
+        model["problems"] = FieldErrors.model(error)
+        if let error { model["error"] = ["message": error.message] }
+        return visitor.page("link", title: "link.title", model, status: error?.kind.status ?? .ok)
+    }
+}

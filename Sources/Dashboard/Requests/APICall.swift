@@ -1,0 +1,45 @@
+import Foundation
+import HTTPTypes
+import PushSupport
+
+/// A request to the API that a page makes.
+struct APICall: Sendable {
+    var method = HTTPRequest.Method.get
+    /// The path with its query.
+    let path: String
+    var body: JSONValue?
+    var headers: HTTPFields = [:]
+
+    static func get(_ path: String) -> APICall { APICall(path: path) }
+
+    static func post(_ path: String, _ body: JSONValue? = nil) -> APICall {
+        APICall(method: .post, path: path, body: body)
+    }
+
+    static func put(_ path: String, _ body: JSONValue) -> APICall { APICall(method: .put, path: path, body: body) }
+
+    static func patch(_ path: String, _ body: JSONValue) -> APICall { APICall(method: .patch, path: path, body: body) }
+
+    static func delete(_ path: String) -> APICall { APICall(method: .delete, path: path) }
+
+    /// The call as a command line for a shell.
+    ///
+    /// - Parameter origin: The scheme and the authority of the server.
+    func curl(origin: String) -> String {
+        var parts = ["curl"]
+        if self.method != .get { parts.append("-X \(self.method.rawValue)") }
+        parts.append("-H \"Authorization: Bearer $MARTLET_API_KEY\"")
+        for field in self.headers { parts.append("-H \(Self.quoted("\(field.name): \(field.value)"))") }
+        if let body = self.body, let text = try? body.text {
+            parts.append("-d \(Self.quoted(String(decoding: text, as: UTF8.self)))")
+        }
+        return (parts + [Self.quoted("\(origin)\(self.path)")]).joined(separator: " ")
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte.isAlphanumeric || "/:.-_~%".utf8.contains(byte)
+        }
+        return isPlain ? text : "'\(text.replacingOccurrences(of: "'", with: #"'\''"#))'"
+    }
+}

@@ -1,0 +1,46 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushHTTP
+import PushSupport
+import WebPages
+
+/// What all pages share: templates, texts, assets and header fields.
+struct PageFrame: Sendable {
+    let templates: PageTemplates
+    let languages: PageLanguages
+    let assets: Assets
+    let cookie: SessionCookie
+    private let isSecure: Bool
+
+    /// - Parameter isSecure: Whether the pages are reached over TLS.
+    init(isSecure: Bool) throws {
+        self.templates = try PageTemplates(DashboardResources.templates)
+        self.languages = try PageLanguages(DashboardResources.texts)
+        self.assets = Assets(folder: "\(Dashboard.root)/assets")
+        self.cookie = SessionCookie(isSecure: isSecure)
+        self.isSecure = isSecure
+    }
+
+    /// Returns a page of a template.
+    ///
+    /// - Parameter title: The path of its title in the texts, or the title itself.
+    func page(
+        _ template: String,
+        title: String,
+        _ model: PageModel,
+        format: PageFormat,
+        texts: PageTexts,
+        status: HTTPResponse.Status = .ok
+    ) -> Response {
+        var model = model
+        model["title"] = texts.text(title) ?? title
+        model["language"] = texts.language
+        model["t"] = PageValue.of(texts.tree)
+        model["assets"] = ["style": self.assets.style, "script": self.assets.script]
+        model["home"] = Dashboard.root
+        let text = self.templates.render(template, model, format: format) ?? ""
+        let headers = SecurityHeaders.page(isSecure: self.isSecure)
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushSupport
+
+extension PageRequest {
+    /// The longest response of the API that a page reads, in bytes.
+    private static let maximumResponse = 16 * 1024 * 1024
+
+    /// Carries out a request to the API as who is signed in, and notes it for the page's list of calls.
+    ///
+    /// - Returns: The body; `null` for an empty one.
+    /// - Throws: The API's own ``RequestError``.
+    func call(_ call: APICall) async throws -> JSONValue {
+        self.note(call)
+        var head = HTTPRequest(method: call.method, scheme: nil, authority: nil, path: call.path)
+        head.headerFields = call.headers
+        var body = ByteBuffer()
+        if let json = call.body {
+            body = ByteBuffer(bytes: try json.text)
+            head.headerFields[.contentType] = "application/json"
+        }
+        let source = ApplicationRequestContextSource(channel: self.context.channel, logger: self.context.logger)
+        var context = APIContext(source: source)
+        context.caller = self.session.caller
+        let request = Request(head: head, body: .init(buffer: body))
+        let response = try await self.interface.api.respond(to: request, context: context)
+        let text = try await response.text(maximum: Self.maximumResponse)
+        let json = text.isEmpty ? JSONValue.null : try JSONValue(parsing: text)
+        guard response.status.kind == .successful else { throw RequestError(response: json, status: response.status) }
+        return json
+    }
+
+    func get(_ path: String) async throws -> JSONValue { try await self.call(.get(path)) }
+}
+
+extension Response {
+    /// Returns the whole body.
+    ///
+    /// - Throws: ``RequestError`` for a body that is longer than `maximum` bytes.
+    fileprivate func text(maximum: Int) async throws -> Data {
+        let collected = CollectedBody(maximum: maximum)
+        try await self.body.write(CollectingWriter(body: collected))
+        return collected.data
+    }
+}
+
+/// A body that is being collected. One task writes it, then reads it.
+private final class CollectedBody: @unchecked Sendable {
+    private(set) var data = Data()
+    private let maximum: Int
+
+    init(maximum: Int) {
+        self.maximum = maximum
+    }
+
+    func append(_ buffer: ByteBuffer) throws {
+        guard self.data.count + buffer.readableBytes <= self.maximum else {
+            throw RequestError.bodyTooLarge(maximum: self.maximum)
+        }
+        self.data.append(contentsOf: buffer.readableBytesView)
+    }
+}
+
+/// A writer of responses into memory.
+private struct CollectingWriter: ResponseBodyWriter {
+    let body: CollectedBody
+
+    mutating func write(_ buffer: ByteBuffer) async throws { try self.body.append(buffer) }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+extension RequestError {
+    /// The error of a response of the API.
+    init(response: JSONValue, status: HTTPResponse.Status) {
+        let fields = response["error"]
+        let kind = Kind.allCases.first { $0.status == status } ?? .internalError
+        self.init(
+            kind,
+            code: fields["code"].stringValue ?? "refused",
+            message: fields["message"].stringValue ?? status.reasonPhrase,
+            path: fields["field"].stringValue
+        )
+    }
+}

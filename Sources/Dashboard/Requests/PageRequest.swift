@@ -1,0 +1,144 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import Synchronization
+import WebPages
+
+/// A request to a page by who is signed in.
+final class PageRequest: Sendable {
+    let visitor: Visitor
+    let session: Session
+    let texts: PageTexts
+    /// The path of the page's route.
+    let path: String
+    private let state = Mutex(State())
+
+    /// The state of one request, which a page fills.
+    private struct State {
+        var calls: [APICall] = []
+        var form: FormFields?
+    }
+
+    init(_ visitor: Visitor, session: Session, path: String) {
+        (self.visitor, self.session, self.path) = (visitor, session, path)
+        self.texts = visitor.texts(session)
+    }
+
+    var http: Request { self.visitor.http }
+    var context: APIContext { self.visitor.context }
+    var interface: ProviderInterface { self.visitor.interface }
+
+    /// Returns the value of a parameter in the path.
+    func parameter(_ name: String) -> String { self.context.path(name) }
+
+    /// Returns the value of an item in the query; `nil` for an absent or empty one.
+    func query(_ name: String) -> String? {
+        let item = self.http.uri.queryParameters.first { $0.key == Substring(name) }
+        return item.flatMap { $0.value.isEmpty ? nil : String($0.value) }
+    }
+
+    /// The fields of the posted form, whose token has been checked.
+    var form: FormFields { self.state.withLock { $0.form } ?? FormFields() }
+
+    /// Returns `true` if the caller's scopes allow operations of a scope.
+    func may(_ scope: APIScope) -> Bool { self.session.caller.allows(scope) }
+
+    /// Notes a call for the list at the foot of the page.
+    func note(_ call: APICall) { self.state.withLock { $0.calls.append(call) } }
+
+    private var calls: [APICall] { self.state.withLock { $0.calls } }
+
+    /// Runs the handler of a page, once the token of a posted form has been checked.
+    func respond(with handler: @Sendable (PageRequest) async throws -> Response) async -> Response {
+        do {
+            if self.http.method == .post {
+                let form = try await self.visitor.form()
+                guard self.session.accepts(csrfToken: form["csrf"] ?? "") else { throw Self.staleForm }
+                self.state.withLock { $0.form = form }
+            }
+            return try await handler(self)
+        } catch {
+            return self.errorPage(for: error)
+        }
+    }
+
+    private static let staleForm = RequestError(
+        .forbidden,
+        code: "stale_form",
+        message: "this form belongs to an earlier session; reload the page and send it again"
+    )
+}
+
+// MARK: Pages
+
+extension PageRequest {
+    /// The format of numbers and times.
+    var format: PageFormat { PageFormat(texts: self.texts, now: self.interface.time.now) }
+
+    /// Returns a page in the dashboard's frame.
+    ///
+    /// - Parameters:
+    ///   - title: The path of its title in the texts, or the title itself.
+    ///   - error: What the API refused, shown above the page. Its field is shown at the field, see ``FieldErrors``.
+    func page(
+        _ template: String,
+        title: String,
+        _ model: PageModel = [:],
+        error: RequestError? = nil,
+        status: HTTPResponse.Status = .ok
+    ) -> Response {
+        var model = model
+        model["csrf"] = self.session.csrfToken
+        model["menu"] = Menu(self).model
+        model["account"] = [
+            "name": self.session.caller.name, "path": "\(Dashboard.root)/account",
+            "signOut": "\(Dashboard.root)/sign-out",
+        ]
+        if let error { model["error"] = ["message": error.message] }
+        if let notice = self.query("done") {
+            model["notice"] = self.texts.text("done.\(notice)").map { ["kind": "good", "text": $0] }
+        }
+        let calls = self.calls
+        if !calls.isEmpty { model["calls"] = ["lines": calls.map { $0.curl(origin: self.origin) }] }
+        let status = error?.kind.status ?? status
+        return self.visitor.frame.page(
+            template,
+            title: title,
+            model,
+            format: self.format,
+            texts: self.texts,
+            status: status
+        )
+    }
+
+    /// Returns a part of a page, for live updates and previews.
+    func part(_ template: String, _ model: PageModel) -> String {
+        var model = model
+        model["t"] = PageValue.of(self.texts.tree)
+        model["csrf"] = self.session.csrfToken
+        return self.visitor.frame.templates.render(template, model, format: self.format) ?? ""
+    }
+
+    /// Sends the browser to a page, which shows that something was done.
+    ///
+    /// - Parameter done: The name of the sentence below `done` in the texts.
+    func redirect(to path: String, done: String? = nil) -> Response {
+        guard let done else { return .redirect(to: "\(Dashboard.root)\(path)") }
+        return .redirect(to: "\(Dashboard.root)\(path)\(path.contains("?") ? "&" : "?")done=\(done)")
+    }
+
+    private func errorPage(for error: any Error) -> Response {
+        let error = self.visitor.requestError(error)
+        return self.page("problem", title: "failure.title", error: error)
+    }
+
+    /// The scheme and the authority that the browser uses.
+    private var origin: String {
+        "\(self.interface.isSecure ? "https" : "http")://\(self.http.head.authority ?? "localhost")"
+    }
+}

@@ -1,0 +1,47 @@
+import HTTPTypes
+import Hummingbird
+
+/// Some pages that belong together, such as those of schedules.
+protocol PageArea: Sendable {
+    var routes: [PageRoute] { get }
+}
+
+/// One page, or one form that a page posts.
+struct PageRoute: Sendable {
+    /// The handler of a page.
+    enum Handler: Sendable {
+        /// For who is not signed in.
+        case visitor(@Sendable (Visitor) async throws -> Response)
+        /// For a person or a key that is signed in. The token of each posted form has been checked.
+        case person(@Sendable (PageRequest) async throws -> Response)
+    }
+
+    let method: HTTPRequest.Method
+    /// The path below ``Dashboard/root`` with parameters in braces, such as `/apps/{app}/schedules`.
+    let path: String
+    let handler: Handler
+
+    static func get(_ path: String, _ handler: @escaping @Sendable (PageRequest) async throws -> Response) -> Self {
+        Self(method: .get, path: path, handler: .person(handler))
+    }
+
+    static func post(_ path: String, _ handler: @escaping @Sendable (PageRequest) async throws -> Response) -> Self {
+        Self(method: .post, path: path, handler: .person(handler))
+    }
+
+    /// Returns a page for who is not signed in.
+    static func open(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ handler: @escaping @Sendable (Visitor) async throws -> Response
+    ) -> Self {
+        Self(method: method, path: path, handler: .visitor(handler))
+    }
+}
+
+extension Response {
+    /// Returns the response that sends a browser to another page, with GET.
+    static func redirect(to path: String) -> Response {
+        Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
+    }
+}

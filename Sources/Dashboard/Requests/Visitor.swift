@@ -1,0 +1,105 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushSupport
+import WebPages
+
+/// A request to a page, before it is known who makes it.
+struct Visitor: Sendable {
+    let http: Request
+    let context: APIContext
+    let frame: PageFrame
+    let interface: ProviderInterface
+
+    init(_ http: Request, _ context: APIContext, frame: PageFrame, interface: ProviderInterface) {
+        (self.http, self.context, self.frame, self.interface) = (http, context, frame, interface)
+    }
+
+    /// The address of the client, for the lock-out.
+    var address: String { self.context.channel.remoteAddress?.ipAddress ?? "" }
+
+    /// The name that the browser gives itself.
+    var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
+
+    /// Returns the session of the cookie; `nil` without a valid one.
+    func session() async throws -> Session? {
+        guard let token = self.frame.cookie.token(in: self.http.headers) else { return nil }
+        return try await self.interface.signIn.session(token: token)
+    }
+
+    /// Refuses a form that was posted from a page of another origin. It counts besides the token of the form, and is all that
+    /// guards the form with which people sign in.
+    ///
+    /// - Throws: ``RequestError``.
+    func checkOrigin() throws {
+        guard self.http.method != .get, self.http.method != .head else { return }
+        let site = HTTPField.Name("sec-fetch-site").flatMap { self.http.headers[$0] }
+        if let site { guard site == "same-origin" else { throw Self.foreign } }
+        if let origin = self.http.headers[.origin] {
+            guard let host = self.http.head.authority, origin.split(separator: "/").last.map(String.init) == host else {
+                throw Self.foreign
+            }
+        }
+    }
+
+    /// The fields of the posted form.
+    func form() async throws -> FormFields {
+        var limits = FormFields.Limits()
+        // Certificates and content fit; issues are uploaded through the API.
+        (limits.body, limits.count, limits.value) = (1024 * 1024, 1000, 256 * 1024)
+        limits.acceptsFiles = true
+        return try await FormRequest.fields(of: self.http, limits: limits)
+    }
+
+    func texts(_ session: Session? = nil) -> PageTexts {
+        self.frame.languages.texts(session?.language, acceptLanguage: self.http.headers[.acceptLanguage])
+    }
+
+    /// Returns a page outside of the dashboard's frame.
+    func page(
+        _ template: String,
+        title: String,
+        _ model: PageModel = [:],
+        status: HTTPResponse.Status = .ok
+    ) -> Response {
+        let texts = self.texts()
+        let format = PageFormat(texts: texts, now: self.interface.time.now)
+        return self.frame.page(template, title: title, model, format: format, texts: texts, status: status)
+    }
+
+    /// Sends the browser to the page where people sign in, and from there to the page that it asked for.
+    var signInFirst: Response {
+        let isPage = self.http.method == .get
+        let wanted = isPage ? "?next=\(FormText.encoded(self.http.head.path ?? Dashboard.root))" : ""
+        return .redirect(to: "\(Dashboard.root)/sign-in\(wanted)")
+    }
+
+    /// Returns the page of an error.
+    func errorPage(for error: any Error) -> Response {
+        let error = self.requestError(error)
+        return self.page(
+            "failure",
+            title: "failure.title",
+            ["error": ["message": error.message]],
+            status: error.kind.status
+        )
+    }
+
+    /// Returns the error that may be shown. The cause of a failure is logged.
+    func requestError(_ error: any Error) -> RequestError {
+        if let error = error as? RequestError { return error }
+        self.interface.logger.error("page failed", metadata: ["error": "\(error)"])
+        return .internalFailure
+    }
+
+    private static let foreign = RequestError(
+        .forbidden,
+        code: "other_origin",
+        message: "this form was posted from another site"
+    )
+}

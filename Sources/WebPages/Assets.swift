@@ -1,0 +1,53 @@
+import Crypto
+import HTTPTypes
+package import Hummingbird
+import NIOCore
+
+/// The style sheet and the script, under addresses that have the hash of their content: browsers keep them for a year.
+package struct Assets: Sendable {
+    /// A file that pages load.
+    private struct File: Sendable {
+        let content: ByteBuffer
+        let contentType: String
+    }
+
+    private let files: [String: File]
+    /// The paths of the files, as the variables `style` and `script` of the layout.
+    package let style: String
+    package let script: String
+
+    /// - Parameter folder: The path under which ``response(to:)`` is reached, without a slash at its end.
+    package init(folder: String) {
+        let style = Self.file("style", "css", PackageResources.style_css, "text/css; charset=utf-8")
+        let script = Self.file("script", "js", PackageResources.script_js, "text/javascript; charset=utf-8")
+        self.files = [style.name: style.file, script.name: script.file]
+        (self.style, self.script) = ("\(folder)/\(style.name)", "\(folder)/\(script.name)")
+    }
+
+    /// Returns the file of a name; 404 for any other.
+    package func response(to request: Request, name: String) -> Response {
+        guard let file = self.files[name] else { return Response(status: .notFound) }
+        let tag = "\"\(name)\""
+        var headers: HTTPFields = [
+            .contentType: file.contentType, .eTag: tag, .xContentTypeOptions: "nosniff",
+            .cacheControl: "public, max-age=31536000, immutable",
+        ]
+        if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
+        headers[.contentLength] = "\(file.content.readableBytes)"
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: file.content))
+    }
+
+    private static func file(
+        _ name: String,
+        _ suffix: String,
+        _ content: [UInt8],
+        _ contentType: String
+    ) -> (name: String, file: File) {
+        let hash = SHA256.hash(data: content).prefix(8).map {
+            $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16)
+        }
+        return (
+            "\(name).\(hash.joined()).\(suffix)", File(content: ByteBuffer(bytes: content), contentType: contentType)
+        )
+    }
+}

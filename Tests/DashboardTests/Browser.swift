@@ -1,0 +1,120 @@
+import AsyncHTTPClient
+import Dashboard
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP1
+import ProviderAPI
+import PushSender
+import PushSupport
+import PushTesting
+import Synchronization
+import Testing
+
+/// A browser without a window: it keeps cookies, follows redirects and posts forms with their hidden fields.
+final class Browser: Sendable {
+    struct Page: Sendable {
+        var status: Int
+        var headers: HTTPHeaders
+        var text: String
+        /// The path of the page, after all redirects.
+        var path: String
+
+        /// The token of the page's forms.
+        var csrf: String? {
+            self.text.firstMatch(of: #/name="csrf" value="([^"]+)"/#).map { String($0.1) }
+        }
+    }
+
+    let origin: String
+    private let client = HTTPClient(
+        eventLoopGroupProvider: .singleton,
+        configuration: .init(redirectConfiguration: .disallow)
+    )
+    private let cookies = Mutex<[String: String]>([:])
+
+    init(origin: String) {
+        self.origin = origin
+    }
+
+    var cookie: String? {
+        get { self.cookies.withLock { $0["martlet"] } }
+    }
+
+    func setCookie(_ value: String?) { self.cookies.withLock { $0["martlet"] = value } }
+
+    func end() async throws { try await self.client.shutdown() }
+
+    func get(_ path: String) async throws -> Page { try await self.request("GET", path, nil) }
+
+    /// Posts a form with the token of a page, unless `fields` has one.
+    func post(_ path: String, _ fields: [String: String], from page: Page? = nil, headers: HTTPHeaders = [:])
+        async throws -> Page
+    {
+        var fields = fields
+        if let token = page?.csrf, fields["csrf"] == nil { fields["csrf"] = token }
+        let body = fields.map { "\(Self.encoded($0.key))=\(Self.encoded($0.value))" }.joined(separator: "&")
+        return try await self.request("POST", path, body, headers: headers)
+    }
+
+    /// Signs in with an API key.
+    func signIn(key: String) async throws -> Page { try await self.post("/dashboard/sign-in", ["key": key]) }
+
+    func request(_ method: String, _ path: String, _ body: String?, headers: HTTPHeaders = [:]) async throws -> Page {
+        var (method, path, body) = (method, path, body)
+        for _ in 0..<5 {
+            let page = try await self.send(method, path, body, headers: headers)
+            guard page.status == 303, let location = page.headers.first(name: "location") else { return page }
+            (method, path, body) = ("GET", location, nil)
+        }
+        Issue.record("too many redirects from \(path)")
+        return Page(status: 0, headers: [:], text: "", path: path)
+    }
+
+    /// Sends one request, and follows nothing.
+    func send(_ method: String, _ path: String, _ body: String?, headers: HTTPHeaders = [:]) async throws -> Page {
+        var request = HTTPClientRequest(url: self.origin + path)
+        request.method = HTTPMethod(rawValue: method)
+        request.headers = headers
+        let cookie = self.cookies.withLock { $0.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
+        if !cookie.isEmpty { request.headers.add(name: "cookie", value: cookie) }
+        if let body {
+            if !request.headers.contains(name: "content-type") {
+                request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+            }
+            request.body = .bytes(ByteBuffer(string: body))
+        }
+        let response = try await self.client.execute(request, timeout: .seconds(60))
+        let text = String(buffer: try await response.body.collect(upTo: 16 * 1024 * 1024))
+        for field in response.headers["set-cookie"] {
+            let pair = field.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(String.init)
+            self.cookies.withLock { $0[pair[0]] = pair.count > 1 && !pair[1].isEmpty ? pair[1] : nil }
+        }
+        return Page(status: Int(response.status.code), headers: response.headers, text: text, path: path)
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+}
+
+/// Runs a provider with its dashboard, and a browser.
+func withDashboard(
+    configure: (inout ProviderConfiguration) -> Void = { _ in },
+    _ body: @escaping @Sendable (RunningProvider, Browser) async throws -> Void
+) async throws {
+    try await withProvider(
+        senders: ScriptedSender(),
+        pages: { try Dashboard($0) },
+        configure: configure
+    ) { provider in
+        let browser = Browser(origin: provider.api.baseURL)
+        do {
+            try await body(provider, browser)
+        } catch {
+            try await browser.end()
+            throw error
+        }
+        try await browser.end()
+    }
+}
