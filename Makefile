@@ -5,13 +5,13 @@ SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
 export SUITE KEEP N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED MARTLET LOAD \
-	POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS
+	SIZE POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS
 
 # `martlet --version` shows the commit; empty in a source tree without git.
 export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 
 .PHONY: help demo build test check docs format setup clean bench-sender bench-gateway bench-campaign conformance fuzz \
-	fuzz-api alerts torture-gateway torture release package package-test image
+	fuzz-api test-web alerts torture-gateway torture release package package-test image
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -58,6 +58,10 @@ fuzz:  ## fuzz every parser, or one of them (SECONDS_EACH=60 TARGET=HTTP2)
 fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAMPLES=20 SEED=1)
 	@scripts/setup fuzz-api
 	@scripts/fuzz-api
+
+test-web:  ## the dashboard in a real Chromium (ONLY=pages,roles SIZE=1000000 MARTLET=a release)
+	@scripts/setup web
+	@scripts/test-web
 
 alerts:  ## the alert rules and the board, with promtool and a Prometheus against a running provider
 	@scripts/setup alerts

@@ -1,0 +1,167 @@
+"""What the tests see: apps with credentials, devices, notifications in all states, schedules, webhooks, people, issues."""
+import functools
+import json
+import os
+import subprocess
+
+from provider import KEY, WORK, api, gateway, new_key, new_person, request, wait_for
+
+NEWS, EMPTY, HOSTILE = "com.example.News", "com.example.Empty", "com.example.Hostile"
+TEAM, KEY_ID = "DEF123GHIJ", "ABC123DEFG"
+SIZE = int(os.environ.get("SIZE", "2000"))
+# The first: no browser may take it for the beginning of an element. The marker stays unset unless markup is executed.
+MARKUP = [
+    "\u0600<script>window.executed=1</script>",
+    "\"><img src=x onerror=window.executed=1>",
+    "'><svg onload=window.executed=1>",
+    "{{title}} </textarea></title><script>window.executed=1</script>",
+]
+
+
+def signing_key():
+    with open(f"{WORK}/key.p8") as file:
+        return file.read()
+
+
+class Names:
+    """The ids of one app's things, by which the table of pages names them."""
+
+    def __init__(self, app):
+        self.app = app
+        self.values = {"app": app}
+
+    def __getattr__(self, name):
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def make_app(app, name=None, credentials=True):
+    api("POST", "/v1/apps", {"bundleId": app, **({"name": name} if name else {})})
+    if credentials:
+        key = {"teamId": TEAM, "keyId": KEY_ID, "privateKey": signing_key()}
+        for environment in ("sandbox", "production"):
+            api("PUT", f"/v1/apps/{app}/credentials/{environment}", key)
+    return app
+
+
+def make_devices(app, devices):
+    """Imports devices, dictionaries as in the API."""
+    lines = "\n".join(json.dumps(device, ensure_ascii=False) for device in devices)
+    headers = {"authorization": f"Bearer {KEY}", "content-type": "application/x-ndjson"}
+    response = request("POST", f"/v1/apps/{app}/devices:import", lines.encode(), headers, timeout=900)
+    assert response.status == 200 and not response.json["refusals"], response.text[:2000]
+
+
+@functools.cache
+def phone(app):
+    """The token of a device that the gateway knows: what is sent to it is accepted."""
+    gateway("POST", "/v1/apps", {"teamId": TEAM, "bundleId": app})
+    gateway("POST", "/v1/keys", {"teamId": TEAM, "keyId": KEY_ID, "key": signing_key()}, allow=(400, 409))
+    command = [
+        os.environ["WEB_MARTLET"], "device", "run", "--topic", app, "--identity", f"{WORK}/phone.{app}", "--print-token",
+        "--port", os.environ["WEB_COURIER_PORT"], "--admin-url", os.environ["WEB_GATEWAY"].replace("127.0.0.1", "localhost"),
+    ]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.split()[-1]
+
+
+def send(app, body):
+    return api("POST", f"/v1/apps/{app}/notifications", body)["id"]
+
+
+def state(notification):
+    return api("GET", f"/v1/notifications/{notification}")["state"]
+
+
+def fill(app, text=lambda kind, number, plain: plain, size=200):
+    """Fills an app, and returns its names. `text` chooses what people wrote: for each kind and number, or the plain text."""
+    names = Names(app)
+    make_app(app, text("app", 0, "The Example"))
+    token = phone(app)
+    cities = ["Berlin", "Wien", "Zürich", "London", "Paris"]
+    make_devices(app, [{
+        "token": token, "environment": "sandbox", "user": text("user", 0, "alice"), "locale": "de-DE",
+        "timeZone": "Europe/Berlin", "tags": [text("tag", 0, "beta")], "attributes": {"city": text("attribute", 0, "Berlin")},
+        "installation": "5B0C9B0E-5D86-4C3B-9D3C-0B1E6B5C1A11", "appVersion": "2.1",
+    }])
+    make_devices(app, ({
+        "token": f"{number:064x}", "environment": "production", "user": text("user", number, f"user{number}"),
+        "locale": ["de-DE", "en-GB", "fr-FR"][number % 3], "timeZone": ["Europe/Berlin", "Europe/London"][number % 2],
+        "tags": [text("tag", number, ["beta", "news", "sport"][number % 3])],
+        "attributes": {"city": text("attribute", number, cities[number % 5]), "level": number % 10},
+    } for number in range(1, size + 1)))
+    # A token that the gateway does not know is rejected.
+    make_devices(app, [{"token": "ff" * 32, "environment": "sandbox", "user": text("user", 1, "bob")}])
+
+    def alert(number, title, body):
+        return {"title": text("title", number, title), "body": text("body", number, body)}
+
+    done = send(app, {
+        "to": {"all": True}, "environment": "sandbox", "name": text("name", 0, "Morning news"),
+        "alert": alert(0, "Good morning", "Three things that matter today."),
+    })
+    running = send(app, {
+        "to": {"all": True}, "environment": "production", "name": text("name", 1, "Evening news"), "pace": {"rate": 1},
+        "alert": alert(1, "Good evening", "What happened today."),
+    })
+    paused = send(app, {
+        "to": {"all": True}, "environment": "production", "name": text("name", 2, "Weekly"), "pace": {"rate": 1},
+        "alert": alert(2, "The week", "Seven days."),
+    })
+    api("POST", f"/v1/notifications/{paused}:pause")
+    scheduled = send(app, {
+        "to": {"tag": text("tag", 0, "beta")}, "name": text("name", 3, "Next year"), "when": {"at": "2027-01-01T00:00:00Z"},
+        "alert": alert(3, "Happy new year", "See you."),
+    })
+    cancelled = send(app, {
+        "to": {"all": True}, "name": text("name", 4, "A mistake"), "when": {"at": "2027-01-01T00:00:00Z"},
+        "alert": alert(4, "Oops", "This was not meant for you."),
+    })
+    api("POST", f"/v1/notifications/{cancelled}:cancel")
+    wait_for(lambda: state(done) == "done", what="the end of the first notification")
+    delivery = api("GET", f"/v1/notifications/{done}/deliveries")["deliveries"][0]
+    schedule = api("POST", f"/v1/apps/{app}/schedules", {
+        "name": text("name", 5, "Daily"), "schedule": {"cron": "0 9 * * *", "timeZone": "Europe/Berlin"},
+        "notification": {"to": {"all": True}, "alert": alert(5, "Good morning", "The day begins.")},
+    })["id"]
+    webhook = api("POST", f"/v1/apps/{app}/webhooks", {"url": "https://hooks.example.com/push"})["id"]
+    names.values.update(
+        token=token, user=text("user", 0, "alice"), notification=done, running=running, paused=paused, scheduled=scheduled,
+        cancelled=cancelled, delivery=delivery["apnsId"], schedule=schedule, webhook=webhook,
+    )
+    return names
+
+
+def hostile(kind, number, plain):
+    """Markup in place of what people write, where the API takes it."""
+    return f"{MARKUP[number % len(MARKUP)]}{number}" if kind != "app" else MARKUP[0]
+
+
+@functools.cache
+def news():
+    """An app as it usually is, with SIZE devices."""
+    return fill(NEWS, size=SIZE)
+
+
+@functools.cache
+def attacked():
+    """An app whose users and authors write markup."""
+    return fill(HOSTILE, hostile, size=20)
+
+
+@functools.cache
+def empty():
+    """An app without anything."""
+    return Names(make_app(EMPTY, credentials=False))
+
+
+@functools.cache
+def person(role, app=None):
+    """A person of a role, of all apps or of one; the same for all tests that change nothing about people."""
+    return new_person(role, [app] if app else None)
+
+
+@functools.cache
+def key(*scopes):
+    return new_key(list(scopes))
