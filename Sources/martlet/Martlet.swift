@@ -26,6 +26,7 @@ struct Martlet: AsyncParsableCommand {
                 name: "Provider",
                 subcommands: [
                     StatusCommand.self, AppCommand.self, CredentialCommand.self, UserCommand.self, AudienceCommand.self,
+                    TemplateCommand.self,
                     NotificationCommand.self, TimelineCommand.self, ScheduleCommand.self, WebhookCommand.self,
                     TokenInvalidationCommand.self,
                     KeyCommand.self, AuditCommand.self,

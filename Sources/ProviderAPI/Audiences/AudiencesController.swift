@@ -50,7 +50,7 @@ struct AudiencesController: Controller {
     private func count(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(["audience", "environment", "kind"])
-        let (audience, environment) = (try self.audience(fields), try fields.environment("environment"))
+        let (audience, environment) = (try await self.audience(fields, app), try fields.environment("environment"))
         let kind = try fields.tokenKind("kind") ?? .alert
         let count = try await self.store.count(app: app.id, audience: audience, environment: environment, kind: kind)
         return try .json(["count": count])
@@ -60,7 +60,7 @@ struct AudiencesController: Controller {
     private func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(["audience", "environment", "kind", "limit"])
-        let (audience, environment) = (try self.audience(fields), try fields.environment("environment"))
+        let (audience, environment) = (try await self.audience(fields, app), try fields.environment("environment"))
         let kind = try fields.tokenKind("kind") ?? .alert
         let limit = Int(try fields.integer("limit", in: PageSize.range) ?? 10)
         let devices = try await self.store.devices(
@@ -76,10 +76,16 @@ struct AudiencesController: Controller {
     }
 
     /// Returns the audience in the body, which is required, so that an empty body does not select every device.
-    private func audience(_ fields: JSONFields) throws -> AudienceExpression {
+    private func audience(_ fields: JSONFields, _ app: AppRecord) async throws -> AudienceExpression {
         guard let members = try fields.object("audience") else {
             throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
         }
-        return try AudienceExpression(json: members, path: "audience", now: self.time.now)
+        let library = try await LibraryContents(ofAudience: .object(members), app: app.id, in: self.store)
+        return try AudienceExpression(
+            json: members,
+            path: "audience",
+            now: self.time.now,
+            named: library.audiences
+        )
     }
 }

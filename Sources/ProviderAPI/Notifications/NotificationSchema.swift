@@ -6,15 +6,20 @@ import PushTypes
 
 /// The body of a request to send; docs/content.md explains the members of the content.
 extension Schema {
-    static let notificationRequest = Schema.notification(with: [:]).named("NotificationRequest")
+    static let notificationRequest = Schema.notification(with: []).named("NotificationRequest")
 
-    static let previewRequest = Schema.notification(with: [
-        "device": .text.described("The token of a registered device to render for."),
-        "subject": .object(optional: [
-            "user": .text, "locale": .text, "timeZone": .text, "appVersion": .text,
-            "attributes": .map(of: .attribute), "badge": .badgeCount,
-        ]).described("An invented device to render for."),
-    ]).named("PreviewRequest")
+    static let previewRequest = Schema.notification(with: PreviewSubjects.schemas).named("PreviewRequest")
+
+    /// The template of a notification, or the statement that its own content has variables.
+    private static let template = Schema.any(of: [
+        .bool,
+        .object(optional: [
+            "id": .uuid, "name": .string(length: 1...LibraryText.maximumName),
+            "version": Schema.integer(1...Int64.max).described("Default the newest."),
+            "variables": .map(of: .attribute).described("Values of the template's variables for all recipients."),
+        ]),
+    ])
+    .described("true: the content has variables. An object: the content is that of a template, but for own members.")
 
     static let expiration = Schema.any(of: [.integer(0...4_102_444_800), .string(length: 1...40)])
         .described("RFC 3339 or UNIX seconds; 0 for one attempt without storage.")
@@ -36,7 +41,7 @@ extension Schema {
     }()
 
     /// Returns the schema of a notification, with further members for a preview.
-    private static func notification(with more: KeyValuePairs<String, Schema>) -> Schema {
+    private static func notification(with more: [(key: String, value: Schema)]) -> Schema {
         let open = Schema.object(isOpen: true)
         let text = Schema.string(length: 1...4096)
         var members: [(key: String, value: Schema)] = [
@@ -59,7 +64,7 @@ extension Schema {
             ("relevanceScore", .number), ("filterCriteria", text), ("data", open), ("liveActivity", open),
             ("mdm", .object(required: ["pushMagic": text])), ("wallet", .bool), ("contentChanged", .bool),
             ("fileProvider", open), ("pushToTalk", open), ("payload", open), ("localizations", .map(of: open)),
-            ("template", .bool), ("consentCategory", .string(length: 1...Preferences.maximumCategory)),
+            ("template", Self.template), ("consentCategory", .string(length: 1...Preferences.maximumCategory)),
             (
                 "quietHours",
                 .choice(["skip", "ignore"]).described("Default skip, for an urgent notification ignore.")
@@ -75,7 +80,7 @@ extension Schema {
                     .described("The receipt level that apps may report at most. Default the app's.")
             ),
         ]
-        members += more.map { $0 }
+        members += more
         return .object(required: [(key: "to", value: Self.to)], optional: members)
             .example(.object(["to": .texts(["user": "alice"]), "alert": .texts(["title": "Hello", "body": "World"])]))
     }

@@ -13,7 +13,15 @@ struct PreviewResponse: ResponseObject {
     private let result: Result<ContentPreview, RenderFailure>
     /// The numbers of recipients that would be skipped, by the reason; `nil` if they are not known.
     private let forecast: ConsentForecast?
+    /// Indicates whether the preview is of a notification, whose recipients are counted, and not of a template.
+    private let countsRecipients: Bool
 
+    /// Makes the preview of a template.
+    init(_ request: NotificationRequest, bundleID: Topic, for subject: PreviewSubject) {
+        self.init(request, bundleID: bundleID, for: subject, countsRecipients: false, recipients: nil, forecast: nil)
+    }
+
+    /// Makes the preview of a notification.
     /// - Parameters:
     ///   - profile: The device to render for; `nil` renders the default variant.
     ///   - badge: The count that the device would show.
@@ -23,9 +31,11 @@ struct PreviewResponse: ResponseObject {
         _ request: NotificationRequest,
         bundleID: Topic,
         for subject: PreviewSubject,
+        countsRecipients: Bool = true,
         recipients: Int?,
         forecast: ConsentForecast?
     ) {
+        self.countsRecipients = countsRecipients
         (self.request, self.recipients, self.forecast) = (request, recipients, forecast)
         guard !subject.isRegistered || subject.key != nil || request.content.placeholder == nil else {
             self.result = .failure(.noEncryptionKey)
@@ -51,7 +61,7 @@ struct PreviewResponse: ResponseObject {
         }
     }
     private var warnings: [ContentWarning] {
-        guard self.forecast == nil else { return self.request.warnings }
+        guard self.countsRecipients, self.forecast == nil else { return self.request.warnings }
         let counted = self.recipients == nil ? "the recipients" : "the recipients that would be skipped"
         let message = "counting \(counted) takes too long now: the notification counts them"
         let field = self.recipients == nil ? "recipients" : "skipped"

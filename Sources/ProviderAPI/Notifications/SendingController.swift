@@ -67,11 +67,13 @@ struct SendingController: Controller {
         if let idempotency, let earlier = try await self.earlier(idempotency, app) {
             return try await self.repeated(earlier, app, body, waiting, request)
         }
+        let fields = try JSONFields(body, known: NotificationRequest.members)
         let wanted = try NotificationRequest(
-            body,
+            fields,
             bundleID: app.bundleID,
             now: self.time.now,
-            receipts: app.receipts
+            receipts: app.receipts,
+            library: try await LibraryContents(of: fields, app: app.id, in: self.store)
         )
         try waiting?.check(wanted)
         try await self.checkCredentials(app, wanted)
@@ -144,18 +146,27 @@ struct SendingController: Controller {
         _ waiting: OutcomeWaiting?,
         _ request: OperationRequest
     ) async throws -> Response {
-        let wanted = try? NotificationRequest(
-            body,
-            bundleID: app.bundleID,
-            now: earlier.createdAt,
-            receipts: app.receipts
-        )
+        let wanted = try await self.request(body, app, now: earlier.createdAt)
         // The first request may have come without a wait, to more recipients.
         let isSmall = earlier.progress.recipients <= OutcomeWaiting.maximumRecipients && earlier.delivery == nil
         let warnings = (wanted?.warnings ?? []) + Self.nobodyReached(by: earlier)
         var response = try await self.accepted(earlier, app, warnings: warnings, isSmall ? waiting : nil, request)
         if let name = HTTPField.Name("idempotency-replayed") { response.headers[name] = "true" }
         return response
+    }
+
+    /// Returns a repeated request as it is understood now; `nil` for one that would be rejected now.
+    private func request(_ body: JSONValue, _ app: AppRecord, now: Timestamp) async throws -> NotificationRequest? {
+        guard let fields = try? JSONFields(body, known: NotificationRequest.members),
+            let library = try? await LibraryContents(of: fields, app: app.id, in: self.store)
+        else { return nil }
+        return try? NotificationRequest(
+            fields,
+            bundleID: app.bundleID,
+            now: now,
+            receipts: app.receipts,
+            library: library
+        )
     }
 
     /// Returns a warning for each environment of a notification that cannot be sent to now.

@@ -33,6 +33,7 @@ extension Schema {
             "in": .array(of: .attribute, count: 1...200), "locale": .text, "timeZone": .text,
             "appVersion": version, "lastSeen": .object(required: [], optional: seen), "and": inner, "or": inner,
             "not": .reference("Audience"),
+            "named": .text.described("The name of a named audience, as it is when the request is accepted."),
         ]
         return Schema.object(required: [], optional: comparisons(.attribute) + members)
             .described("A condition on devices. If it has several members, all of them must hold.")

@@ -9,6 +9,7 @@ extension OperationTag {
     static let apps = OperationTag("Apps")
     static let devices = OperationTag("Devices")
     static let audiences = OperationTag("Audiences")
+    static let templates = OperationTag("Templates")
     static let notifications = OperationTag("Notifications")
     static let schedules = OperationTag("Schedules")
     static let tokens = OperationTag("Tokens")
@@ -18,7 +19,8 @@ extension OperationTag {
 
     /// The sections of the document, in their order.
     static let all: [OperationTag] = [
-        .apps, .devices, .audiences, .notifications, .schedules, .tokens, .webhooks, .administration, .operation,
+        .apps, .devices, .audiences, .templates, .notifications, .schedules, .tokens, .webhooks, .administration,
+        .operation,
     ]
 }
 
@@ -32,6 +34,9 @@ extension Cursor.List {
     static let schedules = Cursor.List("s")
     static let receipts = Cursor.List("p", numbers: 3)
     static let timeline = Cursor.List("l")
+    static let audiences = Cursor.List("la")
+    static let templates = Cursor.List("lt")
+    static let libraryVersions = Cursor.List("lv")
 }
 
 extension ParameterDescription {
@@ -52,6 +57,8 @@ enum PathParameter {
         "key": ("The API key's id.", .uuid),
         "userSecret": ("The user secret's id.", .uuid),
         "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
+        "audience": LibraryItems.parameter("audience"),
+        "template": LibraryItems.parameter("template"),
         "apnsId": ("The apns-id of a push.", .uuid),
     ]
 }

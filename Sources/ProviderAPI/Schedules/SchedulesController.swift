@@ -82,11 +82,13 @@ struct SchedulesController: Controller {
             throw fields.error("notification", "missing_field", "name the content and the audience")
         }
         try Self.checkTimes(notification)
+        let library = try await LibraryContents(of: notification, app: app.id, in: self.store)
         let wanted = try NotificationRequest(
             notification,
             bundleID: app.bundleID,
             now: now,
-            receipts: app.receipts
+            receipts: app.receipts,
+            library: library
         )
         var schedule = ScheduleRecord(
             id: UUID(),
@@ -97,7 +99,7 @@ struct SchedulesController: Controller {
             nextRunAt: rule.nextRun(after: now),
             createdAt: now
         )
-        schedule.key = request.caller?.reference
+        (schedule.key, schedule.uses) = (request.caller?.reference, library.uses)
         let times = DeprecatedTimes.warnings(in: .object(fields.members.filter { $0.key == "schedule" }))
         let missing = try await ContentWarning.missingTokens(for: wanted, app: app.id, in: self.store)
         let content = (wanted.warnings + [missing].compactMap(\.self)).map {
@@ -163,7 +165,8 @@ struct SchedulesController: Controller {
             request: text,
             rule: new.rule,
             nextRunAt: next,
-            key: new.key
+            key: new.key,
+            uses: new.uses
         )
         let result = try await self.store.changeSchedule(id, change, limits: self.limits)
         return try self.response(result, app, warnings: warnings)
@@ -207,6 +210,8 @@ struct SchedulesController: Controller {
         switch result {
         case .changed, .missing: .noSuch("schedule")
         case .stale: .conflict("changed_meanwhile", "the schedule is being changed by other requests: try again")
+        case .missingUse:
+            .conflict("changed_meanwhile", "an audience or a template that it names was deleted meanwhile")
         case .tooMany:
             .conflict("too_many_schedules", "an app has at most \(self.limits.count) schedules: remove some first")
         case .tooLarge:

@@ -62,7 +62,7 @@ package struct NotificationRequest: Hashable, Sendable {
         try self.init(JSONValue(parsing: body), bundleID: bundleID, now: now, receipts: receipts)
     }
 
-    /// Reads a request from a JSON object.
+    /// Reads a request from a JSON object that names nothing of the app's library.
     /// - Throws: As ``init(parsing:bundleID:now:receipts:)``.
     package init(
         _ json: JSONValue,
@@ -74,16 +74,19 @@ package struct NotificationRequest: Hashable, Sendable {
     }
 
     /// Reads a request from the members of a JSON object.
+    /// - Parameter library: The named audiences and the template that the request names.
     /// - Throws: As ``init(parsing:bundleID:now:receipts:)``.
     package init(
-        _ fields: JSONFields,
+        _ own: JSONFields,
         bundleID: Topic,
         now: Timestamp,
-        receipts: ReceiptPrivacy = .none
+        receipts: ReceiptPrivacy = .none,
+        library: LibraryContents = .none
     ) throws(RequestError) {
+        let fields = try library.merged(own)
         self.name = try fields.string("name", maximum: Self.maximumName)
         self.environment = try fields.environment("environment")
-        (self.audience, self.tokenPositions) = try Self.audience(fields, now: now)
+        (self.audience, self.tokenPositions) = try Self.audience(fields, now: now, named: library.audiences)
         // A notification that is sent later shows a state of that time.
         let isSentLater = fields.members["when"] != nil
         (self.content, self.warnings) = try NotificationContent.read(
@@ -128,14 +131,15 @@ package struct NotificationRequest: Hashable, Sendable {
 
     private static func audience(
         _ fields: JSONFields,
-        now: Timestamp
+        now: Timestamp,
+        named: NamedAudiences
     ) throws(RequestError) -> (Audience, positions: [DeviceToken: Int]) {
         let known = AudienceExpression.members.union(["tokens"])
         guard let to = try fields.fields("to", known: known) else {
             throw fields.error("to", "missing_field", "name the audience, for example a user, a tag or tokens")
         }
         guard let texts = try to.strings("tokens", count: Self.maximumTokens, maximum: DeviceToken.maximumLength * 4)
-        else { return (.devices(try AudienceExpression(to, now: now)), [:]) }
+        else { return (.devices(try AudienceExpression(to, now: now, named: named)), [:]) }
         guard to.members.count == 1 else {
             throw to.error("tokens", "conflicting_field", "tokens cannot be combined with conditions: leave those out")
         }

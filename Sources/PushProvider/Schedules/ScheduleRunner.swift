@@ -175,11 +175,13 @@ package struct ScheduleRunner: Service {
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
+            let fields = try JSONFields(parsing: schedule.request, known: NotificationRequest.members)
             var request = try NotificationRequest(
-                parsing: schedule.request,
+                fields,
                 bundleID: app.bundleID,
                 now: self.time.now,
-                receipts: app.receipts
+                receipts: app.receipts,
+                library: try await LibraryContents(of: fields, app: app.id, in: self.store)
             )
             if request.name == nil { request.name = schedule.name }
             let (_, acceptance) = try await self.acceptor.accept(

@@ -13,14 +13,18 @@ extension AudienceExpression {
 
     package static let members: Set<String> = Set(Comparison.allCases.map(\.rawValue)).union([
         "all", "token", "user", "users", "tag", "attribute", "in", "locale", "appVersion", "timeZone", "activity",
-        "lastSeen", "and", "or", "not",
+        "lastSeen", "and", "or", "not", NamedAudiences.member,
     ])
 
     /// Reads the expression of a request.
-    /// - Parameter now: The time from which `withinDays` counts.
+    /// - Parameters:
+    ///   - now: The time from which `withinDays` counts.
+    ///   - named: The named audiences that the expression may refer to; `nil` in such an audience itself.
     /// - Throws: ``RequestError`` that names the member at fault.
-    package init(_ fields: JSONFields, now: Timestamp) throws(RequestError) {
-        var parser = AudienceParser(now: now)
+    package init(_ fields: JSONFields, now: Timestamp, named: NamedAudiences? = NamedAudiences.none)
+        throws(RequestError)
+    {
+        var parser = AudienceParser(now: now, named: named)
         self = try parser.expression(fields, depth: 0)
         // The stored form has an object for each condition, so it may be deeper than what was sent.
         guard self.depth <= Self.maximumDepth else { throw AudienceParser.tooDeep(fields) }
@@ -28,8 +32,13 @@ extension AudienceExpression {
 
     /// Reads the expression of a request.
     /// - Parameter path: The path of the object in the request.
-    package init(json members: [String: JSONValue], path: String?, now: Timestamp) throws(RequestError) {
-        try self.init(JSONFields(members: members, path: path, known: Self.members), now: now)
+    package init(
+        json members: [String: JSONValue],
+        path: String?,
+        now: Timestamp,
+        named: NamedAudiences? = NamedAudiences.none
+    ) throws(RequestError) {
+        try self.init(JSONFields(members: members, path: path, known: Self.members), now: now, named: named)
     }
 
     /// The canonical form, for the store and for responses.
@@ -124,10 +133,12 @@ extension AudienceExpression {
 /// Reads the expression of a request and counts its conditions.
 private struct AudienceParser {
     let now: Timestamp
+    /// The named audiences; `nil` within one of them.
+    private var named: NamedAudiences?
     /// The number of conditions so far; combinations do not count.
     private var conditions = 0
 
-    init(now: Timestamp) { self.now = now }
+    init(now: Timestamp, named: NamedAudiences?) { (self.now, self.named) = (now, named) }
 
     mutating func expression(_ fields: JSONFields, depth: Int) throws(RequestError) -> AudienceExpression {
         guard depth <= AudienceExpression.maximumDepth else { throw Self.tooDeep(fields) }
@@ -150,6 +161,7 @@ private struct AudienceParser {
                 "an audience has at most \(AudienceExpression.maximumConditions) conditions; tag the devices instead"
             )
         }
+        if let named = try self.named(fields, depth: depth) { all.append(named) }
         try all.append(contentsOf: self.combinations(fields, depth: depth))
         guard let first = all.first
         else { throw fields.error("missing_field", "name the devices with one or more of \(Self.subjects)") }
@@ -158,7 +170,7 @@ private struct AudienceParser {
 
     /// The members that need no other.
     private static let subjects = """
-        all, token, user, users, tag, attribute, activity, locale, appVersion, timeZone, lastSeen, and, or, not
+        all, token, user, users, tag, attribute, activity, locale, appVersion, timeZone, lastSeen, named, and, or, not
         """
 
     static func tooDeep(_ fields: JSONFields) -> RequestError {
@@ -265,6 +277,21 @@ private struct AudienceParser {
             let limit = AudienceExpression.maximumText
             throw fields.wrongType(name, "a number, true, false, or a text of at most \(limit) bytes")
         }
+    }
+
+    /// Returns the audience of the name that the member gives, as it is now.
+    private mutating func named(_ fields: JSONFields, depth: Int) throws(RequestError) -> AudienceExpression? {
+        let member = NamedAudiences.member
+        guard let name = try fields.string(member, maximum: AudienceExpression.maximumText) else { return nil }
+        guard let named else {
+            throw fields.error(member, "nested_name", "a named audience cannot name another one: combine them in `to`")
+        }
+        guard let condition = named.condition(name) else {
+            throw fields.error(member, "no_such_audience", "no audience of this app has this name")
+        }
+        self.named = nil
+        defer { self.named = named }
+        return try self.nested(.object(condition), member, fields, depth: depth)
     }
 
     private mutating func combinations(_ fields: JSONFields, depth: Int) throws(RequestError) -> [AudienceExpression] {

@@ -19,6 +19,8 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var key: KeyReference?
     /// The version, which rises with every change by a person.
     package var version: Int64 = 0
+    /// The audiences and templates that the request names. Written with the request, and not read again.
+    package var uses: Set<LibraryUse> = []
 
     package init(
         id: UUID,

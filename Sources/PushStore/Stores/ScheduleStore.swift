@@ -67,7 +67,8 @@ package enum ScheduleChange: Hashable, Sendable {
         request: Data,
         rule: RecurringSchedule,
         nextRunAt: Timestamp?,
-        key: KeyReference? = nil
+        key: KeyReference? = nil,
+        uses: Set<LibraryUse> = []
     )
     /// Pauses it.
     /// - Parameter version: The version that it must still have; `nil` pauses it in any version.
@@ -90,6 +91,8 @@ package enum ScheduleChangeResult: Hashable, Sendable {
     case tooMany
     /// The requests of the app's schedules would be larger together than the limits allow.
     case tooLarge
+    /// An audience or a template that the request names was deleted meanwhile.
+    case missingUse
 }
 
 /// The place in a list of schedules where the next page begins.

@@ -3,8 +3,25 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// The options that describe an audience: as JSON, or as conditions that must all hold.
+/// The options that describe an audience and the tokens that count.
 struct AudienceOptions: ParsableArguments {
+    @OptionGroup var conditions: AudienceConditions
+    @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
+    @Option(help: "What the tokens are for, such as voip. Default: alert.") var kind: TokenKind?
+
+    /// The members of the request.
+    var members: [String: JSONValue?] {
+        get throws {
+            [
+                "audience": try self.conditions.audience(), "environment": self.environment?.rawValue.json,
+                "kind": self.kind?.rawValue.json,
+            ]
+        }
+    }
+}
+
+/// The options that describe an audience: as JSON, or as conditions that must all hold.
+struct AudienceConditions: ParsableArguments {
     @Option(help: "The audience as JSON.") var query: String?
     @Option(help: "A file with the audience as JSON; '-' is standard input.") var file: String?
     @Flag(help: "All devices of the app.") var all = false
@@ -18,18 +35,7 @@ struct AudienceOptions: ParsableArguments {
     @Option(help: "In this time zone, such as Europe/Berlin.") var timeZone: String?
     @Option(help: "With a token of this Live Activity, by the app's id of it.") var activity: String?
     @Option(help: "Registered within so many days.") var seenWithinDays: Int?
-    @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
-    @Option(help: "What the tokens are for, such as voip. Default: alert.") var kind: TokenKind?
-
-    /// The members of the request.
-    var members: [String: JSONValue?] {
-        get throws {
-            [
-                "audience": try self.audience(), "environment": self.environment?.rawValue.json,
-                "kind": self.kind?.rawValue.json,
-            ]
-        }
-    }
+    @Option(help: "In this named audience.") var named: String?
 
     /// The conditions of the flags, each an object of its own.
     private var conditions: [JSONValue] {
@@ -44,6 +50,7 @@ struct AudienceOptions: ParsableArguments {
         for attribute in self.attribute {
             conditions.append(["attribute": attribute.name.json, "is": attribute.value])
         }
+        add("named", self.named?.json)
         add("activity", self.activity?.json)
         add("locale", self.locale?.json)
         let versions = ["atLeast": self.atLeastVersion?.json, "below": self.belowVersion?.json].compactMapValues { $0 }
@@ -54,7 +61,7 @@ struct AudienceOptions: ParsableArguments {
     }
 
     /// The audience, which must be given in one of the four ways.
-    private func audience() throws -> JSONValue {
+    func audience() throws -> JSONValue {
         let conditions = self.conditions
         let given = [self.query != nil, self.file != nil, self.all, !conditions.isEmpty]
         guard given.count(where: { $0 }) == 1 else {

@@ -23,6 +23,7 @@ struct UserErasure {
     /// Erases what is kept of the user beside notifications and devices.
     func eraseRest() throws {
         try self.eraseSchedules()
+        try self.eraseAudiences()
         try self.eraseCounts()
         try self.database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [self.app, self.user])
         for token in try self.tokens() { try self.erase(token) }
@@ -36,11 +37,11 @@ struct UserErasure {
     }
 
     /// The name of the user as JSON text, with its quotes.
-    private var needle: String {
+    var needle: String {
         get throws { String(decoding: try JSONValue.string(self.user).text, as: UTF8.self) }
     }
 
-    // MARK: Notifications and schedules
+    // MARK: Notifications
 
     /// Returns some of the notifications that were there at the request and have the user in their audience.
     func notifications() throws -> [Int64] {
@@ -82,42 +83,6 @@ struct UserErasure {
     private static func audience(_ row: Row) -> AudienceExpression? {
         guard let text = row["audience"] as String? else { return nil }
         return (try? JSONValue(parsing: Data(text.utf8))).flatMap(AudienceExpression.init(stored:))
-    }
-
-    /// Removes schedules to the user alone, and takes the user from others.
-    private func eraseSchedules() throws {
-        let sql = "SELECT id, request FROM schedule WHERE app = ? AND instr(request, ?) > 0"
-        for row in try self.database.rows(sql: sql, [self.app, Data(try self.needle.utf8)]) {
-            guard let id = row["id"] as String?, let text = row["request"] as Data?,
-                case .object(var members)? = try? JSONValue(parsing: text), let to = members["to"]
-            else { continue }
-            let rest = Self.without(self.user, to)
-            guard rest != Self.nobody else {
-                try self.database.run(sql: "DELETE FROM schedule WHERE id = ?", [id])
-                continue
-            }
-            members["to"] = rest
-            try self.database.update("schedule", ["request": try JSONValue.object(members).text], id: id)
-        }
-    }
-
-    /// An audience without devices.
-    private static let nobody = JSONValue.object(["not": .object(["all": .bool(true)])])
-
-    /// Returns an audience in the form of a request without a user.
-    private static func without(_ user: String, _ audience: JSONValue) -> JSONValue {
-        switch audience {
-        case .object(var members):
-            if members["user"] == .string(user) { return Self.nobody }
-            if case .array(let users)? = members["users"] {
-                let rest = users.filter { $0 != .string(user) }
-                if rest.isEmpty { return Self.nobody }
-                members["users"] = .array(rest)
-            }
-            return .object(members.mapValues { Self.without(user, $0) })
-        case .array(let elements): return .array(elements.map { Self.without(user, $0) })
-        case .string, .integer, .number, .bool, .null: return audience
-        }
     }
 
     // MARK: Devices

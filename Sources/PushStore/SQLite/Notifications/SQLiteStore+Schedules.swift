@@ -8,6 +8,9 @@ extension SQLiteStore {
 
     package func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult {
         try await self.database.write { database in
+            guard let uses = try ScheduleUses(schedule.uses, app: schedule.app, in: database) else {
+                return .missingUse
+            }
             let size = schedule.request.count
             if let excess = try Self.excess(size, replacing: nil, app: schedule.app, limits: limits, in: database) {
                 return excess
@@ -23,6 +26,7 @@ extension SQLiteStore {
                     "number": (try database.integer(sql: "SELECT max(number) FROM schedule") ?? 0) + 1,
                 ]
             )
+            try uses.write(for: schedule.id)
             return .changed(schedule)
         }
     }
@@ -65,9 +69,10 @@ extension SQLiteStore {
     ) async throws -> ScheduleChangeResult {
         try await self.database.write { database in
             switch change {
-            case .replace(let name, let request, let rule, let nextRunAt, let key):
+            case .replace(let name, let request, let rule, let nextRunAt, let key, let used):
                 guard let app = try database.integer(sql: "SELECT app FROM schedule WHERE id = ?", [id.uuidString])
                 else { return .missing }
+                guard let uses = try ScheduleUses(used, app: app, in: database) else { return .missingUse }
                 if let excess = try Self.excess(request.count, replacing: id, app: app, limits: limits, in: database) {
                     return excess
                 }
@@ -81,6 +86,7 @@ extension SQLiteStore {
                     name, request, text, nextRunAt?.milliseconds, key?.id.uuidString, key?.name, id.uuidString,
                 ]
                 try database.run(sql: sql, arguments)
+                try uses.write(for: id)
             case .pause(let version):
                 let sql = """
                     UPDATE schedule SET isPaused = 1, version = version + 1

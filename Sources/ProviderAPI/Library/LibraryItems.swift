@@ -1,0 +1,233 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The operations that named audiences and templates have in common.
+struct LibraryItems {
+    let kind: LibraryItem.Kind
+    let store: any ProviderStore
+    let time: any TimeSource
+    var limits = LibraryLimits()
+
+    /// The name of the kind in paths and in the responses of lists, such as `audiences`.
+    private var plural: String { "\(self.kind.rawValue)s" }
+    /// The name of the kind in the ids of operations.
+    private var title: String { self.kind.rawValue.capitalized }
+    /// The path of one item.
+    var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
+
+    /// A path parameter for an item.
+    static func parameter(_ what: String) -> OpenAPIDocument<APIScope>.PathParameter {
+        ("The id of the \(what), or its name, percent-encoded.", .string(length: 1...LibraryText.maximumName))
+    }
+
+    /// Returns the operations that need no knowledge of the contents.
+    /// - Parameters:
+    ///   - schema: The schema of an item.
+    ///   - response: Makes the response for an item.
+    func operations<Item: ResponseObject>(
+        _ item: Item.Type,
+        _ response: @escaping @Sendable (LibraryItem, AppRecord) -> Item
+    ) -> [ProviderOperation] {
+        let (name, plural) = (self.kind.rawValue, self.plural)
+        let version = ParameterDescription.query("version", "The version that it must have.", .integer(1...Int64.max))
+        let restored = Schema.object(
+            required: ["version": .integer(1...Int64.max)],
+            optional: ["expectedVersion": Self.expected]
+        )
+        return [
+            .init(.get, "/v1/apps/{app}/\(plural)", id: "list\(self.title)s", "The app's \(plural), the oldest first.")
+            {
+                try await self.list($0, response)
+            }
+            .scope(.read).parameters(.cursor, .limit()).responses(.ok(.page(plural, of: Item.schema))),
+            .init(.get, self.path, id: "show\(self.title)", "One \(name).") { request in
+                let (item, app) = try await self.item(request)
+                return try .json(response(item, app))
+            }
+            .scope(.read).responses(.ok(Item.schema)),
+            .init(.delete, self.path, .audited, id: "delete\(self.title)", self.delete)
+                .summary("Removes the \(name) with its versions, unless a schedule uses it.")
+                .scope(.send).parameters(version).responses(.noContent).errors(.conflict),
+            .init(.get, "\(self.path)/versions", id: "list\(self.title)Versions", self.versions)
+                .summary("The versions of the \(name) that are kept, the newest first.")
+                .scope(.read).parameters(.cursor, .limit())
+                .responses(.ok(.page("versions", of: LibraryVersionResponse.schema))),
+            .init(.post, "\(self.path):restore", .audited, id: "restore\(self.title)") {
+                try await self.restore($0, response)
+            }
+            .summary("Makes an earlier version of the \(name) the newest one again.")
+            .scope(.send).body(restored).responses(.ok(Item.schema)).errors(.conflict),
+        ]
+    }
+
+    // MARK: Reading
+
+    /// Returns the item that the path names by its id or its name, and its app.
+    func item(_ request: OperationRequest) async throws -> (LibraryItem, AppRecord) {
+        let app = try await request.app(self.store)
+        let name = try self.name(request)
+        guard let item = try await self.store.libraryItem(name, of: self.kind, app: app.id) else { throw self.missing }
+        return (item, app)
+    }
+
+    private func name(_ request: OperationRequest) throws -> LibraryItemName {
+        let text = request.path(self.kind.rawValue)
+        guard (1...LibraryText.maximumName).contains(text.utf8.count) else { throw self.missing }
+        return LibraryItemName(text)
+    }
+
+    private func list<Item: ResponseObject>(
+        _ request: OperationRequest,
+        _ response: @Sendable (LibraryItem, AppRecord) -> Item
+    ) async throws -> Response {
+        let app = try await request.app(self.store)
+        let page = try request.page(self.kind == .audience ? .audiences : .templates)
+        let items = try await self.store.libraryItems(
+            of: self.kind,
+            app: app.id,
+            after: page.after ?? 0,
+            limit: page.limit
+        )
+        let entries = items.map { response($0, app) }
+        return try .page(self.plural, entries, next: page.next(after: items) { $0.number })
+    }
+
+    private func versions(_ request: OperationRequest) async throws -> Response {
+        let (item, _) = try await self.item(request)
+        let page = try request.page(.libraryVersions)
+        let before = page.after ?? Int64.max
+        let versions = try await self.store.libraryVersions(of: item.id, before: before, limit: page.limit)
+        let entries = versions.map { LibraryVersionResponse(version: $0, kind: self.kind) }
+        return try .page("versions", entries, next: page.next(after: versions) { $0.version })
+    }
+
+    // MARK: Changes
+
+    /// The member of a body by which a change is made only to the version that the caller has seen.
+    static let expected = Schema.integer(0...Int64.max).described("The version that it must have; 0 for a new one.")
+
+    /// The members of a body to save an item, besides its contents.
+    static let members: KeyValuePairs<String, Schema> = [
+        "description": .string(length: 0...LibraryText.maximumDescription)
+            .described("Absent keeps it, an empty text removes it."),
+        "version": Self.expected,
+    ]
+
+    /// The name of a new item, or the new name of one.
+    static let nameSchema = Schema.string(length: 1...LibraryText.maximumName).described("No UUID.")
+
+    /// Saves the item that a body describes.
+    /// - Parameters:
+    ///   - isNew: Whether the item must not exist, and the body names it instead of the path.
+    ///   - member: The member that has the contents.
+    ///   - check: Checks the contents, which must be there.
+    func save(
+        _ request: OperationRequest,
+        isNew: Bool,
+        member: String,
+        _ check: (JSONFields, AppRecord) throws -> [String: JSONValue]
+    ) async throws -> (item: LibraryItem, app: AppRecord, isNew: Bool) {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(["name", "description", "version", member])
+        let name = try self.newName(fields)
+        let item: LibraryItemName
+        if isNew {
+            guard let name else { throw fields.error("name", "missing_field", "this member is required") }
+            item = .name(ExactText(name))
+        } else {
+            item = try self.name(request)
+        }
+        let body = try check(fields, app)
+        guard try JSONValue.object(body).text.count <= self.limits.bytes else {
+            throw fields.error(member, "too_large", "it has at most \(self.limits.bytes) bytes")
+        }
+        var change = LibraryChange(
+            isNew ? .add : .save,
+            app: app.id,
+            kind: self.kind,
+            item: item,
+            by: request.caller?.reference,
+            at: self.time.recorded
+        )
+        (change.name, change.description, change.body) = (name, try self.description(fields), body)
+        change.expected = try fields.integer("version", in: 0...Int64.max)
+        let result = try await self.store.changeLibrary(change, limits: self.limits)
+        guard case .changed(let saved, let isNew) = result else { throw self.error(result) }
+        request.made(saved.id)
+        return (saved, app, isNew)
+    }
+
+    private func newName(_ fields: JSONFields) throws -> String? {
+        guard let name = try fields.string("name", maximum: LibraryText.maximumName) else { return nil }
+        guard UUID(uuidString: name) == nil else { throw fields.error("name", "invalid_value", "a name is no UUID") }
+        return name
+    }
+
+    /// Returns the description; an empty text removes it.
+    private func description(_ fields: JSONFields) throws -> String? {
+        if fields.members["description"] == .string("") || fields.nulls.contains("description") { return "" }
+        return try fields.string("description", maximum: LibraryText.maximumDescription)
+    }
+
+    private func restore<Item: ResponseObject>(
+        _ request: OperationRequest,
+        _ response: @Sendable (LibraryItem, AppRecord) -> Item
+    ) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(["version", "expectedVersion"])
+        guard let version = try fields.integer("version", in: 1...Int64.max) else {
+            throw fields.error("version", "missing_field", "name the version to restore")
+        }
+        var change = LibraryChange(
+            .restore(version: version),
+            app: app.id,
+            kind: self.kind,
+            item: try self.name(request),
+            by: request.caller?.reference,
+            at: self.time.recorded
+        )
+        change.expected = try fields.integer("expectedVersion", in: 0...Int64.max)
+        let result = try await self.store.changeLibrary(change, limits: self.limits)
+        guard case .changed(let item, _) = result else { throw self.error(result) }
+        return try .json(response(item, app))
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let result = try await self.store.deleteLibraryItem(
+            try self.name(request),
+            of: self.kind,
+            app: app.id,
+            expected: try request.number("version", in: 1...Int64.max)
+        )
+        guard result == .deleted else { throw self.error(result) }
+        return .noContent
+    }
+
+    // MARK: Errors
+
+    private var missing: RequestError { .noSuch(self.kind.rawValue, by: "id or name") }
+
+    /// Returns the error for a change that was not made.
+    private func error(_ result: LibraryChangeResult) -> RequestError {
+        let name = self.kind.rawValue
+        switch result {
+        case .changed, .deleted, .missing: return self.missing
+        case .missingVersion: return .noSuch("version", by: "number")
+        case .stale(0): return .conflict("changed_meanwhile", "there is no such \(name) any more", at: "version")
+        case .stale(let version):
+            return .conflict("changed_meanwhile", "it is version \(version) now: read it again", at: "version")
+        case .nameTaken: return .conflict("name_taken", "the app has \(name)s of this name already", at: "name")
+        case .tooMany:
+            return .conflict("too_many_\(name)s", "an app has at most \(self.limits.items) \(name)s: remove some first")
+        case .inUse(let schedules):
+            let names = schedules.map { "“\($0)”" }.joined(separator: ", ")
+            return .conflict("\(name)_in_use", "schedules use it, such as \(names): change these first")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The members that named audiences and templates have in common.
+private struct LibraryItemResponse: ResponseObject {
+    let item: LibraryItem
+    /// The bundle id of the app.
+    let app: Topic
+
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.item.id),
+        .required("app", \.app),
+        .required("name", \.item.name),
+        .optional("description", \.item.description),
+        .required("version", \.item.version, "Rises with every change."),
+        .required("createdAtMs", \.item.createdAt),
+        .optional("createdBy", \.item.createdBy),
+        .required("changedAtMs", \.item.changedAt),
+        .optional("changedBy", \.item.changedBy),
+    ]
+}
+
+/// A named audience in a response.
+struct NamedAudienceResponse: ResponseObject {
+    private let item: LibraryItemResponse
+    private var condition: JSONValue { .object(self.item.item.body) }
+
+    init(_ item: LibraryItem, app: Topic) { self.item = LibraryItemResponse(item: item, app: app) }
+
+    static let schemaName: String? = "NamedAudience"
+    static let members =
+        LibraryItemResponse.members.map { $0.within(\Self.item) } + [
+            .required("audience", \.condition, as: .audience, "As it was saved: `withinDays` counts from each use.")
+        ]
+}
+
+/// A template in a response.
+struct TemplateResponse: ResponseObject {
+    private let item: LibraryItemResponse
+    /// The warnings, which only the response to a request with a body has.
+    private let warnings: [ContentWarning]?
+    private var content: JSONValue { .object(self.item.item.body) }
+
+    init(_ item: LibraryItem, app: Topic, warnings: [ContentWarning]? = nil) {
+        self.item = LibraryItemResponse(item: item, app: app)
+        self.warnings = warnings?.isEmpty == true ? nil : warnings
+    }
+
+    static let schemaName: String? = "Template"
+    static let members =
+        LibraryItemResponse.members.map { $0.within(\Self.item) } + [
+            .required("content", \.content, "The members of the content, as those of a notification."),
+            .optional("warnings", \.warnings),
+        ]
+}
+
+/// An earlier or the present version of a named audience or a template.
+struct LibraryVersionResponse: ResponseObject {
+    let version: LibraryVersion
+    let kind: LibraryItem.Kind
+
+    private var condition: JSONValue? { self.kind == .audience ? .object(self.version.body) : nil }
+    private var content: JSONValue? { self.kind == .template ? .object(self.version.body) : nil }
+
+    static let schemaName: String? = "LibraryVersion"
+    static let members: [ResponseMember<Self>] = [
+        .required("version", \.version.version),
+        .required("name", \.version.name, "The name at that time."),
+        .optional("description", \.version.description),
+        .optional("audience", \.condition, "Of an audience."),
+        .optional("content", \.content, "Of a template."),
+        .required("atMs", \.version.at),
+        .optional("by", \.version.by),
+        .optional("restoredFrom", \.version.restoredFrom, "The version whose contents it has again."),
+    ]
+}

@@ -1,0 +1,53 @@
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/audiences`: audiences with a name, which notifications and schedules refer to.
+struct NamedAudiencesController: Controller {
+    private let items: LibraryItems
+    private let time: any TimeSource
+
+    init(store: any ProviderStore, time: any TimeSource) {
+        self.items = LibraryItems(kind: .audience, store: store, time: time)
+        self.time = time
+    }
+
+    var operations: [ProviderOperation] {
+        let name: KeyValuePairs<String, Schema> = ["name": LibraryItems.nameSchema, "audience": .audience]
+        let members = LibraryItems.members.map { $0 }
+        let new = Schema.object(required: name.map { $0 }, optional: members)
+        let saved = Schema.object(
+            required: [("audience", .audience)],
+            optional: [("name", LibraryItems.nameSchema.described("Renames it. No UUID."))] + members
+        )
+        let own: [ProviderOperation] = [
+            .init(.post, "/v1/apps/{app}/audiences", .audited, id: "addAudience", "Adds a named audience.") {
+                try await self.save($0, isNew: true)
+            }
+            .scope(.send).body(new).responses(.created(NamedAudienceResponse.schema)).errors(.conflict),
+            .init(.put, self.items.path, .audited, id: "saveAudience") { try await self.save($0, isNew: false) }
+                .summary("Replaces a named audience, or adds one of that name.")
+                .scope(.send).body(saved)
+                .responses(.ok(NamedAudienceResponse.schema), .created(NamedAudienceResponse.schema))
+                .errors(.conflict),
+        ]
+        let common = self.items.operations(NamedAudienceResponse.self) {
+            NamedAudienceResponse($0, app: $1.bundleID)
+        }
+        return (own + common).map { $0.tag(.audiences) }
+    }
+
+    private func save(_ request: OperationRequest, isNew: Bool) async throws -> Response {
+        let (item, app, isNew) = try await self.items.save(request, isNew: isNew, member: "audience") { fields, _ in
+            guard let members = try fields.object("audience") else {
+                throw fields.error("audience", "missing_field", "name the devices, for example {\"tag\":\"beta\"}")
+            }
+            _ = try AudienceExpression(json: members, path: "audience", now: self.time.now, named: nil)
+            return members
+        }
+        return try .json(NamedAudienceResponse(item, app: app.bundleID), status: isNew ? .created : .ok)
+    }
+}

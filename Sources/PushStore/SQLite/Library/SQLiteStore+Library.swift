@@ -1,0 +1,76 @@
+package import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+
+extension SQLiteStore {
+    package func libraryItem(
+        _ name: LibraryItemName,
+        of kind: LibraryItem.Kind,
+        app: Int64
+    ) async throws -> LibraryItem? {
+        try await self.database.lookup { try LibraryRows(app: app, kind: kind, database: $0).item(name) }
+    }
+
+    package func libraryItems(
+        of kind: LibraryItem.Kind,
+        app: Int64,
+        after: Int64,
+        limit: Int
+    ) async throws -> [LibraryItem] {
+        let sql = "SELECT * FROM libraryItem WHERE app = ? AND kind = ? AND number > ? ORDER BY number LIMIT ?"
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [app, kind.rawValue, after, limit])
+                .compactMap { try $0.readable(LibraryRows.item) }
+        }
+    }
+
+    package func libraryItems(
+        _ names: Set<LibraryItemName>,
+        of kind: LibraryItem.Kind,
+        app: Int64
+    ) async throws -> [LibraryItemName: LibraryItem] {
+        try await self.database.lookup { database in
+            let rows = LibraryRows(app: app, kind: kind, database: database)
+            var items: [LibraryItemName: LibraryItem] = [:]
+            for name in names { items[name] = try rows.item(name) }
+            return items
+        }
+    }
+
+    package func changeLibrary(_ change: LibraryChange, limits: LibraryLimits) async throws -> LibraryChangeResult {
+        try await self.database.write { database in
+            try LibraryRows(app: change.app, kind: change.kind, database: database).apply(change, limits: limits)
+        }
+    }
+
+    package func deleteLibraryItem(
+        _ name: LibraryItemName,
+        of kind: LibraryItem.Kind,
+        app: Int64,
+        expected: Int64?
+    ) async throws -> LibraryChangeResult {
+        try await self.database.write { database in
+            try LibraryRows(app: app, kind: kind, database: database).delete(name, expected: expected)
+        }
+    }
+
+    package func libraryVersions(of item: UUID, before: Int64, limit: Int) async throws -> [LibraryVersion] {
+        let sql = """
+            SELECT libraryVersion.* FROM libraryItem JOIN libraryVersion ON libraryVersion.item = libraryItem.number
+            WHERE id = ? AND libraryVersion.version < ? ORDER BY libraryVersion.version DESC LIMIT ?
+            """
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [item.uuidString, before, limit])
+                .compactMap { try $0.readable(LibraryRows.version) }
+        }
+    }
+
+    package func libraryVersion(_ version: Int64, of item: UUID) async throws -> LibraryVersion? {
+        try await self.database.lookup { database in
+            let sql = "SELECT number FROM libraryItem WHERE id = ?"
+            guard let number = try database.integer(sql: sql, [item.uuidString]) else { return nil }
+            return try LibraryRows.version(version, of: number, in: database)
+        }
+    }
+}
