@@ -337,15 +337,3 @@ extension AudienceExpression {
         }
     }
 }
-
-extension AudienceExpression {
-    /// Indicates whether a condition of the expression is on the Live Activity of a token.
-    package var namesActivity: Bool {
-        switch self {
-        case .activity: true
-        case .and(let expressions), .or(let expressions): expressions.contains(where: \.namesActivity)
-        case .not(let expression): expression.namesActivity
-        default: false
-        }
-    }
-}

@@ -44,6 +44,18 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     }
 }
 
+extension AudienceExpression {
+    /// Indicates whether a condition of the expression is on the Live Activity of a token.
+    package var namesActivity: Bool {
+        switch self {
+        case .activity: true
+        case .and(let expressions), .or(let expressions): expressions.contains(where: \.namesActivity)
+        case .not(let expression): expression.namesActivity
+        default: false
+        }
+    }
+}
+
 /// A version such as `2.10.1`, comparable part by part.
 package struct AppVersion: Hashable, Sendable, Comparable {
     package let text: String
