@@ -45,7 +45,7 @@ import Testing
             let changed = try await provider.api.put("\(Self.path)/beta%20testers", ["audience": ["tag": "other"]])
             #expect(changed.status == 200 && changed.json["version"] == 2)
             let later = try await provider.api.get("/v1/notifications/\(sent.json["id"].stringValue ?? "")")
-            #expect(later.json["audience"] == ["tag": "beta"])
+            #expect(later.json["to"] == ["tag": "beta"])
             let again = try await provider.send(request, headers: ["idempotency-key": "once"])
             #expect(again.json["id"] == sent.json["id"], "a repetition is the notification of the first time")
             #expect(try await provider.api.delete("\(Self.path)/beta%20testers").status == 204)
@@ -75,7 +75,7 @@ import Testing
                 let list = try await provider.api.get("\(Self.app)/notifications").json["notifications"].elements
                 if let run = list.first {
                     let id = run["id"].stringValue ?? ""
-                    #expect(try await provider.api.get("/v1/notifications/\(id)").json["audience"] == ["tag": "other"])
+                    #expect(try await provider.api.get("/v1/notifications/\(id)").json["to"] == ["tag": "other"])
                     break
                 }
                 try Task.checkCancellation()
