@@ -179,7 +179,7 @@ let package = Package(
             "Dashboard",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes", "WebPages",
-                .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore,
+                .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
             ]
         ),
         module(

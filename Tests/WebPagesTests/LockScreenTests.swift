@@ -13,7 +13,7 @@ import Testing
     private static func html(_ screen: LockScreen, topic: String = "com.example.MyApp") throws -> String {
         let texts = try PageLanguages([]).texts("en", acceptLanguage: nil)
         var model = screen.model(topic: topic, texts: texts)
-        model["t"] = PageValue.of(texts.tree)
+        model["t"] = texts.variable
         let format = PageFormat(texts: texts, now: Timestamp(seconds: 0))
         return try #require(try PageTemplates([]).render("lock-screen", model, format: format))
     }

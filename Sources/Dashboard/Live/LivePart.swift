@@ -2,7 +2,9 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import PushProvider
 import PushSupport
+import ServiceLifecycle
 import WebPages
 
 /// A part of a page that changes while it is shown, sent as server-sent events (HTML Living Standard, section 9.2).
@@ -30,6 +32,13 @@ struct LivePart: Sendable {
         ]
         let events = LiveEvents(render: self.render, place: place)
         return Response(status: .ok, headers: headers, body: .init(asyncSequence: events))
+    }
+}
+
+extension PageRequest {
+    /// Returns the stream of a live part of this page.
+    func live(_ render: @escaping @Sendable () async throws -> LivePart.Update) -> Response {
+        LivePart(places: self.visitor.frame.places, render: render).response(for: self.session.id)
     }
 }
 
@@ -61,7 +70,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
         }
 
         mutating func next() async throws -> ByteBuffer? {
-            while !self.isFinal, ContinuousClock.now < self.end {
+            while !self.isFinal, ContinuousClock.now < self.end, !Task.isShuttingDownGracefully {
                 if self.shown != nil { try await Task.sleep(for: Self.interval, clock: .continuous) }
                 let update = try await self.render()
                 self.isFinal = update.isFinal

@@ -11,6 +11,8 @@ struct PageFrame: Sendable {
     let languages: PageLanguages
     let assets: Assets
     let cookie: SessionCookie
+    /// The places of live parts.
+    let places = LivePlaces()
     private let isSecure: Bool
 
     /// - Parameter isSecure: Whether the pages are reached over TLS.
@@ -36,7 +38,7 @@ struct PageFrame: Sendable {
         var model = model
         model["title"] = texts.text(title) ?? title
         model["language"] = texts.language
-        model["t"] = PageValue.of(texts.tree)
+        model["t"] = texts.variable
         model["assets"] = ["style": self.assets.style, "script": self.assets.script]
         model["home"] = Dashboard.root
         let text = self.templates.render(template, model, format: format) ?? ""

@@ -119,7 +119,7 @@ extension PageRequest {
     /// Returns a part of a page, for live updates and previews.
     func part(_ template: String, _ model: PageModel) -> String {
         var model = model
-        model["t"] = PageValue.of(self.texts.tree)
+        model["t"] = self.texts.variable
         model["csrf"] = self.session.csrfToken
         return self.visitor.frame.templates.render(template, model, format: self.format) ?? ""
     }

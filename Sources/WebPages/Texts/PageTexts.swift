@@ -1,5 +1,6 @@
 import Foundation
-package import PushSupport
+import Mustache
+import PushSupport
 
 /// The texts of the pages in one language, read from a JSON file of nested objects.
 ///
@@ -8,8 +9,7 @@ package import PushSupport
 package struct PageTexts: Sendable {
     /// The language as in `lang`, such as `en`.
     package let language: String
-    /// The texts as the variable `t` of templates.
-    package let tree: JSONValue
+    let tree: JSONValue
     private let byPath: [String: String]
 
     static let none = PageTexts(language: "en", tree: .object([:]))
@@ -20,6 +20,9 @@ package struct PageTexts: Sendable {
         Self.collect(tree, at: "", into: &texts)
         self.byPath = texts
     }
+
+    /// The variable `t` of templates.
+    package var variable: Any { TextNode(value: self.tree) }
 
     /// The paths of all texts, which every language has.
     package var paths: Set<String> { Set(self.byPath.keys) }
@@ -43,6 +46,19 @@ package struct PageTexts: Sendable {
                 self.collect(value, at: path.isEmpty ? name : "\(path).\(name)", into: &texts)
             }
         default: break
+        }
+    }
+}
+
+/// A text, or an object of texts, which is read only as far as a template goes.
+private struct TextNode: MustacheParent {
+    let value: JSONValue
+
+    func child(named name: String) -> Any? {
+        switch self.value[name] {
+        case .string(let text): PageText(text)
+        case .object(let members): TextNode(value: .object(members))
+        default: nil
         }
     }
 }
