@@ -159,8 +159,9 @@ let package = Package(
         module(
             "PushProvider",
             [
-                "PushSender", "PushStore", "PushSupport", "PushTypes", .asyncHTTPClient, .crypto, .logging, .metrics,
-                .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
+                "PushSender", "PushStore", "PushSupport", "PushTypes", .asyncHTTPClient, .crypto, .cryptoExtras,
+                .logging,
+                .metrics, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
             ]
         ),
         module(
@@ -266,7 +267,7 @@ let package = Package(
             "ProviderAPITests",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes", .crypto, .grdb, .logging, .nioCore,
+                "PushTypes", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
             ]
         ),
         tests(

@@ -16,6 +16,8 @@ package struct APICaller: Hashable, Sendable {
     package let apps: Set<Topic>?
     /// The requests per second, twice as many at once; `nil` for the server's own.
     package let rate: Int?
+    /// The session in which the request is made; `nil` for a request that brings an API key.
+    package let session: UUID?
 
     package init(
         id: UUID,
@@ -23,10 +25,11 @@ package struct APICaller: Hashable, Sendable {
         isPerson: Bool = false,
         scopes: [String],
         apps: Set<Topic>? = nil,
-        rate: Int? = nil
+        rate: Int? = nil,
+        session: UUID? = nil
     ) {
         (self.id, self.name, self.isPerson) = (id, name, isPerson)
-        (self.scopes, self.apps, self.rate) = (scopes, apps, rate)
+        (self.scopes, self.apps, self.rate, self.session) = (scopes, apps, rate, session)
     }
 
     /// Returns `true` if the caller may act on an app.

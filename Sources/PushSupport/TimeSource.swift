@@ -45,6 +45,11 @@ package struct ClockReading: Hashable, Sendable {
     /// The later clock.
     package var later: Timestamp { max(self.wall, self.steady) }
 
+    /// Returns the time of the wall clock at a time of the steady clock, for people to read.
+    package func wall(atSteady timestamp: Timestamp) -> Timestamp {
+        self.wall.advanced(by: timestamp.since(self.steady))
+    }
+
     /// Returns the time of the steady clock when the wall clock reaches `timestamp`, if that does not step.
     package func steady(atWall timestamp: Timestamp) -> Timestamp {
         self.steady.advanced(by: timestamp.since(self.wall))

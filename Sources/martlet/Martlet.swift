@@ -29,7 +29,7 @@ struct Martlet: AsyncParsableCommand {
                     TemplateCommand.self,
                     NotificationCommand.self, TimelineCommand.self, ScheduleCommand.self, WebhookCommand.self,
                     TokenInvalidationCommand.self,
-                    KeyCommand.self, AuditCommand.self,
+                    KeyCommand.self, PersonCommand.self, AuditCommand.self,
                 ]
             ),
             .init(

@@ -72,6 +72,8 @@ package func withProvider<Value: Sendable>(
         var configuration = ProviderConfiguration(dataDirectory: directory)
         configuration.port = 0
         configuration.compatibility = compatibility
+        // Passwords of tests are no secrets.
+        configuration.passwords = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
         configure(&configuration)
         let server = try await ProviderServer(
             configuration: configuration,

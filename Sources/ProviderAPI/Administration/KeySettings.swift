@@ -62,7 +62,7 @@ struct KeySettings {
         return scopes
     }
 
-    private static func apps(_ fields: JSONFields) throws -> Update<Set<Topic>>? {
+    static func apps(_ fields: JSONFields) throws -> Update<Set<Topic>>? {
         if fields.nulls.contains("apps") { return .clear }
         guard let texts = try fields.strings("apps", count: Self.maximumApps, maximum: Topic.maximumLength) else {
             return nil
@@ -134,6 +134,18 @@ struct KeyResponse: ResponseObject {
         .optional("lastUsedAt", \.lastUsedAt, "RFC 3339; absent for a key that was never used."),
         .optional("key", \.text, "Only in the response to its creation."),
     ]
+}
+
+extension JSONFields {
+    /// Calls `body`, and rejects the request if the store finds an app of the member `apps` that does not exist.
+    func checkingApps<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StoreError {
+            guard case .noSuchApp = error else { throw error }
+            throw self.error("apps", "no_such_app", error.description)
+        }
+    }
 }
 
 extension APIScope: JSONRepresentable {}

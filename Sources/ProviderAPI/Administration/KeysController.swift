@@ -48,7 +48,7 @@ struct KeysController: Controller {
                 "a public key is for named apps: name the one it is in"
             )
         }
-        let (key, text) = try await self.checkingApps(settings) {
+        let (key, text) = try await settings.fields.checkingApps {
             try await self.keys.issue(name: name, scopes: scopes) { settings.apply(to: &$0) }
         }
         request.made(key.id)
@@ -78,7 +78,7 @@ struct KeysController: Controller {
         return try await request.object("key") { id in
             let before = try await self.store.keys().first { $0.id == id }
             if let before { try Self.check(settings, of: before) }
-            let change = try await self.checkingApps(settings) {
+            let change = try await settings.fields.checkingApps {
                 try await self.store.changeKey(id) { settings.apply(to: &$0) }
             }
             switch change {
@@ -119,19 +119,6 @@ struct KeysController: Controller {
         }
     }
 
-    /// Calls `body`, and rejects the request if the store finds an app that does not exist.
-    private func checkingApps<Value: Sendable>(
-        _ settings: KeySettings,
-        _ body: () async throws -> Value
-    ) async throws -> Value {
-        do {
-            return try await body()
-        } catch let error as StoreError {
-            guard case .noSuchApp = error else { throw error }
-            throw settings.fields.error("apps", "no_such_app", error.description)
-        }
-    }
-
     /// Returns a key with the time of its last request, which may not be written yet.
     private func response(_ key: APIKeyRecord) -> KeyResponse {
         var key = key
@@ -154,8 +141,9 @@ extension AuditRecord: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("id", \.id),
         .required("atMs", \.at),
-        .optional("key", \.key),
+        .optional("key", \.key, "The API key, or the person."),
         .required("keyName", \.keyName),
+        .required("isPerson", \.isPerson, "Whether the two above are those of a person."),
         .required("action", \.action, "Method and path."),
         .optional("resource", \.resource, "The id of what the request made."),
         .required("status", \.status),

@@ -93,6 +93,7 @@ final class AuditTrail: Sendable {
             at: self.time.recorded,
             key: caller.id,
             keyName: caller.name,
+            isPerson: caller.isPerson,
             action: action,
             resource: resource,
             status: status

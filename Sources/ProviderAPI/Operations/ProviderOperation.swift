@@ -15,12 +15,13 @@ extension OperationTag {
     static let tokens = OperationTag("Tokens")
     static let webhooks = OperationTag("Webhooks")
     static let administration = OperationTag("Administration")
+    static let people = OperationTag("People")
     static let operation = OperationTag("Operation")
 
     /// The sections of the document, in their order.
     static let all: [OperationTag] = [
         .apps, .devices, .audiences, .templates, .notifications, .schedules, .tokens, .webhooks, .administration,
-        .operation,
+        .people, .operation,
     ]
 }
 
@@ -37,6 +38,7 @@ extension Cursor.List {
     static let audiences = Cursor.List("la")
     static let templates = Cursor.List("lt")
     static let libraryVersions = Cursor.List("lv")
+    static let people = Cursor.List("o")
 }
 
 extension ParameterDescription {
@@ -55,6 +57,8 @@ enum PathParameter {
         "schedule": ("The schedule's id.", .uuid),
         "webhook": ("The webhook's id.", .uuid),
         "key": ("The API key's id.", .uuid),
+        "person": ("The person's id.", .uuid),
+        "session": ("The session's id.", .uuid),
         "userSecret": ("The user secret's id.", .uuid),
         "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
         "audience": LibraryItems.parameter("audience"),

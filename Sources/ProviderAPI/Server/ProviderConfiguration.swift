@@ -30,6 +30,10 @@ package struct ProviderConfiguration: Sendable {
     /// The events of the gateway that the provider sends to. Default none.
     package var gatewayEvents: GatewayEvents?
     package var erasure = ErasureSettings()
+    /// The cost of stored passwords.
+    package var passwords = PasswordHash.Parameters.standard
+    /// The times of sessions and links.
+    package var sessions = SessionSettings()
     package var limits = Limits()
     /// Indicates whether the listener serves the REST API only, without pages. Default `false`.
     package var isAPIOnly = false

@@ -16,6 +16,9 @@ package final class ProviderServer: Service {
     package var firstAdminKey: String? { self.adminKey.text }
 
     private let adminKey: FirstAdminKey
+    private let adminLink: FirstAdminLink
+    /// Signs people in, for the pages.
+    package let signIns: SignInService
     let configuration: ProviderConfiguration
     /// The lock of the data directory: a second process with the same database would send everything twice.
     private let lock: DirectoryLock
@@ -42,6 +45,7 @@ package final class ProviderServer: Service {
     ///   - pages: Makes the pages beside the API; default none.
     ///   - showAdminKey: Is called with the first admin key, once, when the listener is bound: before the key is valid,
     ///     or when it is in its file.
+    ///   - showAdminLink: Is called with the link that makes the first person, at every start without any person.
     /// - Throws: ``StoreError``, ``ProviderError``.
     package init(
         configuration: ProviderConfiguration,
@@ -50,6 +54,7 @@ package final class ProviderServer: Service {
         metrics: PrometheusRegistry = PrometheusRegistry(ProviderServer.metricDescriptions),
         pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
         showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
+        showAdminLink: @escaping @Sendable (String) -> Void = { _ in },
         time: any TimeSource = SystemTime(),
         logger: Logger
     ) async throws {
@@ -72,6 +77,17 @@ package final class ProviderServer: Service {
         let time = ProviderTime(time, startingAt: clock.start)
         let keys = APIKeys(store: store, time: time, logger: logger)
         self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)
+        let people = People(store: store, settings: configuration.sessions, time: time)
+        self.adminLink = FirstAdminLink(people, configuration, logger: logger, show: showAdminLink)
+        let signIns = SignInService(
+            store: store,
+            keys: keys,
+            hasher: PasswordHasher(configuration.passwords),
+            settings: configuration.sessions,
+            time: time,
+            logger: logger
+        )
+        self.signIns = signIns
         let (wakes, scheduleWake, webhookWake) = (LaneWakeSignals(), WakeSignal(), WakeSignal())
         let erasureWake = WakeSignal()
         let outcomes = OutcomeSignals()
@@ -224,6 +240,8 @@ package final class ProviderServer: Service {
                     postTest: { await webhooks.test($0, app: $1) },
                     time: time
                 ), KeysController(store: store, keys: keys, trail: trail, time: time),
+                PeopleController(store: store, people: people, time: time),
+                MeController(store: store, signIns: signIns, time: time),
             ],
             runner: runner,
             compatibility: CompatibilityRoutes(
@@ -282,6 +300,7 @@ package final class ProviderServer: Service {
             self.bound.resolve(.failure(error))
             throw error
         }
+        await self.adminLink.issue(port: port)
         let scheme = self.certificate == nil ? "http" : "https"
         self.logger.info("provider is open", metadata: ["api": "\(scheme)://\(self.configuration.host):\(port)/v1"])
         if self.certificate == nil, !self.configuration.isLoopback {

@@ -30,7 +30,7 @@ package struct Schema: Sendable {
     package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
 
     /// A time in RFC 3339.
-    static let dateTime = Schema("string", ["format": .string("date-time")])
+    package static let dateTime = Schema("string", ["format": .string("date-time")])
 
     package static func string(length: ClosedRange<Int>? = nil, pattern: String? = nil) -> Schema {
         var bounds = Self.bounds("minLength", "maxLength", length)

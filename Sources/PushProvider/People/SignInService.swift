@@ -1,65 +1,229 @@
-package import Foundation
-import PushStore
+import Foundation
+package import Logging
+package import PushStore
 package import PushSupport
-import Synchronization
+import PushTypes
 
-/// A session of the dashboard.
-package struct Session: Sendable {
-    package let id: UUID
-    /// The maker of the session's requests.
-    package let caller: APICaller
-    /// The token of the session's forms.
-    package let csrfToken: String
-    /// The language that the person chose; `nil` for none.
-    package let language: String?
+/// Signs people in and out, and recognizes their sessions.
+///
+/// Errors do not tell whether a name exists, and an attempt with an unknown name takes the time of one with a known name.
+package struct SignInService: Sendable {
+    let store: any ProviderStore
+    let keys: APIKeys
+    let hasher: PasswordHasher
+    let locks = SignInLockTable()
+    let settings: SessionSettings
+    let time: any TimeSource
+    let log: LimitedLog
 
-    /// Returns `true` if a form has the token of the session.
-    package func accepts(csrfToken text: String) -> Bool { text == self.csrfToken }
-}
-
-/// A session that has begun, and the text of its cookie.
-package struct SessionGrant: Sendable {
-    package let token: String
-    package let session: Session
-}
-
-/// Signs in with API keys. The sessions end with the process.
-package final class SignInService: Sendable {
-    private let keys: APIKeys
-    private let sessions = Mutex<[String: Session]>([:])
-
-    package init(keys: APIKeys) {
-        self.keys = keys
+    package init(
+        store: any ProviderStore,
+        keys: APIKeys,
+        hasher: PasswordHasher,
+        settings: SessionSettings = SessionSettings(),
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        (self.store, self.keys, self.hasher) = (store, keys, hasher)
+        (self.settings, self.time, self.log) = (settings, time, LimitedLog(logger))
     }
 
-    package func signIn(name: String, password: String, address: String, agent: String) async throws -> SessionGrant {
-        throw Self.refused
+    /// Signs a person in with the password.
+    ///
+    /// - Parameters:
+    ///   - address: The IP address of the browser.
+    ///   - agent: The name of the browser as it names itself; the beginning of a long one is kept.
+    ///   - old: The session that the browser had before, which ends.
+    /// - Throws: ``RequestError``, the same one for an unknown name, a wrong password and a disabled person;
+    ///   ``RetryLaterError`` (429) after too many failures.
+    package func signIn(
+        name: String,
+        password: String,
+        address: String,
+        agent: String,
+        replacing old: Session? = nil
+    ) async throws -> SessionGrant {
+        guard name.utf8.count <= PersonRecord.maximumName, password.utf8.count <= PasswordPolicy.maximumBytes,
+            !name.isEmpty, !password.isEmpty
+        else { throw Self.wrong }
+        let network = NetworkAddress(address)
+        let candidate = try await self.store.signInCandidate(name: name, network: network.bytes)
+        let subject = try await self.admit(name, candidate, network)
+        let verdict = try await self.hasher.check(password, candidate?.password)
+        guard let candidate, let stored = candidate.password, verdict != .wrong else {
+            self.log.log(.warning, "sign-in failed", ["address": "\(address)"])
+            throw Self.wrong
+        }
+        var renewed: String?
+        if case .outdated(let text) = verdict { renewed = text }
+        let token = SessionToken.make()
+        let signIn = self.record(.person(candidate.person.id), token, network, agent)
+        guard try await self.store.signIn(signIn, candidate.person, password: stored, renewed: renewed) else {
+            throw Self.wrong
+        }
+        self.locks.succeeded(subject)
+        return try await self.begin(
+            StoredSession(record: signIn.session, holder: .person(candidate.person)),
+            token,
+            replacing: old,
+            "sign in with a password"
+        )
     }
 
-    package func signIn(key: String, address: String, agent: String) async throws -> SessionGrant {
-        guard let key = try await self.keys.check(key) else { throw Self.refused }
-        let caller = APICaller(key)
-        let session = Session(id: UUID(), caller: caller, csrfToken: UUID().uuidString, language: nil)
-        let token = UUID().uuidString
-        self.sessions.withLock { $0[token] = session }
+    /// Signs in the holder of an API key, with its scopes and apps.
+    ///
+    /// - Throws: ``RequestError`` for a key that is unknown, has expired or is public.
+    package func signIn(
+        key text: String,
+        address: String,
+        agent: String,
+        replacing old: Session? = nil
+    ) async throws -> SessionGrant {
+        guard let key = try await self.keys.check(text) else {
+            self.log.log(.warning, "sign-in failed", ["address": "\(address)"])
+            let message = "this is no valid API key"
+            throw RequestError(.unauthenticated, code: "wrong_credentials", message: message, path: "key")
+        }
+        guard !key.isPublic else {
+            let message = "a public key registers devices, and nothing else"
+            throw RequestError(.forbidden, code: "missing_scope", message: message, path: "key")
+        }
+        let token = SessionToken.make()
+        let signIn = self.record(.key(key.id), token, NetworkAddress(address), agent)
+        guard try await self.store.signIn(signIn, key: key.id) else { throw Self.wrong }
+        let stored = StoredSession(record: signIn.session, holder: .key(key))
+        return try await self.begin(stored, token, replacing: old, "sign in with an API key")
+    }
+
+    /// Returns the session with a token, and notes its use.
+    ///
+    /// - Returns: `nil` for a token that is unknown or has expired, and for a person or key that may not sign in any more.
+    package func session(token: String) async throws -> Session? {
+        guard SessionToken.isToken(token),
+            let stored = try await self.store.session(hash: SessionToken.hash(token))
+        else { return nil }
+        let (now, record) = (self.time.steady, stored.record)
+        guard now < record.expiresAt, now.since(record.lastUsedAt) < self.settings.idle else { return nil }
+        switch stored.holder {
+        case .person(let person): guard !person.isDisabled else { return nil }
+        case .key(let key):
+            if let end = key.expiresAt, self.time.now >= end { return nil }
+        }
+        if now.since(record.lastUsedAt) >= self.settings.useInterval { await self.noteUse(of: record.id, now) }
+        return Session(stored, token: token)
+    }
+
+    /// Ends a session.
+    package func signOut(_ session: Session) async throws {
+        _ = try await self.store.endSession(session.id, of: session.holder)
+    }
+
+    /// Ends all sessions of the person or key.
+    package func signOutEverywhere(_ session: Session) async throws {
+        try await self.store.endSessions(of: session.holder)
+    }
+}
+
+// MARK: Steps
+
+extension SignInService {
+    /// The error of every sign-in with a name that fails.
+    static let wrong = RequestError(
+        .unauthenticated,
+        code: "wrong_credentials",
+        message: "the name or the password is wrong",
+        path: "password"
+    )
+
+    /// Counts an attempt with a name, before anything of it is checked.
+    ///
+    /// From a network from which the person has signed in, only the failures of the same person and network count, so that
+    /// nobody elsewhere can lock a person out.
+    /// - Returns: The lock in memory that counted it.
+    /// - Throws: ``RetryLaterError`` while there were too many.
+    private func admit(
+        _ name: String,
+        _ candidate: SignInCandidate?,
+        _ network: NetworkAddress
+    ) async throws -> SignInLockTable.Subject {
+        let now = self.time.steady
+        if let candidate, candidate.isKnownNetwork {
+            let subject = SignInLockTable.Subject.known(candidate.person.id, network)
+            try self.proceed(self.locks.attempt(subject, now: now))
+            return subject
+        }
+        try self.proceed(self.locks.attempt(.network(network), now: now))
+        try self.proceed(
+            await self.store.changeSignInLock(of: name, now: now) { $0.attempt(now: now, .name) }
+        )
+        return .network(network)
+    }
+
+    /// - Throws: ``RetryLaterError`` for an attempt that does not proceed.
+    func proceed(_ decision: SignInLock.Decision) throws {
+        guard case .wait(let delay) = decision else { return }
+        self.log.log(.warning, "sign-in refused after failures", ["seconds": "\(delay.components.seconds + 1)"])
+        let minutes = max(1, (delay.components.seconds + 59) / 60)
+        let message = "too many failed attempts: try again in \(minutes == 1 ? "a minute" : "\(minutes) minutes")"
+        throw RetryLaterError(RequestError(.rateLimited, code: "too_many_sign_ins", message: message), after: delay)
+    }
+
+    /// Returns the session that begins now.
+    func record(_ holder: SessionHolder, _ token: String, _ network: NetworkAddress, _ agent: String) -> SignInRecord {
+        let now = self.time.steady
+        let session = SessionRecord(
+            holder: holder,
+            createdAt: now,
+            expiresAt: now.advanced(by: self.settings.longest),
+            agent: Self.agent(agent)
+        )
+        return SignInRecord(
+            session: session,
+            hash: SessionToken.hash(token),
+            network: network.bytes,
+            now: self.time.now,
+            idle: self.settings.idle
+        )
+    }
+
+    /// Ends the session before, and writes the audit entry of one that has begun.
+    func begin(
+        _ stored: StoredSession,
+        _ token: String,
+        replacing old: Session?,
+        _ action: String
+    ) async throws -> SessionGrant {
+        if let old { try await self.signOut(old) }
+        let session = Session(stored, token: token)
+        try await self.audit(action, by: session.caller, resource: session.id)
         return SessionGrant(token: token, session: session)
     }
 
-    package func redeem(
-        link: String,
-        name: String?,
-        password: String,
-        address: String,
-        agent: String
-    ) async throws -> SessionGrant {
-        throw Self.refused
+    func audit(_ action: String, by caller: APICaller, resource: UUID? = nil) async throws {
+        let entry = AuditRecord(
+            at: self.time.recorded,
+            key: caller.id,
+            keyName: caller.name,
+            isPerson: caller.isPerson,
+            action: action,
+            resource: resource?.uuidString,
+            status: 200
+        )
+        try await self.store.addAudit(entry)
     }
 
-    package func session(token: String) async throws -> Session? { self.sessions.withLock { $0[token] } }
-
-    package func signOut(_ session: Session) async throws {
-        self.sessions.withLock { sessions in sessions = sessions.filter { $0.value.id != session.id } }
+    /// Writes the last use of a session. A failure ends no request.
+    private func noteUse(of session: UUID, _ now: Timestamp) async {
+        do {
+            try await self.store.setLastUse(of: session, now, now: self.time.now)
+        } catch {
+            self.log.log(.warning, "last use of a session could not be written", ["error": "\(error)"])
+        }
     }
 
-    private static let refused = RequestError(.forbidden, code: "forbidden", message: "this does not sign in")
+    /// Returns the beginning, in ASCII, of the name of a browser.
+    private static func agent(_ text: String) -> String {
+        let printable = text.utf8.prefix(SessionRecord.maximumAgent).filter { (0x20..<0x7f).contains($0) }
+        return String(decoding: printable, as: UTF8.self)
+    }
 }

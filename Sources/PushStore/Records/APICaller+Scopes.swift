@@ -1,10 +1,17 @@
-import Foundation
+package import Foundation
 package import PushSupport
 
 extension APICaller {
-    /// The caller whose requests bring an API key.
-    package init(_ key: APIKeyRecord) {
-        self.init(id: key.id, name: key.name, scopes: Self.names(key.scopes), apps: key.apps, rate: key.rate)
+    /// The caller whose requests bring an API key, or who has signed in with it.
+    package init(_ key: APIKeyRecord, session: UUID? = nil) {
+        self.init(
+            id: key.id,
+            name: key.name,
+            scopes: Self.names(key.scopes),
+            apps: key.apps,
+            rate: key.rate,
+            session: session
+        )
     }
 
     /// `true` if the text of the key is not a secret, because it is in every copy of an app.

@@ -1,14 +1,16 @@
 package import Foundation
 package import PushTypes
 
-/// A change, or a rejected request, by API key.
+/// A change, or a rejected request, by an API key or a person.
 package struct AuditRecord: Hashable, Sendable {
     package var id: Int64
     package var at: Timestamp
-    /// The API key that was used.
+    /// The API key that was used, or the person.
     package var key: UUID?
-    /// The name of the key at that time.
+    /// The name of the key, or of the person, at that time.
     package var keyName: String
+    /// `true` if ``key`` and ``keyName`` are those of a person.
+    package var isPerson: Bool
     /// The method and path, such as `PUT /v1/apps/com.example.MyApp/credentials/production`.
     package var action: String
     /// The id of what the request made, if its path does not hold it.
@@ -23,12 +25,13 @@ package struct AuditRecord: Hashable, Sendable {
         at: Timestamp,
         key: UUID?,
         keyName: String,
+        isPerson: Bool = false,
         action: String,
         resource: String? = nil,
         status: Int,
         count: Int = 1
     ) {
-        (self.id, self.at, self.key, self.keyName) = (id, at, key, keyName)
+        (self.id, self.at, self.key, self.keyName, self.isPerson) = (id, at, key, keyName, isPerson)
         (self.action, self.resource, self.status, self.count) = (action, resource, status, count)
     }
 }

@@ -13,6 +13,12 @@ struct ServeCommand: AsyncParsableCommand {
         .detail("The first start prints an admin API key, once, or writes it to --admin-key-file.")
         .detail(
             """
+            While nobody can sign in, every start prints a link with which the first person chooses a name and a \
+            password, or writes it beside that file, with the ending .link.
+            """
+        )
+        .detail(
+            """
             Without other settings notifications go to Apple; for a Martlet gateway give --sandbox-service \
             localhost:2197 and its authority.pem as --service-authority.
             """
@@ -63,6 +69,13 @@ struct ServeCommand: AsyncParsableCommand {
                     StandardOutput.line("the first admin key is in \(file): take it from there and remove the file")
                 } else {
                     StandardOutput.line("admin API key (shown only now, keep it safe): \(key)")
+                }
+            },
+            showAdminLink: { [file = configuration.adminLinkFile] link in
+                if let file {
+                    StandardOutput.line("the link for the first person is in \(file), for one day")
+                } else {
+                    StandardOutput.line("make the first person here, within one day: \(link)")
                 }
             },
             logger: log.logger("provider")

@@ -74,7 +74,7 @@ struct AppErasure {
         return try self.database.run(sql: sql, [webhook, self.limit])
     }
 
-    /// Takes the app from API keys, and removes those that were for nothing else.
+    /// Takes the app from API keys, and removes those that were for nothing else. People who were stay without apps.
     private func forgetKeys() throws {
         let own = try self.database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [self.app])
         guard let own, let bundleID = own["bundleID"] as String? else { return }
@@ -86,6 +86,11 @@ struct AppErasure {
                 continue
             }
             try self.database.update("apiKey", ["apps": rest.joined(separator: " ")], id: id)
+        }
+        for row in try self.database.rows(sql: "SELECT id, apps FROM person WHERE apps IS NOT NULL") {
+            guard let id = row["id"] as String?, let apps = row["apps"] as String? else { continue }
+            let rest = apps.split(separator: " ").filter { $0 != bundleID }
+            try self.database.update("person", ["apps": rest.joined(separator: " ")], id: id)
         }
     }
 }

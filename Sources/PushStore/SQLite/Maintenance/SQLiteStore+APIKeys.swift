@@ -90,7 +90,7 @@ extension SQLiteStore {
     }
 
     /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that does not exist, or is being erased.
-    private static func checkApps(_ apps: Set<Topic>, in database: Database) throws {
+    static func checkApps(_ apps: Set<Topic>, in database: Database) throws {
         for app in apps.sorted(by: { $0.name < $1.name }) {
             let sql = "SELECT 1 FROM app WHERE bundleID = ? AND isErased = 0"
             guard try database.hasRow(sql: sql, [app.name]) else { throw StoreError.noSuchApp(app) }
@@ -102,11 +102,11 @@ extension SQLiteStore {
     }
 
     /// Returns the bundle ids with spaces between them, which none of them has; `nil` for all apps.
-    private static func text(_ apps: Set<Topic>?) -> String? {
+    static func text(_ apps: Set<Topic>?) -> String? {
         apps.map { $0.map(\.name).sorted().joined(separator: " ") }
     }
 
-    private static func key(_ row: Row) throws -> APIKeyRecord {
+    static func key(_ row: Row) throws -> APIKeyRecord {
         guard let id = row.uuid("id"), let name = row["name"] as String?, let scopes = row["scopes"] as String?,
             let createdAt = row.time("createdAt")
         else { throw DamagedRow(table: "apiKey") }

@@ -9,7 +9,8 @@ extension SQLiteStore {
                 into: "audit",
                 [
                     "at": entry.at.milliseconds, "key": entry.key?.uuidString, "keyName": entry.keyName,
-                    "action": entry.action, "resource": entry.resource, "status": entry.status, "count": entry.count,
+                    "isPerson": entry.isPerson, "action": entry.action, "resource": entry.resource,
+                    "status": entry.status, "count": entry.count,
                 ]
             )
         }
@@ -37,6 +38,7 @@ extension SQLiteStore {
                     at: at,
                     key: row.uuid("key"),
                     keyName: name,
+                    isPerson: row["isPerson"] as Bool? ?? false,
                     action: action,
                     resource: row["resource"],
                     status: status,

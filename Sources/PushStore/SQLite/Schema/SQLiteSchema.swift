@@ -27,6 +27,7 @@ enum SQLiteSchema {
         migrator.registerMigration("9 preferences") { try $0.execute(sql: Self.preferences) }
         migrator.registerMigration("10 timeline") { try $0.execute(sql: Self.timeline) }
         migrator.registerMigration("11 skip counts") { try $0.execute(sql: Self.skipCounts) }
+        migrator.registerMigration("12 people") { try $0.execute(sql: Self.people) }
         migrator.registerMigration("13 library") { try $0.execute(sql: Self.library) }
         return migrator
     }

@@ -1,16 +1,7 @@
 import PushStore
 import PushSupport
 
-/// An error that the same request does not meet a little later.
-struct RetryLaterError: Error {
-    let error: RequestError
-    /// The time after which the request may succeed.
-    let delay: Duration
-
-    init(_ error: RequestError, after delay: Duration) {
-        (self.error, self.delay) = (error, delay)
-    }
-
+extension RetryLaterError {
     /// Wraps an error of the store, or a cancelled request; `nil` for any other error.
     init?(_ error: any Error) {
         let (kind, code, message, delay): (RequestError.Kind, String, String, Duration)
@@ -37,7 +28,4 @@ struct RetryLaterError: Error {
         }
         self.init(RequestError(kind, code: code, message: message), after: delay)
     }
-
-    /// The value of `retry-after`, in whole seconds.
-    var seconds: String { "\(max(1, self.delay.components.seconds + 1))" }
 }

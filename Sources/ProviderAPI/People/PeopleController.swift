@@ -1,0 +1,124 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+
+/// `/v1/people`: the people who can sign in.
+struct PeopleController: Controller {
+    let store: any ProviderStore
+    let people: People
+    let time: any TimeSource
+
+    var operations: [ProviderOperation] {
+        let (all, one, maximum) = ("/v1/people", "/v1/people/{person}", 16 * 1024)
+        let person = PersonResponse.schema
+        let add = Schema.object(required: PersonSettings.schema.required, optional: PersonSettings.schema.optional)
+        let operations: [ProviderOperation] = [
+            .init(.get, all, id: "listPeople", "The people who can sign in.", self.list)
+                .parameters(.cursor, .limit()).responses(.ok(.page("people", of: person))),
+            .init(.post, all, .audited, id: "addPerson", self.add)
+                .summary("Adds a person, who chooses a password with the link in this response, within a day.")
+                .body(add, maximum: maximum).responses(.created(person)).errors(.conflict),
+            .init(.get, one, id: "getPerson", "One person.", self.get).responses(.ok(person)),
+            .init(.patch, one, .audited, id: "changePerson", self.change)
+                .summary("Changes a person; another role, other apps and disabled end all sessions.")
+                .body(Schema.object(required: [], optional: PersonSettings.changes), maximum: maximum)
+                .responses(.ok(person)).errors(.conflict),
+            .init(.delete, one, .audited, id: "deletePerson", "Removes a person with all sessions.", self.delete)
+                .responses(.noContent).errors(.conflict),
+            .init(.post, "\(one):invite", .audited, id: "invitePerson", self.invite)
+                .summary("Makes another link with which the person chooses a password; the earlier one ends.")
+                .responses(.ok(person)).errors(.conflict),
+            .init(.get, "\(one)/sessions", id: "listPersonSessions", "The person's sessions.", self.sessions)
+                .responses(.ok(.list("sessions", of: SessionResponse.schema))),
+            .init(.delete, "\(one)/sessions", .audited, id: "endPersonSessions", self.endSessions)
+                .summary("Ends all sessions of a person.").responses(.noContent),
+        ]
+        return operations.map { $0.tag(.people).scope(.admin) }
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let page = try request.page(.people)
+        let people = try await self.store.people(after: page.after, limit: page.limit)
+        let next = page.next(after: people, \.number)
+        return try .page("people", people.map { PersonResponse(record: $0) }, next: next)
+    }
+
+    /// Adds a person without a password.
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let settings = try PersonSettings(try await request.fields(PersonSettings.members.subtracting(["disabled"])))
+        guard let name = settings.name else { throw settings.fields.error("name", "missing_field", "name the person") }
+        guard let role = settings.role else {
+            throw settings.fields.error("role", "missing_field", "name the role of the person")
+        }
+        var person = PersonRecord(name: name, role: role, createdAt: self.time.now)
+        settings.apply(to: &person)
+        let added = try await settings.fields.checkingApps { [person] in try await self.people.add(person) }
+        guard let (person, link) = added else { throw Self.nameTaken }
+        request.made(person.id)
+        return try .json(PersonResponse(record: person, link: link), status: .created)
+    }
+
+    private func get(_ request: OperationRequest) async throws -> Response {
+        try .json(PersonResponse(record: try await request.object("person") { try await self.store.person($0) }))
+    }
+
+    private func change(_ request: OperationRequest) async throws -> Response {
+        let settings = try PersonSettings(try await request.fields(PersonSettings.members))
+        return try await request.object("person") { id in
+            let change = try await settings.fields.checkingApps {
+                try await self.store.changePerson(id) { settings.apply(to: &$0) }
+            }
+            switch change {
+            case .changed(let person): return try .json(PersonResponse(record: person))
+            case .missing: return nil
+            case .nameTaken: throw Self.nameTaken
+            case .lastAdmin: throw Self.lastAdmin
+            }
+        }
+    }
+
+    /// Removes a person. The last one who can sign in and administer everything stays.
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        guard let id = request.uuid("person") else { throw RequestError.noSuch("person") }
+        switch try await self.store.deletePerson(id) {
+        case .deleted: return .noContent
+        case .missing: throw RequestError.noSuch("person")
+        case .lastAdmin: throw Self.lastAdmin
+        }
+    }
+
+    private func invite(_ request: OperationRequest) async throws -> Response {
+        let person = try await request.object("person") { try await self.store.person($0) }
+        guard let link = try await self.people.makeLink(for: person.id) else {
+            throw RequestError.conflict("disabled", "a disabled person cannot sign in: enable the person first")
+        }
+        return try .json(PersonResponse(record: person, link: link))
+    }
+
+    private func sessions(_ request: OperationRequest) async throws -> Response {
+        let person = try await request.object("person") { try await self.store.person($0) }
+        let (now, current) = (self.time.reading, request.caller?.session)
+        let sessions = try await self.store.sessions(of: .person(person.id))
+        return try .page("sessions", sessions.map { SessionResponse($0, current: current, now: now) })
+    }
+
+    private func endSessions(_ request: OperationRequest) async throws -> Response {
+        let person = try await request.object("person") { try await self.store.person($0) }
+        try await self.store.endSessions(of: .person(person.id))
+        return .noContent
+    }
+
+    private static let nameTaken = RequestError.conflict("name_taken", "another person has this name", at: "name")
+
+    private static let lastAdmin = RequestError.conflict(
+        "last_admin",
+        """
+        nobody else could sign in and administer everything: give another person the role admin, for all apps and with \
+        a password, first
+        """,
+        at: "person"
+    )
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Logging
+import PushProvider
+import PushSupport
+
+/// The link with which the first person, an admin, is made.
+///
+/// Every start makes another one while there is no person, so that a lost one needs no remedy. It is worth nothing once
+/// there is a person.
+struct FirstAdminLink: Sendable {
+    private let people: People
+    private let configuration: ProviderConfiguration
+    private let logger: Logger
+    private let show: @Sendable (String) -> Void
+
+    /// - Parameter show: Is called with the link when it is valid, and in its file.
+    init(
+        _ people: People,
+        _ configuration: ProviderConfiguration,
+        logger: Logger,
+        show: @escaping @Sendable (String) -> Void
+    ) {
+        (self.people, self.configuration, self.logger, self.show) = (people, configuration, logger, show)
+    }
+
+    /// Makes the link if there is no person, and writes it to its file. Call it when the listener is bound.
+    ///
+    /// A failure ends no start: an administrator can add people with an API key.
+    func issue(port: Int) async {
+        do {
+            guard let link = try await self.people.makeLink(for: nil) else { return self.removeFile() }
+            let url = "\(self.configuration.base(port: port))\(link.path)"
+            guard let file = self.configuration.adminLinkFile else { return self.show(url) }
+            guard DurableFile.replace(file, Array("\(url)\n".utf8)) else {
+                return self.warn("\(file): \(DurableFile.lastError)")
+            }
+            self.show(url)
+        } catch {
+            self.warn("\(error)")
+        }
+    }
+
+    /// Removes the file with a link that was redeemed.
+    private func removeFile() {
+        guard let file = self.configuration.adminLinkFile else { return }
+        try? FileManager.default.removeItem(atPath: file)
+    }
+
+    private func warn(_ error: String) {
+        let remedy: Logger.MetadataValue = "martlet person add NAME --role admin"
+        self.logger.warning(
+            "link for the first person could not be made",
+            metadata: ["error": "\(error)", "remedy": remedy]
+        )
+    }
+}
+
+extension ProviderConfiguration {
+    /// The file for the link with which the first person is made: that of the admin key, with the ending `link`.
+    package var adminLinkFile: String? {
+        self.adminKeyFile.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("link").path }
+    }
+
+    /// Returns the address of the pages as this host reaches them.
+    func base(port: Int) -> String {
+        let isAny = ["0.0.0.0", "::"].contains(self.host)
+        let host = isAny ? "localhost" : self.host.contains(":") ? "[\(self.host)]" : self.host
+        return "\(self.tls == nil ? "http" : "https")://\(host):\(port)"
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import PushStore
+package import PushSupport
+
+/// The rules for the names with which people sign in.
+package enum PersonName {
+    /// Returns a name without spaces around it.
+    ///
+    /// - Parameter path: The member that holds it.
+    /// - Throws: ``RequestError`` for a name that is empty or too long, or has control characters.
+    package static func check(_ text: String, at path: String = "name") throws(RequestError) -> String {
+        let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !name.isEmpty, name.utf8.count <= PersonRecord.maximumName,
+            name.unicodeScalars.allSatisfy(Self.isPrintable)
+        else {
+            let message = "a name has 1 to \(PersonRecord.maximumName) bytes, without control characters and line ends"
+            throw RequestError(.invalid, code: "invalid_name", message: message, path: path)
+        }
+        return name
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        default: true
+        }
+    }
+}

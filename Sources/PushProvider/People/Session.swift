@@ -1,0 +1,64 @@
+import Crypto
+package import Foundation
+package import PushStore
+package import PushSupport
+import PushTypes
+
+/// A session that is valid at this moment.
+package struct Session: Hashable, Sendable {
+    package let id: UUID
+    /// The maker of the requests in this session, with the rights that are stored now.
+    package let caller: APICaller
+    /// The role of the person; `nil` for an API key.
+    package let role: PersonRole?
+    /// The text that every form of this session has to bring.
+    package let csrfToken: String
+    /// The language that the person has chosen.
+    package let language: String?
+
+    init(_ stored: StoredSession, token: String) {
+        self.id = stored.record.id
+        self.csrfToken = SessionToken.csrf(of: token)
+        switch stored.holder {
+        case .person(let person):
+            self.caller = APICaller(person, session: stored.record.id)
+            (self.role, self.language) = (person.role, person.language)
+        case .key(let key):
+            self.caller = APICaller(key, session: stored.record.id)
+            (self.role, self.language) = (nil, nil)
+        }
+    }
+
+    /// Returns `true` for the text of ``csrfToken``, in the same time for all others.
+    package func accepts(csrf text: String) -> Bool {
+        SymmetricKey(data: Data(text.utf8)) == SymmetricKey(data: Data(self.csrfToken.utf8))
+    }
+
+    /// The one who has signed in.
+    var holder: SessionHolder { SessionHolder(self.caller) }
+}
+
+/// A session that has just begun, with the token that the browser's cookie must have.
+package struct SessionGrant: Sendable {
+    /// 43 characters of base64url, known only now.
+    package let token: String
+    package let session: Session
+}
+
+/// The tokens of sessions and of links: 32 random bytes in base64url, of which the store has the SHA-256.
+///
+/// A slow hash would gain nothing: 256 random bits cannot be guessed.
+enum SessionToken {
+    static func make() -> String { RandomText.make() }
+
+    static func hash(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
+
+    /// Returns `true` if a text has the length of a token.
+    static func isToken(_ text: String) -> Bool { text.utf8.count == (RandomText.length * 4 + 2) / 3 }
+
+    /// Returns the text that forms bring. It follows from the token, and the token does not follow from it.
+    static func csrf(of token: String) -> String {
+        let key = SymmetricKey(data: Data(token.utf8))
+        return Base64URL.encode(HMAC<SHA256>.authenticationCode(for: Data("martlet/1/csrf".utf8), using: key))
+    }
+}

@@ -1,0 +1,13 @@
+/// The times of sessions and links.
+package struct SessionSettings: Hashable, Sendable {
+    /// The time without a request after which a session ends. Default 12 hours.
+    package var idle: Duration = .seconds(12 * 3600)
+    /// The time after which a session ends, however much it is used. Default 7 days.
+    package var longest: Duration = .seconds(7 * 86_400)
+    /// The time between two writes of a session's last use. Default one minute.
+    package var useInterval: Duration = .seconds(60)
+    /// The time for which a link can be redeemed. Default 24 hours.
+    package var link: Duration = .seconds(86_400)
+
+    package init() {}
+}

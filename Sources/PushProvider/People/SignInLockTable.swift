@@ -1,0 +1,52 @@
+import Foundation
+import PushStore
+import PushTypes
+import Synchronization
+
+/// The locks that are kept in memory: those of networks, of people at networks from which they have signed in, and of
+/// people who change their password.
+///
+/// Those of names are in the store (``SessionStore/changeSignInLock(of:now:_:)``), because they must survive a restart.
+final class SignInLockTable: Sendable {
+    /// The subject of a lock.
+    enum Subject: Hashable, Sendable {
+        case network(NetworkAddress)
+        case known(UUID, NetworkAddress)
+        case password(UUID)
+
+        fileprivate var limits: SignInLock.Limits {
+            switch self {
+            case .network: .network
+            case .known, .password: .known
+            }
+        }
+    }
+
+    /// The most locks. Beyond them those that were used the longest time ago are forgotten, a tenth at once.
+    private static let maximum = 50_000
+
+    private let locks = Mutex<[Subject: SignInLock]>([:])
+
+    /// Decides about an attempt, and counts it.
+    func attempt(_ subject: Subject, now: Timestamp) -> SignInLock.Decision {
+        self.locks.withLock { locks in
+            if locks.count >= Self.maximum, locks[subject] == nil { Self.forget(&locks, now: now) }
+            return locks[subject, default: SignInLock()].attempt(now: now, subject.limits)
+        }
+    }
+
+    /// Takes back what an attempt has counted that succeeded: all failures of a person, and one of a network.
+    func succeeded(_ subject: Subject) {
+        self.locks.withLock { locks in
+            guard case .network = subject else { return locks[subject] = nil }
+            locks[subject]?.succeeded()
+        }
+    }
+
+    private static func forget(_ locks: inout [Subject: SignInLock], now: Timestamp) {
+        locks = locks.filter { !$0.value.isForgotten(now: now) }
+        let surplus = locks.count - Self.maximum * 9 / 10
+        guard surplus > 0 else { return }
+        for (subject, _) in locks.sorted(by: { $0.value.at < $1.value.at }).prefix(surplus) { locks[subject] = nil }
+    }
+}

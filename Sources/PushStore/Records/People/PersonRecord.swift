@@ -1,0 +1,85 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// A person who can sign in.
+package struct PersonRecord: Hashable, Sendable {
+    /// The longest name, in bytes.
+    package static let maximumName = 100
+
+    package var id: UUID
+    /// The position in the list of all people, which the store assigns.
+    package var number: Int64
+    /// The name for signing in. Upper and lower case make no difference.
+    package var name: String
+    package var role: PersonRole
+    /// The apps that the person is limited to; `nil` for all.
+    package var apps: Set<Topic>?
+    /// `false` until the person has redeemed a link.
+    package var hasPassword: Bool
+    package var createdAt: Timestamp
+    /// The time of the last request that was written down, a minute late at most; `nil` for a person who never signed in.
+    package var lastSeenAt: Timestamp?
+    /// `true` for a person who cannot sign in now.
+    package var isDisabled: Bool
+    /// The language of the pages, such as `de`; `nil` for that of the browser.
+    package var language: String?
+
+    package init(
+        id: UUID = UUID(),
+        number: Int64 = 0,
+        name: String,
+        role: PersonRole,
+        apps: Set<Topic>? = nil,
+        hasPassword: Bool = false,
+        createdAt: Timestamp,
+        lastSeenAt: Timestamp? = nil,
+        isDisabled: Bool = false,
+        language: String? = nil
+    ) {
+        (self.id, self.number, self.name, self.role, self.apps) = (id, number, name, role, apps)
+        (self.hasPassword, self.createdAt, self.lastSeenAt) = (hasPassword, createdAt, lastSeenAt)
+        (self.isDisabled, self.language) = (isDisabled, language)
+    }
+
+    /// `true` if the person can sign in and administer everything. One such person always stays.
+    package var isLastingAdmin: Bool {
+        self.role == .admin && self.apps == nil && self.hasPassword && !self.isDisabled
+    }
+
+    /// Returns the form of a name by which people are found: composed, in lower case.
+    package static func key(of name: String) -> String {
+        name.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCompatibilityMapping
+    }
+}
+
+extension APICaller {
+    /// The caller who has signed in as a person.
+    package init(_ person: PersonRecord, session: UUID? = nil) {
+        self.init(
+            id: person.id,
+            name: person.name,
+            isPerson: true,
+            scopes: Self.names(person.role.scopes),
+            apps: person.apps,
+            session: session
+        )
+    }
+}
+
+/// The result of changing a person.
+package enum PersonChange: Hashable, Sendable {
+    case changed(PersonRecord)
+    case missing
+    /// Nothing is changed: another person has the name.
+    case nameTaken
+    /// Nothing is changed: nobody else could sign in and administer everything.
+    case lastAdmin
+}
+
+/// The result of deleting a person.
+package enum PersonDeletion: Hashable, Sendable {
+    case deleted, missing
+    /// Nothing is deleted: nobody else could sign in and administer everything.
+    case lastAdmin
+}

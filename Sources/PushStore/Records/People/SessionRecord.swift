@@ -1,0 +1,56 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// The one who has signed in: a person, or the holder of an API key.
+package enum SessionHolder: Hashable, Sendable {
+    case person(UUID)
+    case key(UUID)
+
+    /// The holder of a caller's sessions.
+    package init(_ caller: APICaller) { self = caller.isPerson ? .person(caller.id) : .key(caller.id) }
+}
+
+/// A session of a browser. Only the hash of its token is stored. All times are those of the steady clock.
+package struct SessionRecord: Hashable, Sendable {
+    /// The longest text of ``agent``, in bytes.
+    package static let maximumAgent = 200
+    /// The most sessions of a holder; another one ends the one that was used the longest time ago.
+    package static let maximumCount = 20
+
+    package var id: UUID
+    package var holder: SessionHolder
+    package var createdAt: Timestamp
+    /// The time of the last request that was written down, a minute late at most.
+    package var lastUsedAt: Timestamp
+    /// The time from which the session is not valid, however much it is used.
+    package var expiresAt: Timestamp
+    /// The name of the browser as it has named itself.
+    package var agent: String
+
+    package init(
+        id: UUID = UUID(),
+        holder: SessionHolder,
+        createdAt: Timestamp,
+        lastUsedAt: Timestamp? = nil,
+        expiresAt: Timestamp,
+        agent: String
+    ) {
+        (self.id, self.holder, self.createdAt) = (id, holder, createdAt)
+        (self.lastUsedAt, self.expiresAt, self.agent) = (lastUsedAt ?? createdAt, expiresAt, agent)
+    }
+}
+
+/// A stored session with the record of its holder.
+package struct StoredSession: Hashable, Sendable {
+    /// The holder of the session, as stored now.
+    package enum Holder: Hashable, Sendable {
+        case person(PersonRecord)
+        case key(APIKeyRecord)
+    }
+
+    package var record: SessionRecord
+    package var holder: Holder
+
+    package init(record: SessionRecord, holder: Holder) { (self.record, self.holder) = (record, holder) }
+}

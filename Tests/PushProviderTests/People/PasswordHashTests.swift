@@ -1,0 +1,86 @@
+import PushSupport
+import Testing
+
+@testable import PushProvider
+
+/// Stored passwords.
+@Suite(.timeLimit(.minutes(5))) struct PasswordHashTests {
+    private static let cheap = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
+
+    /// The third vector of RFC 7914 section 12, in the stored form.
+    @Test func aHashOfTheStandardIsRead() throws {
+        let text = """
+            $scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$\
+            cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofLVQylVYT8Pz2LUlwUkKpr55h6F3A1lHkDfzwF7RVdYhw
+            """
+        let hash = try #require(PasswordHash(text: text))
+        #expect(hash.text == text)
+        #expect(try hash.matches("pleaseletmein"))
+        #expect(try !hash.matches("pleaseletmeim"))
+    }
+
+    @Test func onlyThePasswordItselfMatches() throws {
+        let stored = try PasswordHash("correct horse battery", Self.cheap).text
+        #expect(stored.hasPrefix("$scrypt$ln=4,r=8,p=1$"))
+        let hash = try #require(PasswordHash(text: stored))
+        #expect(try hash.matches("correct horse battery"))
+        for other in ["", "correct horse batter", "correct horse battery ", "Correct horse battery", "\0"] {
+            #expect(try !hash.matches(other), "\(other)")
+        }
+        let again = try PasswordHash("correct horse battery", Self.cheap).text
+        #expect(stored != again, "each has a salt of its own")
+    }
+
+    /// The same characters, typed in another way.
+    @Test func composedAndDecomposedCharactersAreTheSame() throws {
+        let hash = try PasswordHash("caf\u{e9} au lait \u{fb01}n", Self.cheap)
+        #expect(try hash.matches("cafe\u{301} au lait fin"))
+    }
+
+    @Test(arguments: [
+        "", "$", "scrypt", "$scrypt$ln=4,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA", "$argon2$ln=4,r=8,p=1$AAAAAAAAAAAAAAAA$AAAA",
+        "$scrypt$ln=63,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "$scrypt$ln=-1,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "$scrypt$ln=4,r=8000000,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "$scrypt$ln=4,r=8,p=1$$", "$scrypt$ln=4,r=8,p=1$!!$??",
+        "$scrypt$p=1,r=8,ln=4$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAA",
+    ])
+    func whatIsNoHashIsNotRead(text: String) { #expect(PasswordHash(text: text) == nil) }
+
+    @Test func aHashWithOtherParametersIsRenewed() async throws {
+        let old = try PasswordHash("correct horse battery", .init(logarithm: 3, blockSize: 8, parallelism: 1)).text
+        let hasher = PasswordHasher(Self.cheap)
+        #expect(try await hasher.check("wrong", old) == .wrong)
+        guard case .outdated(let renewed) = try await hasher.check("correct horse battery", old) else {
+            Issue.record("it has the parameters of new ones")
+            return
+        }
+        #expect(try await hasher.check("correct horse battery", renewed) == .right)
+        #expect(try await hasher.check("correct horse battery", nil) == .wrong)
+        #expect(try await hasher.check("correct horse battery", "damaged") == .wrong)
+    }
+
+    /// Each hash takes memory: so many wait, and further ones are refused at once.
+    @Test func moreThanSixteenAtOnceAreRefused() async throws {
+        let hasher = PasswordHasher(.init(logarithm: 10, blockSize: 8, parallelism: 4))
+        let results = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    do {
+                        _ = try await hasher.hash("correct horse battery")
+                        return true
+                    } catch let error as RetryLaterError {
+                        #expect(error.error.kind == .rateLimited)
+                        return false
+                    } catch {
+                        Issue.record(error)
+                        return false
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(results.count { $0 } >= 16)
+        #expect(try await hasher.check("x", nil) == .wrong, "later ones are served again")
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import PushProvider
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+/// A service that signs people in, over a store of its own.
+struct SignInFixture: Sendable {
+    static let password = "correct horse battery"
+
+    let store: any ProviderStore
+    let people: People
+    let keys: APIKeys
+    let service: SignInService
+    let time: ManualTime
+
+    /// Makes a service as another start of the process would.
+    func restarted() -> SignInService {
+        SignInService(
+            store: self.store,
+            keys: self.keys,
+            hasher: PasswordHasher(.cheap),
+            time: self.time,
+            logger: silentLogger
+        )
+    }
+
+    /// Adds a person with a password, who has signed in from 192.0.2.1.
+    @discardableResult
+    func add(_ name: String, _ role: PersonRole = .author) async throws -> PersonRecord {
+        let person = PersonRecord(name: name, role: role, createdAt: self.time.now)
+        let (added, link) = try #require(try await self.people.add(person))
+        _ = try await self.redeem(link.text)
+        return added
+    }
+
+    func redeem(_ link: String, name: String? = nil, password: String = Self.password) async throws -> SessionGrant {
+        try await self.service.redeem(link: link, name: name, password: password, address: "192.0.2.1", agent: "a")
+    }
+
+    func signIn(
+        _ name: String,
+        _ password: String = Self.password,
+        from address: String = "192.0.2.1"
+    ) async throws -> SessionGrant {
+        try await self.service.signIn(name: name, password: password, address: address, agent: "browser")
+    }
+
+    /// Returns the error of an attempt to sign in; `nil` if it succeeds.
+    func failure(
+        _ name: String,
+        _ password: String = "a wrong password",
+        from address: String = "203.0.113.9"
+    ) async throws -> RequestError? {
+        do {
+            _ = try await self.signIn(name, password, from: address)
+            return nil
+        } catch let error as RequestError {
+            return error
+        } catch let error as RetryLaterError {
+            return error.error
+        }
+    }
+}
+
+extension PasswordHash.Parameters {
+    /// Parameters for passwords that are no secrets.
+    static let cheap = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
+}
+
+/// Calls `body` with a service and an empty store.
+func withSignIns(_ body: (SignInFixture) async throws -> Void) async throws {
+    for backend in StoreBackend.available {
+        try await backend.withStore { store, _ in
+            let time = ManualTime()
+            let keys = APIKeys(store: store, time: time, logger: silentLogger)
+            let service = SignInService(
+                store: store,
+                keys: keys,
+                hasher: PasswordHasher(.cheap),
+                time: time,
+                logger: silentLogger
+            )
+            let people = People(store: store, time: time)
+            try await body(SignInFixture(store: store, people: people, keys: keys, service: service, time: time))
+        }
+    }
+}
+
+extension Duration {
+    static func hours(_ count: Int64) -> Duration { .seconds(3600 * count) }
+}
