@@ -21,7 +21,11 @@ struct Visitor: Sendable {
     }
 
     /// The address of the client, for the lock-out.
-    var address: String { self.context.channel.remoteAddress?.ipAddress ?? "" }
+    var address: String {
+        // A stream of HTTP/2 has the address of its connection.
+        let channel = self.context.channel
+        return (channel.remoteAddress ?? channel.parent?.remoteAddress)?.ipAddress ?? ""
+    }
 
     /// The name that the browser gives itself.
     var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
@@ -93,6 +97,7 @@ struct Visitor: Sendable {
     /// Returns the error that may be shown. The cause of a failure is logged.
     func requestError(_ error: any Error) -> RequestError {
         if let error = error as? RequestError { return error }
+        if let later = error as? RetryLaterError { return later.error }
         self.interface.logger.error("page failed", metadata: ["error": "\(error)"])
         return .internalFailure
     }

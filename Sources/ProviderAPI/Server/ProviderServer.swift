@@ -256,7 +256,7 @@ package final class ProviderServer: Service {
         self.pages = try pages(
             ProviderInterface(
                 api: self.api.responder,
-                signIn: SignInService(keys: keys),
+                signIn: signIns,
                 isSecure: configuration.tls != nil,
                 time: time,
                 logger: logger
@@ -300,7 +300,7 @@ package final class ProviderServer: Service {
             self.bound.resolve(.failure(error))
             throw error
         }
-        await self.adminLink.issue(port: port)
+        if self.pages != nil { await self.adminLink.issue(port: port) }
         let scheme = self.certificate == nil ? "http" : "https"
         self.logger.info("provider is open", metadata: ["api": "\(scheme)://\(self.configuration.host):\(port)/v1"])
         if self.certificate == nil, !self.configuration.isLoopback {

@@ -12,7 +12,7 @@ package struct People: Sendable {
         package let expiresAt: Timestamp
 
         /// The path of the page at which it is redeemed.
-        package var path: String { "/dashboard/join?link=\(self.text)" }
+        package var path: String { "/dashboard/link/\(self.text)" }
     }
 
     package let store: any PersonStore

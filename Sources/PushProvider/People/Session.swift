@@ -30,7 +30,7 @@ package struct Session: Hashable, Sendable {
     }
 
     /// Returns `true` for the text of ``csrfToken``, in the same time for all others.
-    package func accepts(csrf text: String) -> Bool {
+    package func accepts(csrfToken text: String) -> Bool {
         SymmetricKey(data: Data(text.utf8)) == SymmetricKey(data: Data(self.csrfToken.utf8))
     }
 

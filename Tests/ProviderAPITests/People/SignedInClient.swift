@@ -28,7 +28,7 @@ struct PeopleServer: Sendable {
         if !apps.isEmpty { body["apps"] = .array(apps.map { .string($0) }) }
         let added = try await self.api.post("/v1/people", .object(body))
         try #require(added.status == 201)
-        let link = try #require(added.json["link"].stringValue?.split(separator: "=").last)
+        let link = try #require(added.json["link"].stringValue?.split(separator: "/").last)
         let grant = try await self.redeem(String(link))
         return (try #require(added.json["id"].stringValue), grant)
     }
@@ -57,7 +57,7 @@ struct PeopleServer: Sendable {
         let head = HTTPRequest(method: method, scheme: nil, authority: "localhost", path: path)
         let text = try body?.text ?? Data()
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: text)))
-        let response = try await self.server.api.router.buildResponder().respond(to: request, context: context)
+        let response = try await self.server.api.responder.respond(to: request, context: context)
         let written = WrittenBody()
         try await response.body.write(written)
         let json = try? JSONValue(parsing: Data(written.bytes.buffer.readableBytesView))
@@ -79,6 +79,7 @@ func withPeople(
         let server = try await ProviderServer(
             configuration: configuration,
             senders: ScriptedSender(),
+            pages: { _ in NoPages() },
             showAdminLink: showAdminLink,
             logger: silentLogger
         )
@@ -88,6 +89,11 @@ func withPeople(
             try await body(PeopleServer(server: server, api: api, port: port))
         }
     }
+}
+
+/// Pages for a provider that makes a link to them.
+private struct NoPages: ProviderPages {
+    func addRoutes(to router: Router<APIContext>) {}
 }
 
 /// The bytes of a response.

@@ -29,7 +29,7 @@ import Testing
                 $0.adminKeyFile = "\(directory)/first-admin.key"
             },
             showAdminLink: shown.add
-        ) { server in try await body(server, shown.links.last?.split(separator: "=").last.map(String.init)) }
+        ) { server in try await body(server, shown.links.last?.split(separator: "/").last.map(String.init)) }
         return shown.links
     }
 
@@ -39,11 +39,11 @@ import Testing
             let first = try await self.start(directory)
             #expect(first.count == 1)
             #expect(first.first?.hasPrefix("http://127.0.0.1:") == true)
-            #expect(first.first?.contains("/dashboard/join?link=") == true)
+            #expect(first.first?.contains("/dashboard/link/") == true)
             #expect(try String(contentsOfFile: file, encoding: .utf8) == "\(first.first ?? "")\n")
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
-            let old = first.first?.split(separator: "=").last.map(String.init) ?? ""
+            let old = first.first?.split(separator: "/").last.map(String.init) ?? ""
             let second = try await self.start(directory) { server, link in
                 let new = try #require(link)
                 await #expect(throws: (any Error).self) { try await server.redeem(old, name: "eve") }

@@ -237,9 +237,9 @@ import Testing
         try await withSignIns { fixture in
             try await fixture.add("anna")
             let (one, two) = (try await fixture.signIn("anna"), try await fixture.signIn("anna"))
-            #expect(one.session.accepts(csrf: one.session.csrfToken))
+            #expect(one.session.accepts(csrfToken: one.session.csrfToken))
             for text in [two.session.csrfToken, "", one.token, String(one.session.csrfToken.dropLast())] {
-                #expect(!one.session.accepts(csrf: text))
+                #expect(!one.session.accepts(csrfToken: text))
             }
         }
     }

@@ -24,20 +24,28 @@ struct SignInPages: PageArea {
     private func signIn(_ visitor: Visitor) async throws -> Response {
         let form = try await visitor.form()
         do {
+            let old = try await visitor.session()
             let grant =
                 if let key = form["key"], !key.isEmpty {
-                    try await visitor.interface.signIn.signIn(key: key, address: visitor.address, agent: visitor.agent)
+                    try await visitor.interface.signIn.signIn(
+                        key: key,
+                        address: visitor.address,
+                        agent: visitor.agent,
+                        replacing: old
+                    )
                 } else {
                     try await visitor.interface.signIn.signIn(
                         name: form["name"] ?? "",
                         password: form["password"] ?? "",
                         address: visitor.address,
-                        agent: visitor.agent
+                        agent: visitor.agent,
+                        replacing: old
                     )
                 }
             return Self.begin(grant, visitor)
-        } catch let error as RequestError {
-            return Self.page(visitor, name: form["name"], error: error)
+        } catch {
+            let page = Self.page(visitor, name: form["name"], error: visitor.requestError(error))
+            return Self.refusal(page, error)
         }
     }
 
@@ -54,11 +62,13 @@ struct SignInPages: PageArea {
                 name: form["name"].flatMap { $0.isEmpty ? nil : $0 },
                 password: form["password"] ?? "",
                 address: visitor.address,
-                agent: visitor.agent
+                agent: visitor.agent,
+                replacing: try await visitor.session()
             )
             return Self.begin(grant, visitor)
-        } catch let error as RequestError {
-            return Self.linkPage(visitor, name: form["name"], error: error)
+        } catch {
+            let page = Self.linkPage(visitor, name: form["name"], error: visitor.requestError(error))
+            return Self.refusal(page, error)
         }
     }
 
@@ -70,6 +80,13 @@ struct SignInPages: PageArea {
     }
 
     // MARK: Responses
+
+    /// Returns a page that shows an error, with the time after which another attempt may succeed.
+    private static func refusal(_ page: Response, _ error: any Error) -> Response {
+        var page = page
+        if let later = error as? RetryLaterError { page.headers[.retryAfter] = later.seconds }
+        return page
+    }
 
     /// Sends the browser to the page that it asked for, with the cookie of the new session.
     private static func begin(_ grant: SessionGrant, _ visitor: Visitor) -> Response {
