@@ -33,13 +33,16 @@ package struct Dashboard: ProviderPages {
         router.get("\(Self.root)/assets/:name") { [assets = self.frame.assets] request, context in
             assets.response(to: request, name: context.path("name"))
         }
-        for area in self.areas {
-            for route in area.routes {
-                router.on(RouterPath("\(Self.root)\(route.path)"), method: route.method) { request, context in
-                    await self.respond(to: request, context, route)
-                }
+        for route in self.areas.flatMap(\.routes) + [Self.nothing] {
+            router.on(RouterPath("\(Self.root)\(route.path)"), method: route.method) { request, context in
+                await self.respond(to: request, context, route)
             }
         }
+    }
+
+    /// The page of every path that has no other one.
+    private static let nothing = PageRoute.get("/**") { request in
+        throw RequestError(.notFound, code: "not_found", message: request.texts["failure.nothing"])
     }
 
     /// Carries out a request to a page. It never throws: errors become pages.

@@ -43,6 +43,21 @@ PAGES = [
     Page("/account"),
 ]
 
+
+@dataclasses.dataclass(frozen=True)
+class Form(Page):
+    """A form that a page posts, and the least role that may."""
+
+    # What is posted to see whether it is allowed. It is refused by everybody else before it is read.
+    fields: tuple = ()
+
+
+FORMS = [
+    Form("/sign-in", role=None),
+    Form("/link/{link}", role=None),
+    Form("/sign-out"),
+]
+
 # What is no page of its own: live parts, files, addresses that only lead on.
 PARTS = [
 ]

@@ -6,14 +6,14 @@ import re
 import unittest
 import urllib.parse
 
+import routes
 import store
 from browser import Browser
-from pages import PAGES, PARTS, ROOT, page_of, part_of
-from provider import KEY, Visit
+from pages import FORMS, PAGES, PARTS, ROOT, page_of, part_of
+from provider import Visit
+from routes import SOURCES
 
 SCREENSHOTS = pathlib.Path(os.environ["WEB_SCREENSHOTS"])
-SOURCES = pathlib.Path(__file__).resolve().parents[2] / "Sources"
-ROUTE = re.compile(r'\.(?:get\(|open\(\s*\.get,)\s*"((?!/v1/)[^"]*)",')
 
 
 def all_names():
@@ -27,13 +27,9 @@ class Table(unittest.TestCase):
     """The table has all pages."""
 
     def test_each_route_is_in_the_table(self):
-        missing = []
-        for file in sorted((SOURCES / "Dashboard" / "Pages").rglob("*.swift")):
-            for route in ROUTE.findall(file.read_text()):
-                known = {re.sub(r"\{\w+\}", "{}", page.path) for page in PAGES} | {re.sub(r"\{\w+\}", "{}", part) for part in PARTS}
-                if re.sub(r"\{\w+\}", "{}", route) not in known:
-                    missing.append(f"{file.name}: {route}")
-        self.assertEqual(missing, [], "routes that Tests/Web/pages.py does not have")
+        known = [page.path for page in PAGES] + PARTS
+        self.assertEqual(routes.missing("GET", known), [], "routes that Tests/Web/pages.py does not have")
+        self.assertEqual(routes.missing("POST", [form.path for form in FORMS]), [], "forms that Tests/Web/pages.py does not have")
 
     def test_each_link_leads_to_a_page_of_the_table(self):
         store.news()
