@@ -109,7 +109,7 @@ class OtherSites(unittest.TestCase):
 
     def test_no_reference_to_the_opener(self):
         """A page that opens the dashboard in a window cannot steer it."""
-        self.site.page = f'<button onclick="window.w = open(\'{ORIGIN}/dashboard\')">go</button>'
+        self.site.page = f'<button onclick="window.w = window.open(\'{ORIGIN}/dashboard\')">go</button>'
         self.browser.open(f"{self.site.origins()[1]}/")
         self.browser.one("button").click()
         self.browser.wait(lambda: self.browser.script("return window.w !== undefined && window.w.closed"),

@@ -26,7 +26,7 @@ def snapshot(app=store.NEWS):
 
 CHANGING = {
     "lastUsedAt", "lastUsedAtMs", "lastSeenAt", "lastSeenAtMs", "counters", "rate", "secondsLeft", "finishesAt", "finishesAtMs",
-    "nextAt", "nextAtMs", "waitingFor", "total", "sent", "receiptCounts", "skipped", "updatedAt", "updatedAtMs", "progress",
+    "environments", "troubles", "nextAt", "nextAtMs", "waitingFor", "total", "sent", "receiptCounts", "skipped", "updatedAt", "updatedAtMs", "progress",
 }
 
 
