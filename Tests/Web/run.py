@@ -18,6 +18,7 @@ def suite(names):
 
 if __name__ == "__main__":
     chosen = [name for name in sys.argv[1].split(",") if name] if len(sys.argv) > 1 else []
+    unittest.TestCase.maxDiff = None
     try:
         result = unittest.TextTestRunner(verbosity=2).run(suite(chosen))
     finally:
