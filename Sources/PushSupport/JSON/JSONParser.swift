@@ -2,8 +2,8 @@ import Foundation
 
 /// A parser for JSON text (RFC 8259) in UTF-8. Its time is linear in the length of the text.
 ///
-/// A byte order mark is skipped. Of members with the same name the first one counts. A number without a fraction becomes an
-/// integer if it fits, also if it is written as `1.0` or `1e2`.
+/// A byte order mark is skipped. Of members with the same name the first one counts, unless they are refused. A number
+/// without a fraction becomes an integer if it fits, also if it is written as `1.0` or `1e2`.
 struct JSONParser {
     /// The deepest nesting that is accepted. On a stack of 512 kB, reading or writing a value of 250 levels overflowed.
     static let maximumDepth = 64
@@ -13,19 +13,21 @@ struct JSONParser {
     private static let longestExact = 400
 
     private let bytes: [UInt8]
+    private let refusesDuplicates: Bool
     private var position = 0
     private var values = 0
 
-    private init(_ bytes: [UInt8]) {
-        self.bytes = bytes
+    private init(_ bytes: [UInt8], refusesDuplicates: Bool = false) {
+        (self.bytes, self.refusesDuplicates) = (bytes, refusesDuplicates)
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { self.position = 3 }
     }
 
     /// Parses a text.
     ///
+    /// - Parameter refusesDuplicates: `true` makes two members of an object with the same name an error.
     /// - Throws: ``RequestError`` of the kind ``RequestError/Kind/invalid``.
-    static func parse(_ text: Data) throws(RequestError) -> JSONValue {
-        var parser = JSONParser(Array(text))
+    static func parse(_ text: Data, refusesDuplicates: Bool = false) throws(RequestError) -> JSONValue {
+        var parser = JSONParser(Array(text), refusesDuplicates: refusesDuplicates)
         let value = try parser.value(depth: 0)
         guard parser.peek() == nil else { throw Self.invalid }
         return value
@@ -111,7 +113,11 @@ struct JSONParser {
             guard self.peek() == UInt8(ascii: ":") else { throw Self.invalid }
             self.position += 1
             let value = try self.value(depth: depth)
-            if members[name] == nil { members[name] = value }
+            if members[name] == nil {
+                members[name] = value
+            } else if self.refusesDuplicates {
+                throw RequestError(.invalid, code: "invalid_json", message: "two members have the same name")
+            }
             if try self.consumeSeparator(orEnd: UInt8(ascii: "}")) { return members }
         }
     }

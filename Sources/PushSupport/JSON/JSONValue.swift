@@ -12,9 +12,11 @@ package enum JSONValue: Hashable, Sendable {
 
     /// Parses a text.
     ///
+    /// - Parameter refusesDuplicates: `true` makes two members of an object with the same name an error. Default `false`: the
+    ///   first one counts.
     /// - Throws: ``RequestError`` of the kind ``RequestError/Kind/invalid`` for a text that is not JSON.
-    package init(parsing data: Data) throws(RequestError) {
-        self = try JSONParser.parse(data)
+    package init(parsing data: Data, refusesDuplicates: Bool = false) throws(RequestError) {
+        self = try JSONParser.parse(data, refusesDuplicates: refusesDuplicates)
     }
 
     /// Returns the line and the column, both from 1, at which a text stops being valid JSON; `nil` for a valid text.

@@ -15,6 +15,14 @@ import Testing
         try? JSONValue(parsing: Data(text.utf8))
     }
 
+    @Test(arguments: [#"{"a":1,"a":1}"#, #"{"a":1,"b":{"c":1,"c":2}}"#, #"[{"a":null,"\u0061":null}]"#])
+    func membersWithTheSameNameCanBeRefused(text: String) throws {
+        #expect(throws: Never.self) { try JSONValue(parsing: Data(text.utf8)) }
+        #expect(throws: RequestError.self) { try JSONValue(parsing: Data(text.utf8), refusesDuplicates: true) }
+        let other = Data(#"{"a":{"a":1},"A":[{"a":1},{"a":1}]}"#.utf8)
+        #expect(throws: Never.self) { try JSONValue(parsing: other, refusesDuplicates: true) }
+    }
+
     @Test(arguments: [
         "0", "-0", "-1", "12", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
         "-9223372036854775809", "1.0", "1.5", "-1.25", "1e2", "1E+2", "1e-2", "100e-2", "1e18", "1e19", "1e300",
