@@ -15,9 +15,12 @@ package struct WebhookAddress: Hashable, Sendable {
     package let target: String
 
     /// The URL in its canonical form.
-    package var url: String {
+    package var url: String { self.origin + self.target }
+
+    /// The URL up to the path: scheme, host and port.
+    var origin: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
-        return "\(self.isSecure ? "https" : "http")://\(host):\(self.port)\(self.target)"
+        return "\(self.isSecure ? "https" : "http")://\(host):\(self.port)"
     }
 
     /// Parses a URL and checks everything that needs no resolver.

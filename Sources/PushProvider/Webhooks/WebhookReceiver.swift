@@ -25,16 +25,12 @@ package struct WebhookLimits: Sendable {
 }
 
 /// The client of one webhook's receiver, for a few posts.
-///
-/// The name is resolved and checked once. All posts go to the checked address, so that a name that resolves to another one
-/// later gains nothing.
 struct WebhookReceiver: Sendable {
     /// The number of bytes of a response's body that are read, so that the connection can be reused.
     private static let maximumResponseLength = 64 * 1024
     private static let maximumResponseTime: Duration = .seconds(1)
 
-    private let address: WebhookAddress
-    private let client: HTTPClient
+    private let client: PinnedClient
     private let deadline: Duration
 
     /// - Throws: ``WebhookFailure``.
@@ -44,38 +40,23 @@ struct WebhookReceiver: Sendable {
         _ resolver: any NameResolver,
         deadline: Duration
     ) async throws(WebhookFailure) {
-        do {
-            self.address = try WebhookAddress(webhook.url, policy: policy)
-        } catch {
-            throw .addressNotAllowed(reason: error.message)
-        }
         self.deadline = deadline
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.httpVersion = .http1Only
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = TimeAmount(deadline)
-        if self.address.literal == nil {
-            let found: [IPAddress]
-            do {
-                found = try await resolver.addresses(of: self.address.host, for: webhook.app, within: deadline)
-            } catch {
-                throw .noResponse(reason: "\(error)")
-            }
-            let allowed = found.filter(policy.allows)
-            guard !allowed.isEmpty else {
-                throw .addressNotAllowed(
-                    reason: "its name resolves to private or reserved addresses only, see \(WebhookAddress.hint)"
-                )
-            }
-            // Another try goes to another address.
-            let address = allowed[Int(webhook.failures.magnitude % UInt(allowed.count))]
-            configuration.dnsOverride = [self.address.host: address.description]
+        do {
+            self.client = try await PinnedClient(
+                webhook.url,
+                app: webhook.app,
+                attempt: webhook.failures,
+                policy,
+                resolver,
+                deadline: deadline
+            )
+        } catch {
+            throw WebhookFailure(error)
         }
-        self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
     /// Closes the connection. It must be called after the last post.
-    func close() async { try? await self.client.shutdown() }
+    func close() async { await self.client.close() }
 
     /// Posts `body`. Returns the status when the receiver has accepted it.
     /// - Throws: ``WebhookFailure``.
@@ -83,7 +64,7 @@ struct WebhookReceiver: Sendable {
     func post(_ body: Data, secret: String, now: Timestamp) async throws(WebhookFailure) -> Int {
         let secrets = WebhookSecret.all(in: secret)
         guard !secrets.isEmpty else { throw .unsignable }
-        var request = HTTPClientRequest(url: self.address.url)
+        var request = HTTPClientRequest(url: self.client.address.url)
         request.method = .POST
         request.headers = [
             "content-type": "application/json",
@@ -93,9 +74,9 @@ struct WebhookReceiver: Sendable {
         request.body = .bytes(ByteBuffer(bytes: body))
         let response: HTTPClientResponse
         do {
-            response = try await self.client.execute(request, deadline: .now() + TimeAmount(self.deadline))
+            response = try await self.client.execute(request, deadline: self.deadline)
         } catch {
-            throw .noResponse(reason: Self.description(of: error))
+            throw WebhookFailure(error)
         }
         await Self.drain(response)
         guard (200..<300).contains(response.status.code) else {
@@ -114,14 +95,13 @@ struct WebhookReceiver: Sendable {
             group.cancelAll()
         }
     }
+}
 
-    private static func description(of error: any Error) -> String {
-        switch error as? HTTPClientError {
-        case .deadlineExceeded?, .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?:
-            "the receiver was too slow"
-        case .remoteConnectionClosed?: "the receiver closed the connection"
-        case let error?: error.shortDescription
-        case nil: String("\(error)".prefix(200))
+extension WebhookFailure {
+    fileprivate init(_ failure: PinnedClientFailure) {
+        switch failure {
+        case .noResponse(let reason): self = .noResponse(reason: reason)
+        case .addressNotAllowed(let reason): self = .addressNotAllowed(reason: reason)
         }
     }
 }
