@@ -88,6 +88,7 @@ enum SecretContext: Hashable, Sendable {
     case credential(app: Int64, PushEnvironment)
     case webhook(UUID, app: Int64)
     case userSecret(UUID, app: Int64)
+    case entitlementServer(app: Int64)
     case providerToken(ProviderTokenKey)
     /// The known text by which a wrong master key is noticed.
     case mark
@@ -99,6 +100,7 @@ enum SecretContext: Hashable, Sendable {
             case .credential(let app, let environment): "credential/\(app)/\(environment.rawValue)"
             case .webhook(let id, let app): "webhook/\(app)/\(id.uuidString)"
             case .userSecret(let id, let app): "userSecret/\(app)/\(id.uuidString)"
+            case .entitlementServer(let app): "entitlementServer/\(app)"
             case .providerToken(let key): "providerToken/\(key.teamID)/\(key.keyID)/\(key.fingerprint)"
             case .mark: "mark"
             }

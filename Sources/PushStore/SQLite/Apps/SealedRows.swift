@@ -45,6 +45,11 @@ struct SealedRows {
                 else { return nil }
                 return (.userSecret(id, app: app), sealed)
             }
-        return credentials + webhooks + userSecrets
+        let servers = try self.database.rows(sql: "SELECT app, sealed FROM entitlementServer")
+            .compactMap { row -> (SecretContext, Data)? in
+                guard let app = row["app"] as Int64?, let sealed = row["sealed"] as Data? else { return nil }
+                return (.entitlementServer(app: app), sealed)
+            }
+        return credentials + webhooks + userSecrets + servers
     }
 }

@@ -26,6 +26,11 @@ struct DamageSearch {
             + self.found("device", Self.devices) + self.found("token event", Self.tokenEvents)
             + self.faults("schedule", SQLiteStore.schedule, name("schedule", "id"))
             + self.faults("webhook", { try SQLiteStore.webhook($0, self.masterKey) }, name("webhook", "id"))
+            + self.faults(
+                "entitlementServer",
+                { try SQLiteStore.entitlementServer($0, self.masterKey) },
+                name("publisher's server of app", "app")
+            )
             + self.credentials()
     }
 

@@ -67,7 +67,25 @@ import Testing
         }
     }
 
-    @Test(arguments: ["credential", "webhook"])
+    @Test(arguments: ["sealed = (SELECT sealed FROM entitlementServer AS other WHERE app = 2)", "form = 'gopher'"])
+    func aPublishersServerWithTheSecretOfAnotherIsDamaged(change: String) async throws {
+        try await self.withStore { store, _ in
+            let apps = try await self.apps(store)
+            let servers = apps.map { app in
+                EntitlementServerRecord(app: app, url: "https://example.com", secret: "of \(app)", changedAt: self.now)
+            }
+            for server in servers { _ = try await store.setEntitlementServer(server, keepsSecret: true) }
+            try await store.execute("UPDATE entitlementServer SET \(change) WHERE app = 1")
+            await #expect(throws: DamagedRow.self) { try await store.entitlementServer(app: apps[0]) }
+            #expect(try await store.entitlementServer(app: apps[1]) == servers[1])
+            #expect(try await store.checkIntegrity().count == 1)
+            // Setting it again mends it, with a secret of its own.
+            #expect(try await store.setEntitlementServer(servers[0], keepsSecret: true) == servers[0])
+            #expect(try await store.checkIntegrity() == [])
+        }
+    }
+
+    @Test(arguments: ["credential", "webhook", "entitlementServer"])
     func aMissingMasterKeyIsNotReplacedBesideSecrets(kind: String) async throws {
         try await self.withStore { store, path in
             let key = path + ".key"
@@ -80,6 +98,10 @@ import Testing
                     app: app,
                     environment: .sandbox
                 )
+            } else if kind == "entitlementServer" {
+                let url = "https://example.com"
+                let server = EntitlementServerRecord(app: app, url: url, secret: "whisper", changedAt: self.now)
+                _ = try await store.setEntitlementServer(server, keepsSecret: true)
             } else {
                 let webhook = WebhookRecord(
                     id: UUID(),
