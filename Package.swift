@@ -160,8 +160,7 @@ let package = Package(
             "PushProvider",
             [
                 "PushSender", "PushStore", "PushSupport", "PushTypes", .asyncHTTPClient, .crypto, .cryptoExtras,
-                .logging,
-                .metrics, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(
@@ -260,7 +259,7 @@ let package = Package(
                 "MartletKit", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
                 "PushTypes",
                 .crypto, .grdb,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .swiftASN1, .x509,
             ]
         ),
         tests(

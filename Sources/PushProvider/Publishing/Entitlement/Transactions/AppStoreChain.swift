@@ -1,0 +1,102 @@
+import Crypto
+import Foundation
+import PushTypes
+import SwiftASN1
+import Synchronization
+@_spi(FixedExpiryValidationTime) import X509
+
+/// Decides whether the certificates of a transaction are those of the App Store, and returns the signer's key.
+///
+/// The certificates must be the signer's, with Apple's mark for receipts; the intermediate one of Apple's Worldwide Developer
+/// Relations, with its mark; and a configured root. Each is signed by the next one and was valid at the time of the signature.
+/// Revocation is not looked up: everything happens offline.
+final class AppStoreChain: Sendable {
+    /// The number of chains that are remembered. Apple uses one or two at a time.
+    static let maximumRemembered = 16
+
+    /// A chain that was accepted.
+    private struct Accepted {
+        var key: P256.Signing.PublicKey
+        /// The time in which all three certificates are valid.
+        var validity: ClosedRange<Date>
+    }
+
+    private let roots: [[UInt8]: Certificate]
+    private let accepted = Mutex<[SHA256Digest: Accepted]>([:])
+
+    init(_ roots: AppStoreRoots) {
+        let pairs = roots.certificates.compactMap { root in (try? Self.der(root)).map { ($0, root) } }
+        self.roots = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Returns the key that signed, if the certificates were those of the App Store at a time.
+    /// - Parameters:
+    ///   - chain: Three certificates in DER, the signer's first.
+    ///   - time: The time of the signature.
+    /// - Throws: ``TransactionFault``.
+    func key(of chain: [[UInt8]], at time: Timestamp) async throws(TransactionFault) -> P256.Signing.PublicKey {
+        let date = Date(timeIntervalSince1970: Double(time.milliseconds) / 1000)
+        let name = Self.name(of: chain)
+        if let known = self.accepted.withLock({ $0[name] }), known.validity.contains(date) { return known.key }
+        let found = try await self.accept(chain, at: date)
+        self.accepted.withLock { accepted in
+            if accepted.count >= Self.maximumRemembered { accepted.removeAll() }
+            accepted[name] = found
+        }
+        return found.key
+    }
+
+    private func accept(_ chain: [[UInt8]], at date: Date) async throws(TransactionFault) -> Accepted {
+        // The root is compared first: a chain of another authority costs nothing more.
+        guard chain.count == CompactJWS.certificateCount, let root = self.roots[chain[2]] else {
+            throw .untrusted("its root certificate is not a configured one")
+        }
+        guard let leaf = try? Certificate(derEncoded: chain[0]), let issuer = try? Certificate(derEncoded: chain[1])
+        else {
+            throw .malformed("a certificate in its header cannot be read")
+        }
+        guard leaf.extensions[oid: .appStoreReceiptSigning] != nil else {
+            throw .untrusted("its first certificate is not one for signing receipts")
+        }
+        guard issuer.extensions[oid: .worldwideDeveloperRelations] != nil else {
+            throw .untrusted("its second certificate is not Apple's for developer relations")
+        }
+        guard let key = P256.Signing.PublicKey(leaf.publicKey) else {
+            throw .untrusted("its first certificate has no key for ES256")
+        }
+        var verifier = Verifier(rootCertificates: CertificateStore([root])) {
+            RFC5280Policy(fixedExpiryValidationTime: date)
+        }
+        let result = await verifier.validate(leaf: leaf, intermediates: CertificateStore([issuer]))
+        guard case .validCertificate(let path) = result, path.count == CompactJWS.certificateCount else {
+            throw .untrusted(
+                "its certificates do not lead to the configured root, or were not valid when it was signed"
+            )
+        }
+        let start = path.map(\.notValidBefore).max() ?? date
+        let end = path.map(\.notValidAfter).min() ?? date
+        return Accepted(key: key, validity: start...max(start, end))
+    }
+
+    private static func der(_ certificate: Certificate) throws -> [UInt8] {
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        return serializer.serializedBytes
+    }
+
+    private static func name(of chain: [[UInt8]]) -> SHA256Digest {
+        var hash = SHA256()
+        for certificate in chain {
+            withUnsafeBytes(of: UInt64(certificate.count).bigEndian) { hash.update(bufferPointer: $0) }
+            hash.update(data: certificate)
+        }
+        return hash.finalize()
+    }
+}
+
+extension ASN1ObjectIdentifier {
+    /// The mark of a certificate that signs receipts and transactions of the App Store.
+    static let appStoreReceiptSigning: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
+    /// The mark of the intermediate certificates of Apple's Worldwide Developer Relations.
+    static let worldwideDeveloperRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
+}

@@ -1,0 +1,72 @@
+import Foundation
+import PushSupport
+import PushTypes
+
+/// A signed text as StoreKit 2 hands it out: a JWS in compact form (RFC 7515 section 7.1), signed with ES256, whose header has
+/// the signer's certificates (`x5c`). Nothing of it is believed before signature and certificates have been checked.
+struct CompactJWS: Hashable, Sendable {
+    /// The longest text, in bytes.
+    static let maximumLength = 16 * 1024
+    /// The number of certificates: the signer's, Apple's intermediate one and Apple's root.
+    static let certificateCount = 3
+
+    /// The certificates in DER, the signer's first.
+    let certificates: [[UInt8]]
+    /// The members of the payload.
+    let payload: [String: JSONValue]
+    /// The bytes that are signed.
+    let signedBytes: Data
+    /// The signature: 32 bytes r, 32 bytes s (RFC 7518 section 3.4).
+    let signature: Data
+
+    /// - Throws: ``TransactionFault``.
+    init(_ text: String) throws(TransactionFault) {
+        guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw .malformed("it does not have the three parts of a JWS") }
+        let header = try Self.members(parts[0], of: "header")
+        guard header["alg"] == .string("ES256") else { throw .malformed("it is not signed with ES256") }
+        // What a header declares critical must be understood (RFC 7515 section 4.1.11), and nothing is.
+        guard header["crit"] == nil else { throw .malformed("its header has a critical extension") }
+        self.certificates = try Self.certificates(header["x5c"])
+        self.payload = try Self.members(parts[1], of: "payload")
+        guard let signature = Self.decode(parts[2]), signature.count == 64 else {
+            throw .malformed("its signature does not have 64 bytes")
+        }
+        self.signature = signature
+        self.signedBytes = Data(text.utf8.prefix(upTo: parts[1].endIndex))
+    }
+
+    private static func certificates(_ chain: JSONValue?) throws(TransactionFault) -> [[UInt8]] {
+        guard case .array(let texts)? = chain else { throw .malformed("its header has no certificates (x5c)") }
+        guard texts.count == Self.certificateCount else {
+            throw .malformed("its header has \(texts.count) certificates instead of \(Self.certificateCount)")
+        }
+        var certificates: [[UInt8]] = []
+        for text in texts {
+            // These are in plain base64 (RFC 7515 section 4.1.6).
+            guard case .string(let base64) = text, let der = Data(base64Encoded: base64), !der.isEmpty else {
+                throw .malformed("a certificate in its header is not base64")
+            }
+            certificates.append(Array(der))
+        }
+        return certificates
+    }
+
+    private static func members(
+        _ part: Substring.UTF8View,
+        of name: String
+    ) throws(TransactionFault) -> [String: JSONValue] {
+        guard let data = Self.decode(part),
+            case .object(let members)? = try? JSONValue(parsing: data, refusesDuplicates: true)
+        else { throw .malformed("its \(name) is not a JSON object in base64url, with each member once") }
+        return members
+    }
+
+    /// Decodes base64url in its only canonical form: without padding, other characters and bits that do not count.
+    private static func decode(_ part: Substring.UTF8View) -> Data? {
+        let text = String(decoding: part, as: UTF8.self)
+        guard let data = Base64URL.decode(text), Base64URL.encode(data) == text else { return nil }
+        return data
+    }
+}

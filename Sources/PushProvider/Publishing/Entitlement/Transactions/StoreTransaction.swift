@@ -1,0 +1,88 @@
+import Foundation
+import PushSupport
+import PushTypes
+
+/// A purchase as the App Store has signed it (`JWSTransactionDecodedPayload` of the App Store Server API).
+struct StoreTransaction: Hashable, Sendable {
+    /// The kind of a product.
+    enum Kind: String, Hashable, Sendable {
+        case nonConsumable = "Non-Consumable"
+        case consumable = "Consumable"
+        case subscription = "Auto-Renewable Subscription"
+        case nonRenewing = "Non-Renewing Subscription"
+    }
+
+    /// The store in which the purchase was made.
+    enum Environment: String, Hashable, Sendable {
+        case production = "Production"
+        case sandbox = "Sandbox"
+    }
+
+    var productID: String
+    var kind: Kind
+    var environment: Environment
+    var purchasedAt: Timestamp
+    /// The end of a subscription's period.
+    var expiresAt: Timestamp?
+    /// The time at which the App Store took the purchase back: a refund, or the end of Family Sharing.
+    var revokedAt: Timestamp?
+    /// `true` for a subscription in whose place a better one was bought.
+    var isUpgraded = false
+    /// The account for which the app made the purchase.
+    var account: UUID?
+    var signedAt: Timestamp
+
+    /// Reads a payload.
+    /// - Throws: ``TransactionFault``.
+    init(_ payload: [String: JSONValue], app: Topic) throws(TransactionFault) {
+        guard case .string(let bundleID)? = payload["bundleId"] else { throw .malformed("it names no app (bundleId)") }
+        guard bundleID == app.name else { throw .otherApp }
+        guard case .string(let product)? = payload["productId"], (1...256).contains(product.utf8.count) else {
+            throw .malformed("it names no product (productId)")
+        }
+        guard case .string(let kind)? = payload["type"], let kind = Kind(rawValue: kind) else {
+            throw .malformed("the type of its product is unknown")
+        }
+        guard case .string(let environment)? = payload["environment"],
+            let environment = Environment(rawValue: environment)
+        else { throw .otherEnvironment }
+        guard let purchasedAt = try Self.time("purchaseDate", in: payload) else {
+            throw .malformed("it has no purchaseDate")
+        }
+        (self.productID, self.kind, self.environment, self.purchasedAt) = (product, kind, environment, purchasedAt)
+        self.expiresAt = try Self.time("expiresDate", in: payload)
+        self.revokedAt = try Self.time("revocationDate", in: payload)
+        self.signedAt = try Self.signingTime(payload)
+        if let flag = payload["isUpgraded"] {
+            guard case .bool(let isUpgraded) = flag else {
+                throw .malformed("its isUpgraded is neither true nor false")
+            }
+            self.isUpgraded = isUpgraded
+        }
+        if let token = payload["appAccountToken"] {
+            guard case .string(let text) = token, let account = UUID(uuidString: text) else {
+                throw .malformed("its appAccountToken is not a UUID")
+            }
+            self.account = account
+        }
+    }
+
+    /// Returns the time at which a payload claims to be signed.
+    static func signingTime(_ payload: [String: JSONValue]) throws(TransactionFault) -> Timestamp {
+        guard let time = try Self.time("signedDate", in: payload) else { throw .malformed("it has no signedDate") }
+        return time
+    }
+
+    /// Returns a time in milliseconds since 1970, from then to the end of the year 9999; `nil` if it is absent.
+    private static func time(
+        _ name: String,
+        in payload: [String: JSONValue]
+    ) throws(TransactionFault) -> Timestamp? {
+        switch payload[name] {
+        case nil: return nil
+        case .integer(let milliseconds)? where (0...253_402_300_799_999).contains(milliseconds):
+            return Timestamp(milliseconds: milliseconds)
+        default: throw .malformed("its \(name) is not a time in milliseconds")
+        }
+    }
+}
