@@ -1,0 +1,190 @@
+import Foundation
+import PushStore
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushProvider
+
+/// The decisions of publishers' servers: kept, shared, and replaced while a server is down.
+@Suite(.timeLimit(.minutes(1))) struct DirectEntitlementTests {
+    let publisher = ScriptedPublisher()
+    let time = ManualTime()
+    let direct: DirectEntitlement
+    let app: Topic
+
+    init() throws {
+        let (grant, refusal, known) = (Duration.seconds(600), Duration.seconds(60), Duration.seconds(86_400))
+        self.direct = DirectEntitlement(
+            asking: self.publisher,
+            cache: .init(count: 1000, grant: grant, refusal: refusal, known: known),
+            time: self.time,
+            logger: silentLogger
+        )
+        self.app = try #require(Topic(Vectors.bundleID))
+    }
+
+    private func server(
+        _ whenDown: EntitlementServerRecord.WhenDown = .allowKnown,
+        app: Int64 = 1
+    ) -> EntitlementServerRecord {
+        EntitlementServerRecord(
+            app: app,
+            url: "https://publisher.example.com/",
+            whenDown: whenDown,
+            secret: "secret",
+            changedAt: self.time.now
+        )
+    }
+
+    private func decide(
+        _ products: String...,
+        of account: String = "alice",
+        by server: EntitlementServerRecord
+    ) async -> [DirectEntitlement.Decision] {
+        let question = PublisherQuestion(app: self.app, account: account, token: nil, products: products)
+        return await self.direct.decide(question, server)
+    }
+
+    private let failure = ScriptedPublisher.Answer.failure(.status(500))
+
+    @Test func answersAreKeptForTheirTime() async {
+        let server = self.server()
+        self.publisher.answer(.success(.entitled(["a"])))
+        #expect(await self.decide("a", "b", by: server) == [.granted, .refused])
+        #expect(await self.decide("b", "a", by: server) == [.refused, .granted])
+        #expect(self.publisher.questions.count == 1)
+        self.time.advance(by: .seconds(60))
+        // The refusal is asked for again, the grant is not.
+        #expect(await self.decide("a", "b", by: server) == [.granted, .refused])
+        #expect(self.publisher.questions.map(\.products) == [["a", "b"], ["b"]])
+        // Another account has answers of its own, and so has the server after a change.
+        #expect(await self.decide("a", of: "bob", by: server) == [.granted])
+        #expect(await self.decide("a", by: self.server()) == [.granted])
+        #expect(self.publisher.questions.count == 4)
+    }
+
+    @Test func aListOfEverythingSavesQuestions() async {
+        let server = self.server()
+        self.publisher.answer(.success(.entitled(["a", "b", "c"])))
+        #expect(await self.decide("a", by: server) == [.granted])
+        #expect(await self.decide("b", "c", by: server) == [.granted, .granted])
+        #expect(self.publisher.questions.count == 1)
+    }
+
+    @Test func aRefusedAccountIsNotAskedAboutAtOnce() async {
+        let server = self.server()
+        self.publisher.answer(.success(.accountRefused))
+        #expect(await self.decide("a", by: server) == [.accountRefused])
+        #expect(await self.decide("a", by: server) == [.accountRefused])
+        #expect(self.publisher.questions.count == 1)
+        // The token was renewed.
+        let question = PublisherQuestion(app: self.app, account: "alice", token: "new", products: ["a"])
+        self.publisher.answer(.success(.entitled(["a"])))
+        #expect(await self.direct.decide(question, server) == [.granted])
+    }
+
+    @Test func checksOfOneAccountAskOnce() async throws {
+        let server = self.server()
+        self.publisher.answer(.success(.entitled(["a"])))
+        self.publisher.hold()
+        try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
+            for _ in 0..<50 { group.addTask { await self.decide("a", by: server) } }
+            try await self.publisher.waitForQuestions(1)
+            for _ in 0..<100 { await Task.yield() }
+            self.publisher.release()
+            for try await decision in group { #expect(decision == [.granted]) }
+        }
+        #expect(self.publisher.questions.count == 1)
+    }
+
+    /// Those that want to know more ask once more.
+    @Test func checksOfOtherProductsFollow() async throws {
+        let server = self.server()
+        self.publisher.answer(.success(.entitled(["a"])))
+        self.publisher.hold()
+        async let first = self.decide("a", by: server)
+        try await self.publisher.waitForQuestions(1)
+        async let second = self.decide("a", "b", by: server)
+        for _ in 0..<100 { await Task.yield() }
+        self.publisher.release()
+        #expect(await first == [.granted])
+        #expect(await second == [.granted, .refused])
+        #expect(self.publisher.questions.map(\.products).allSatisfy { $0 != ["a", "b"] })
+    }
+
+    @Test func aFailureIsSharedToo() async throws {
+        let server = self.server()
+        self.publisher.answer(self.failure)
+        self.publisher.hold()
+        try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
+            for _ in 0..<20 { group.addTask { await self.decide("a", by: server) } }
+            try await self.publisher.waitForQuestions(1)
+            for _ in 0..<100 { await Task.yield() }
+            self.publisher.release()
+            for try await decision in group { #expect(decision == [.unavailable(retryAfter: .seconds(10))]) }
+        }
+        #expect(self.publisher.questions.count < 5)
+    }
+
+    @Test(arguments: EntitlementServerRecord.WhenDown.allCases)
+    func theAppDecidesWhatHoldsWhileItsServerIsDown(whenDown: EntitlementServerRecord.WhenDown) async {
+        let server = self.server(whenDown)
+        self.publisher.script(.success(.entitled(["known"])))
+        _ = await self.decide("known", "refused", by: server)
+        self.time.advance(by: .seconds(3600))
+        self.publisher.answer(.failure(.noResponse(reason: "gone")))
+        let expected: [DirectEntitlement.Decision] =
+            switch whenDown {
+            case .refuse: [.refusedWhileDown, .refusedWhileDown]
+            case .allow: [.granted, .granted]
+            case .allowKnown: [.granted, .unavailable(retryAfter: .seconds(10))]
+            }
+        #expect(await self.decide("known", "refused", by: server) == expected)
+        self.time.advance(by: .seconds(86_400))
+        guard whenDown == .allowKnown else { return }
+        #expect(await self.decide("known", by: server) == [.unavailable(retryAfter: .seconds(10))])
+    }
+
+    @Test func aServerThatFailsIsLeftAlone() async {
+        let server = self.server()
+        self.publisher.answer(self.failure)
+        for _ in 0..<20 { _ = await self.decide("a", by: server) }
+        #expect(self.publisher.questions.count == 5)
+        #expect(await self.decide("a", by: server) == [.unavailable(retryAfter: .seconds(10))])
+        // The server of another app is not concerned.
+        self.publisher.script(.success(.entitled(["a"])))
+        #expect(await self.decide("a", by: self.server(app: 2)) == [.granted])
+        // After the pause one question finds out.
+        self.time.advance(by: .seconds(10))
+        self.publisher.answer(.success(.entitled(["a"])))
+        #expect(await self.decide("a", by: server) == [.granted])
+        #expect(await self.decide("a", of: "bob", by: server) == [.granted])
+        #expect(self.publisher.questions.count == 8)
+    }
+
+    /// An operator who corrects the URL does not wait for the end of the pause.
+    @Test func aChangedServerIsAskedAtOnce() async {
+        let server = self.server()
+        self.publisher.answer(self.failure)
+        for _ in 0..<5 { _ = await self.decide("a", by: server) }
+        self.publisher.answer(.success(.entitled(["a"])))
+        #expect(await self.decide("a", by: self.server()) == [.granted])
+    }
+
+    @Test func questionsAtATimeAreLimited() async throws {
+        let server = self.server(.refuse)
+        self.publisher.answer(.success(.entitled(["a"])))
+        self.publisher.hold()
+        try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
+            for number in 0..<DirectEntitlement.maximumInFlight {
+                group.addTask { await self.decide("a", of: "reader \(number)", by: server) }
+            }
+            try await self.publisher.waitForQuestions(DirectEntitlement.maximumInFlight)
+            #expect(await self.decide("a", of: "one more", by: server) == [.refusedWhileDown])
+            self.publisher.release()
+            for try await decision in group { #expect(decision == [.granted]) }
+        }
+        #expect(await self.decide("a", of: "one more", by: server) == [.granted])
+    }
+}

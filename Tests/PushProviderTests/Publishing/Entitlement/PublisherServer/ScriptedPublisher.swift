@@ -1,0 +1,65 @@
+import PushStore
+import Synchronization
+
+@testable import PushProvider
+
+/// A publisher's server without a socket. Questions wait for their answers if the test says so.
+final class ScriptedPublisher: PublisherAsking {
+    typealias Answer = Result<PublisherAnswer, PublisherFailure>
+
+    private struct State {
+        var questions: [PublisherQuestion] = []
+        var answers: [Answer] = []
+        var usual: Answer = .success(.entitled([]))
+        var isHeld = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var questions: [PublisherQuestion] { self.state.withLock { $0.questions } }
+
+    /// The next answers, one after the other.
+    func script(_ answers: Answer...) { self.state.withLock { $0.answers += answers } }
+
+    /// The answer where none is scripted.
+    func answer(_ answer: Answer) { self.state.withLock { $0.usual = answer } }
+
+    /// Holds questions back until ``release()``.
+    func hold() { self.state.withLock { $0.isHeld = true } }
+
+    func release() {
+        let waiting = self.state.withLock { state in
+            defer { state.waiting = [] }
+            state.isHeld = false
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits until there were so many questions.
+    func waitForQuestions(_ count: Int) async throws {
+        while self.questions.count < count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    func ask(
+        _ question: PublisherQuestion,
+        _ server: EntitlementServerRecord
+    ) async throws(PublisherFailure) -> PublisherAnswer {
+        let answer = self.state.withLock { state in
+            state.questions.append(question)
+            return state.answers.isEmpty ? state.usual : state.answers.removeFirst()
+        }
+        await withCheckedContinuation { continuation in
+            let isHeld = self.state.withLock { state in
+                if state.isHeld { state.waiting.append(continuation) }
+                return state.isHeld
+            }
+            if !isHeld { continuation.resume() }
+        }
+        return try answer.get()
+    }
+}
