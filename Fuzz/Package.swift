@@ -62,6 +62,7 @@ let package = Package(
         fuzz("BinaryFrameFuzz", [.sender, .nioCore]),
         fuzz("CronFuzz", [.provider]),
         fuzz("DeviceLinkFuzz", [.sender, .nioCore]),
+        fuzz("EntitlementFuzz", [.provider]),
         fuzz("FormFuzz", [.provider]),
         fuzz("HTTP2Fuzz", [.sender, .nioCore, .nioHPACK]),
         fuzz("PayloadFuzz", [.provider]),
