@@ -12,6 +12,7 @@ extension OperationTag {
     static let templates = OperationTag("Templates")
     static let notifications = OperationTag("Notifications")
     static let schedules = OperationTag("Schedules")
+    static let publishing = OperationTag("Publishing")
     static let tokens = OperationTag("Tokens")
     static let webhooks = OperationTag("Webhooks")
     static let administration = OperationTag("Administration")
@@ -20,8 +21,8 @@ extension OperationTag {
 
     /// The sections of the document, in their order.
     static let all: [OperationTag] = [
-        .apps, .devices, .audiences, .templates, .notifications, .schedules, .tokens, .webhooks, .administration,
-        .people, .operation,
+        .apps, .devices, .audiences, .templates, .notifications, .schedules, .publishing, .tokens, .webhooks,
+        .administration, .people, .operation,
     ]
 }
 

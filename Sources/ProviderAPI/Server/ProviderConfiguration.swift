@@ -25,8 +25,10 @@ package struct ProviderConfiguration: Sendable {
     package var retention = RetentionSettings()
     /// Set by an operator who confirms that the wall clock is right, however far it is ahead of the last start.
     package var confirmsClock = false
-    /// The addresses that webhooks may have. Default public ones.
+    /// The addresses that webhooks and publishers' servers may have. Default public ones.
     package var webhookAddresses = AddressPolicy()
+    /// The settings of entitlement to retail issues.
+    package var entitlement = EntitlementSettings()
     /// The events of the gateway that the provider sends to. Default none.
     package var gatewayEvents: GatewayEvents?
     package var erasure = ErasureSettings()

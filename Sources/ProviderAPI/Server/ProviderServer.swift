@@ -120,6 +120,13 @@ package final class ProviderServer: Service {
             time: time,
             logger: logger
         )
+        let entitlement = EntitlementChecker(
+            store: store,
+            settings: configuration.entitlement,
+            addresses: configuration.webhookAddresses,
+            time: time,
+            logger: logger
+        )
         let dispatch = DispatchMetrics(factory: metrics)
         let receipts = ReceiptWriter(store: store, events: webhookWake, metrics: metrics, time: time)
         let refusals = RefusedKeyLog(logger: logger)
@@ -238,6 +245,12 @@ package final class ProviderServer: Service {
                     wake: webhookWake,
                     interrupt: { await webhooks.interrupt($0) },
                     postTest: { await webhooks.test($0, app: $1) },
+                    time: time
+                ),
+                EntitlementController(
+                    store: store,
+                    addresses: configuration.webhookAddresses,
+                    checker: entitlement,
                     time: time
                 ), KeysController(store: store, keys: keys, trail: trail, time: time),
                 PeopleController(store: store, people: people, time: time),

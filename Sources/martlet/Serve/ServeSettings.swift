@@ -182,10 +182,10 @@ enum ServeSettings {
                 .help("Requests per second with public keys from one address, 0 for no limit")
                 .detail("Twice as many may come at once. Behind a proxy all clients have its address."),
             .toggle("serve.webhooks.allowPrivate", flag: "allow-private-webhooks", \.webhookAddresses.allowsPrivate)
-                .help("Webhooks may point to addresses of the own network, with any port")
+                .help("Webhooks and publishers' servers may have addresses of the own network, with any port")
                 .detail("`http` is allowed for them too. The holder of an admin key can then reach these addresses."),
             .toggle("serve.webhooks.allowHTTP", flag: "allow-http-webhooks", \.webhookAddresses.allowsPlainHTTP)
-                .help("Webhooks may use http, to public addresses"),
+                .help("Webhooks and publishers' servers may use http, to public addresses"),
         ]
     }
 

@@ -145,6 +145,13 @@ import Testing
                 #expect(hook.contains("whsec_"))
                 let hooks = try await provider.martlet("webhook", "list", "--app", app)
                 #expect(hooks.contains("hooks.example.com") && !hooks.contains("whsec_"))
+                let server = "https://publisher.example.com/check"
+                let set = try await provider.martlet("entitlement", "set", server, "--form", "xml", "--app", app)
+                #expect(set.contains("whsec_") && set.contains("allowKnown"))
+                let shown = try await provider.martlet("entitlement", "show", "--app", app)
+                #expect(shown.contains("publisher.example.com") && !shown.contains("whsec_"))
+                let removed = try await provider.martlet("entitlement", "remove", "--app", app)
+                #expect(removed == "the publisher's server is removed")
                 #expect(try await provider.martlet("key", "create", "backend", "--scope", "send").contains("mk_"))
                 let keys = try await provider.martlet("key", "list")
                 #expect(keys.contains("backend") && !keys.contains("mk_"))

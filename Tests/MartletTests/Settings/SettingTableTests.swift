@@ -124,6 +124,31 @@ import Testing
         #expect(text?.contains("serve.dispatch.walkers") == true && text?.contains("serve.retentionDays") == true)
     }
 
+    @Test func entitlementComesFromSettings() async throws {
+        try await withTemporaryDirectory { directory in
+            let (root, none) = ("\(directory)/root.der", "\(directory)/none.pem")
+            try Data(try TestAppStore().root).write(to: URL(filePath: root))
+            try Data("no certificate".utf8).write(to: URL(filePath: none))
+            let settings = try await self.settings(
+                ServeSettings.Entitlement.self,
+                "--app-store-root",
+                root,
+                "--allow-sandbox-purchases",
+                "--known-hours",
+                "48"
+            )
+            let configuration = try ServeCommand.configuration(settings)
+            try settings.check()
+            #expect(configuration.entitlement.roots != nil && configuration.entitlement.allowsSandboxPurchases)
+            #expect(configuration.entitlement.knownTime == .seconds(48 * 3600))
+            for file in [none, "\(directory)/missing.pem"] {
+                let wrong = try await self.settings(ServeSettings.Entitlement.self, "--app-store-root", file)
+                let error = #expect(throws: SettingsError.self) { try ServeCommand.configuration(wrong) }
+                #expect(error?.description.contains("serve.publishing.appStoreRoot: \(file)") == true)
+            }
+        }
+    }
+
     @Test(arguments: [("--tls-certificate", "serve.tls.key"), ("--tls-key", "serve.tls.certificate")])
     func halfOfTheFilesOfTLSIsAnErrorOfTheSettings(flag: String, missing: String) async throws {
         let settings = try await self.settings(ServeSettings.General.self, flag, "a.pem")

@@ -1,0 +1,190 @@
+import Foundation
+import Hummingbird
+package import PushHTTP
+package import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/entitlement`: the publisher's server that is asked who is entitled to the app's issues.
+struct EntitlementController: Controller {
+    let store: any ProviderStore
+    let addresses: AddressPolicy
+    let checker: EntitlementChecker
+    let time: any TimeSource
+
+    private typealias Form = EntitlementServerRecord.Form
+    private typealias WhenDown = EntitlementServerRecord.WhenDown
+
+    /// The lengths of a secret that the publisher chooses.
+    private static let secretLength = 16...256
+    /// The most product ids of a test.
+    private static let maximumProducts = 100
+
+    private static let members: Set = ["url", "form", "whenDown", "secret"]
+    private static let testMembers: Set = ["account", "authToken", "productIds"]
+
+    var operations: [ProviderOperation] {
+        let path = "/v1/apps/{app}/entitlement"
+        let body = Schema.object(
+            required: ["url": .string(length: 1...WebhookAddress.maximumLength)],
+            optional: [
+                "form": Schema.choice(of: Form.self).described("Default json."),
+                "whenDown": Schema.choice(of: WhenDown.self).described("Default allowKnown."),
+                "secret": Schema.string(length: Self.secretLength, pattern: "^[!-~]+$")
+                    .described("Default: the present one, or a new one."),
+            ]
+        )
+        .example(.texts(["url": "https://publisher.example.com/entitlements", "form": "json"]))
+        let product = Schema.string(length: 1...EntitlementChecker.maximumProduct)
+        let test = Schema.object(
+            required: ["productIds": .array(of: product, count: 1...Self.maximumProducts)],
+            optional: [
+                "account": .string(length: 1...EntitlementChecker.maximumAccount),
+                "authToken": .string(length: 1...EntitlementChecker.maximumToken),
+            ]
+        )
+        let shown = ResponseDescription.ok(EntitlementServerResponse.schema)
+        let operations: [ProviderOperation] = [
+            .init(.get, path, id: "showEntitlementServer", "The publisher's server of the app.", self.show)
+                .responses(shown),
+            .init(.put, path, .audited, id: "setEntitlementServer", self.set)
+                .summary("Sets the publisher's server; a secret that is made is in this response only.")
+                .body(body, maximum: 16 * 1024).responses(shown),
+            .init(.delete, path, .audited, id: "removeEntitlementServer", self.remove)
+                .summary("Removes the publisher's server: transactions alone decide then.").responses(.noContent),
+            .init(.post, "\(path):test", .audited, id: "testEntitlementServer", self.test)
+                .summary("Asks the publisher's server about an account, and returns the exchange without secrets.")
+                .body(test, maximum: 64 * 1024).responses(.ok(PublisherExchange.schema)),
+        ]
+        return operations.map { $0.tag(.publishing).scope(.operate) }
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        try .json(EntitlementServerResponse(server: try await self.server(of: try await request.app(self.store))))
+    }
+
+    private func set(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.members)
+        let url = try fields.requiredString("url", maximum: WebhookAddress.maximumLength)
+        let given = try Self.secret(fields)
+        let server = EntitlementServerRecord(
+            app: app.id,
+            url: try WebhookAddress(url, policy: self.addresses).url,
+            form: try Self.choice("form", in: fields) ?? .json,
+            whenDown: try Self.choice("whenDown", in: fields) ?? .allowKnown,
+            secret: given ?? WebhookSecret.make(),
+            changedAt: self.time.now
+        )
+        let stored = try await self.store.setEntitlementServer(server, keepsSecret: given == nil)
+        let isNew = given == nil && stored.secret == server.secret
+        return try .json(EntitlementServerResponse(server: stored, secret: isNew ? stored.secret : nil))
+    }
+
+    private func remove(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        guard try await self.store.removeEntitlementServer(app: app.id) else { throw Self.noServer }
+        return .noContent
+    }
+
+    /// Asks the server. The response is 200 whatever it answers.
+    private func test(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.testMembers)
+        let (most, longest) = (Self.maximumProducts, EntitlementChecker.maximumProduct)
+        guard let products = try fields.strings("productIds", count: most, maximum: longest), !products.isEmpty else {
+            throw fields.error("productIds", "missing_field", "name one product or more")
+        }
+        let account = try fields.string("account", maximum: EntitlementChecker.maximumAccount)
+        let token = try fields.string("authToken", maximum: EntitlementChecker.maximumToken)
+        guard account != nil || token != nil else {
+            throw fields.error("account", "missing_field", "name an account, or give its authToken")
+        }
+        let server = try await self.server(of: app)
+        let exchange = await self.checker.test(
+            server,
+            app: app.bundleID,
+            account: account,
+            token: token,
+            products: products
+        )
+        return try .json(exchange)
+    }
+
+    private func server(of app: AppRecord) async throws -> EntitlementServerRecord {
+        guard let server = try await self.store.entitlementServer(app: app.id) else { throw Self.noServer }
+        return server
+    }
+
+    private static var noServer: RequestError {
+        RequestError(
+            .notFound,
+            code: "no_entitlement_server",
+            message: "the app has no publisher's server: set one with PUT",
+            path: "app"
+        )
+    }
+
+    /// Returns a member that is a case of an enumeration; `nil` if it is absent.
+    private static func choice<Value: RawRepresentable<String> & CaseIterable>(
+        _ name: String,
+        in fields: JSONFields
+    ) throws -> Value? {
+        guard let text = try fields.string(name, maximum: 32) else { return nil }
+        guard let value = Value(rawValue: text) else {
+            let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
+            throw fields.error(name, "invalid_value", "use one of \(names)")
+        }
+        return value
+    }
+
+    /// Returns the secret that the body holds: printable ASCII without spaces, as a header could carry it.
+    private static func secret(_ fields: JSONFields) throws -> String? {
+        guard let secret = try fields.string("secret", maximum: self.secretLength.upperBound) else { return nil }
+        guard secret.utf8.count >= self.secretLength.lowerBound, secret.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else {
+            let message =
+                "use \(self.secretLength.lowerBound) to \(self.secretLength.upperBound) printable ASCII characters"
+            throw fields.error("secret", "invalid_value", message)
+        }
+        return secret
+    }
+}
+
+/// A publisher's server in a response.
+struct EntitlementServerResponse: ResponseObject {
+    let server: EntitlementServerRecord
+    /// The secret, if this response shows it.
+    var secret: String?
+
+    static let schemaName: String? = "EntitlementServer"
+    static let members: [ResponseMember<Self>] = [
+        .required("url", \.server.url),
+        .required("form", \.server.form),
+        .required("whenDown", \.server.whenDown, "The decision while the server does not answer."),
+        .optional("secret", \.secret, "Only in the response to the request that made it."),
+        .required("changedAtMs", \.server.changedAt),
+    ]
+}
+
+extension EntitlementServerRecord.Form: JSONRepresentable {}
+extension EntitlementServerRecord.WhenDown: JSONRepresentable {}
+
+extension PublisherExchange: ResponseObject {
+    private var isAnswered: Bool { self.products != nil }
+    private var milliseconds: Int { Int(clamping: Int64((self.duration / .milliseconds(1)).rounded())) }
+
+    package static let schemaName: String? = "EntitlementTest"
+    package static let members: [ResponseMember<Self>] = [
+        .required("answered", \.isAnswered, "Whether the server gave an answer that can be used."),
+        .optional("entitled", \.products, "The product ids that the answer names."),
+        .optional("error", \.error),
+        .required("method", \.method),
+        .required("url", \.url, "With *** in place of the token."),
+        .optional("request", \.request, "The body of the request, with *** in place of the token."),
+        .optional("status", \.status, "The server's HTTP status; absent without a response."),
+        .optional("response", \.response, "The beginning of the response's body."),
+        .required("milliseconds", \.milliseconds, "The time until the end of the response."),
+    ]
+}

@@ -1,0 +1,67 @@
+package import Logging
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// Decides about entitlement by transactions of the App Store and by publishers' servers.
+///
+/// Transactions come first: they are checked offline. The publisher's server is asked only about what they do not decide.
+package struct EntitlementChecker: Sendable {
+    /// The most transactions of a question. Further ones are ignored.
+    package static let maximumTransactions = 20
+    /// The longest transaction, in bytes.
+    package static let maximumTransactionLength = CompactJWS.maximumLength
+    /// The longest product id, in bytes.
+    package static let maximumProduct = PublisherAnswer.maximumProduct
+    /// The longest name of an account, in bytes.
+    package static let maximumAccount = 256
+    /// The longest token of an account, in bytes.
+    package static let maximumToken = 2048
+
+    let store: any EntitlementServerStore
+    let verifier: TransactionVerifier
+    let allowsSandbox: Bool
+    let direct: DirectEntitlement
+    private let client: PublisherClient
+    let time: any TimeSource
+    let log: LimitedLog
+
+    /// - Parameter addresses: The addresses that publishers' servers may have.
+    package init(
+        store: any EntitlementServerStore,
+        settings: EntitlementSettings,
+        addresses: AddressPolicy,
+        resolver: any NameResolver = SystemResolver(),
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        let client = PublisherClient(addresses: addresses, resolver: resolver, deadline: settings.deadline, time: time)
+        let limits = EntitlementCache.Limits(
+            count: settings.maximumAnswers,
+            grant: settings.grantTime,
+            refusal: settings.refusalTime,
+            known: settings.knownTime
+        )
+        self.direct = DirectEntitlement(
+            asking: client,
+            cache: limits,
+            breaker: settings.breaker,
+            time: time,
+            logger: logger
+        )
+        (self.store, self.client, self.time, self.log) = (store, client, time, LimitedLog(logger))
+        (self.verifier, self.allowsSandbox) = (TransactionVerifier(settings.roots), settings.allowsSandboxPurchases)
+    }
+
+    /// Asks a publisher's server as it is set up, beside cache and breaker, and returns the exchange without secrets.
+    package func test(
+        _ server: EntitlementServerRecord,
+        app: Topic,
+        account: String?,
+        token: String?,
+        products: [String]
+    ) async -> PublisherExchange {
+        let question = PublisherQuestion(app: app, account: account, token: token, products: products)
+        return await self.client.exchange(question, server)
+    }
+}
