@@ -18,7 +18,7 @@ enum AppSubject: Hashable, Sendable {
 
     /// The records that have ids of their own, by the names of their path parameters.
     enum Kind: String, CaseIterable, Sendable {
-        case notification, schedule, webhook
+        case notification, schedule, webhook, publication, issue, upload
         case delivery = "apnsId"
     }
 }
@@ -67,6 +67,9 @@ struct AppAuthorization: Sendable {
         case .notification: UUID(uuidString: text).map(AppOwnedRecord.notification)
         case .schedule: UUID(uuidString: text).map(AppOwnedRecord.schedule)
         case .webhook: UUID(uuidString: text).map(AppOwnedRecord.webhook)
+        case .publication: UUID(uuidString: text).map(AppOwnedRecord.publication)
+        case .issue: UUID(uuidString: text).map(AppOwnedRecord.issue)
+        case .upload: UUID(uuidString: text).map(AppOwnedRecord.upload)
         case .delivery: DeliveryID.parse(text).map { .delivery($0.notification) }
         }
     }
@@ -74,7 +77,7 @@ struct AppAuthorization: Sendable {
     /// Returns the error that the handler throws where there is no such record.
     private static func missing(_ kind: AppSubject.Kind) -> RequestError {
         switch kind {
-        case .notification, .schedule, .webhook: .noSuch(kind.rawValue)
+        case .notification, .schedule, .webhook, .publication, .issue, .upload: .noSuch(kind.rawValue)
         case .delivery: .noSuch("delivery", by: "apns-id", at: "apnsId")
         }
     }

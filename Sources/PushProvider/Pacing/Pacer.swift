@@ -43,7 +43,7 @@ struct Pacer: Sendable {
         case .rate(let rate):
             self.refill(rate, now: now)
             return self.allowance(ofRate: rate, now: now)
-        case .waves(let size, let interval):
+        case .waves(let size, let interval, _):
             self.beginWaveIfDue(interval: interval, now: now)
             return self.allowance(ofWave: size, interval: interval, now: now)
         }
@@ -56,7 +56,7 @@ struct Pacer: Sendable {
         case .rate(let rate):
             self.refill(rate, now: now)
             self.credit = max(0, self.credit - Int64(count) * 1000)
-        case .waves(_, let interval):
+        case .waves(_, let interval, _):
             self.beginWaveIfDue(interval: interval, now: now)
             if self.wave.startedAt == nil { self.wave.startedAt = now }
             self.wave.sent = min(self.wave.sent, Self.enough) + count

@@ -5,6 +5,9 @@ package enum AppOwnedRecord: Hashable, Sendable {
     case notification(UUID)
     case schedule(UUID)
     case webhook(UUID)
+    case publication(UUID)
+    case issue(UUID)
+    case upload(UUID)
     /// The notification of a delivery.
     case delivery(DeliveryPrefix)
 }

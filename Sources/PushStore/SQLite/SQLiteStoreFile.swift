@@ -131,7 +131,8 @@ package struct SQLiteStoreFile: Sendable {
         defer { try? queue.close() }
         do {
             return try queue.read { database in
-                try ["credential", "webhook", "userSecret", "entitlementServer"].contains { table in
+                let tables = ["credential", "webhook", "userSecret", "entitlementServer", "addressKey"]
+                return try tables.contains { table in
                     guard try database.tableExists(table) else { return false }
                     return try database.hasRow(sql: "SELECT 1 FROM \(table) LIMIT 1")
                 }

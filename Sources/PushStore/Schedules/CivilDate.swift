@@ -37,6 +37,15 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         guard self.year == year, self.month == month, self.day == day else { return nil }
     }
 
+    /// Reads `YYYY-MM-DD`; `nil` for any other text, and for a day that is not in the calendar.
+    package init?(_ text: String) {
+        var reader = DigitReader(text)
+        guard let year = reader.number(digits: 4), reader.take("-"), let month = reader.number(digits: 2),
+            reader.take("-"), let day = reader.number(digits: 2), reader.isAtEnd
+        else { return nil }
+        self.init(year: Int64(year), month: month, day: day)
+    }
+
     package var weekday: Weekday {
         // 1970-01-01 was a Thursday.
         let index = self.dayNumber + 4
@@ -54,6 +63,13 @@ package struct CivilDate: Hashable, Comparable, Sendable {
 
     package static func < (left: CivilDate, right: CivilDate) -> Bool {
         left.dayNumber < right.dayNumber
+    }
+}
+
+extension CivilDate: CustomStringConvertible {
+    /// The day as `YYYY-MM-DD`.
+    package var description: String {
+        "\(max(0, self.year).padded(4))-\(Int64(self.month).padded(2))-\(Int64(self.day).padded(2))"
     }
 }
 

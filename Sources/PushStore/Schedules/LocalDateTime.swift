@@ -41,7 +41,6 @@ extension LocalDateTime {
 
 extension LocalDateTime: CustomStringConvertible {
     package var description: String {
-        let day = "\(Int64(self.date.month).padded(2))-\(Int64(self.date.day).padded(2))"
-        return "\(max(0, self.date.year).padded(4))-\(day)T\(self.time)"
+        "\(self.date)T\(self.time)"
     }
 }

@@ -4,13 +4,18 @@ package import PushSupport
 package enum PaceSettings: Hashable, StoredJSON {
     /// A number of recipients per second.
     case rate(Int)
-    /// `size` recipients, then a pause until `interval` seconds after the start of the wave.
-    case waves(size: Int, interval: Int)
+    /// `size` recipients, then a pause until `interval` seconds after the start of the wave, and for as long as the
+    /// app's downloads exceed a limit.
+    case waves(size: Int, interval: Int, steering: SteeringLimits? = nil)
 
     package static let maximumRate: Int64 = 1_000_000
     package static let maximumWave: Int64 = 100_000_000
     /// A week, in seconds.
     package static let maximumInterval: Int64 = 7 * 86_400
+
+    /// In bytes per second.
+    package static let maximumBandwidth: Int64 = 1_000_000_000_000
+    package static let maximumDownloads: Int64 = 1_000_000
 
     package static let members: Set<String> = ["rate", "waves"]
 
@@ -23,7 +28,7 @@ package enum PaceSettings: Hashable, StoredJSON {
 
     package init(_ fields: JSONFields) throws(RequestError) {
         let rate = try fields.integer("rate", in: 1...Self.maximumRate)
-        let waves = try fields.fields("waves", known: ["size", "intervalSeconds"])
+        let waves = try fields.fields("waves", known: ["size", "intervalSeconds", "steering"])
         switch (rate, waves) {
         case (let rate?, nil): self = .rate(Int(rate))
         case (nil, let waves?):
@@ -33,7 +38,7 @@ package enum PaceSettings: Hashable, StoredJSON {
             guard let interval = try waves.integer("intervalSeconds", in: 1...Self.maximumInterval) else {
                 throw waves.error("intervalSeconds", "missing_field", "the seconds between two waves are required")
             }
-            self = .waves(size: Int(size), interval: Int(interval))
+            self = .waves(size: Int(size), interval: Int(interval), steering: try SteeringLimits(waves))
         case (nil, nil): throw fields.error("rate", "missing_field", "give rate or waves")
         default: throw fields.error("waves", "conflicting_field", "give rate or waves, not both")
         }
@@ -42,8 +47,50 @@ package enum PaceSettings: Hashable, StoredJSON {
     package var json: JSONValue {
         switch self {
         case .rate(let rate): .object(["rate": .integer(Int64(rate))])
-        case .waves(let size, let interval):
-            .object(["waves": .object(["size": .integer(Int64(size)), "intervalSeconds": .integer(Int64(interval))])])
+        case .waves(let size, let interval, let steering):
+            .object([
+                "waves": .object(
+                    [
+                        "size": .integer(Int64(size)), "intervalSeconds": .integer(Int64(interval)),
+                        "steering": steering?.json,
+                    ].compactMapValues(\.self)
+                )
+            ])
         }
+    }
+}
+
+/// The limits of an app's downloads beyond which the next wave of a notification waits. At least one is set.
+package struct SteeringLimits: Hashable, Sendable {
+    /// In bytes per second.
+    package let maximumBandwidth: Int?
+    package let maximumDownloads: Int?
+
+    /// `nil` without any limit.
+    package init?(maximumBandwidth: Int?, maximumDownloads: Int?) {
+        guard maximumBandwidth != nil || maximumDownloads != nil else { return nil }
+        (self.maximumBandwidth, self.maximumDownloads) = (maximumBandwidth, maximumDownloads)
+    }
+
+    /// Reads the member `steering` of waves; `nil` if it is absent.
+    fileprivate init?(_ waves: JSONFields) throws(RequestError) {
+        guard let fields = try waves.fields("steering", known: ["maximumBandwidth", "maximumDownloads"]) else {
+            return nil
+        }
+        let bandwidth = try fields.integer("maximumBandwidth", in: 1...PaceSettings.maximumBandwidth)
+        let downloads = try fields.integer("maximumDownloads", in: 1...PaceSettings.maximumDownloads)
+        guard bandwidth != nil || downloads != nil else {
+            throw fields.error(
+                "maximumBandwidth",
+                "missing_field",
+                "give maximumBandwidth or maximumDownloads, or both"
+            )
+        }
+        self.init(maximumBandwidth: bandwidth.map(Int.init), maximumDownloads: downloads.map(Int.init))
+    }
+
+    package var json: JSONValue {
+        let limits = ["maximumBandwidth": self.maximumBandwidth, "maximumDownloads": self.maximumDownloads]
+        return .object(limits.compactMapValues { $0.map { JSONValue.integer(Int64($0)) } })
     }
 }

@@ -50,6 +50,11 @@ package struct MasterKey: Sendable {
         return try Self.load(orCreateAt: path)
     }
 
+    /// Returns a new secret of 256 bits, as 43 characters of base64url.
+    static func randomText() -> String {
+        Base64URL.encode(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })
+    }
+
     /// Seals a secret together with its context.
     func seal(_ secret: String, for context: SecretContext) throws -> Data {
         let box = try AES.GCM.seal(Data(secret.utf8), using: self.key, authenticating: context.associatedData)
@@ -90,6 +95,8 @@ enum SecretContext: Hashable, Sendable {
     case userSecret(UUID, app: Int64)
     case entitlementServer(app: Int64)
     case providerToken(ProviderTokenKey)
+    /// The key that signs the addresses of files.
+    case addressKey
     /// The known text by which a wrong master key is noticed.
     case mark
 
@@ -102,6 +109,7 @@ enum SecretContext: Hashable, Sendable {
             case .userSecret(let id, let app): "userSecret/\(app)/\(id.uuidString)"
             case .entitlementServer(let app): "entitlementServer/\(app)"
             case .providerToken(let key): "providerToken/\(key.teamID)/\(key.keyID)/\(key.fingerprint)"
+            case .addressKey: "addressKey"
             case .mark: "mark"
             }
         return Array("martlet/1/\(text)".utf8)

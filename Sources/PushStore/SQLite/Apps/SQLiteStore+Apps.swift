@@ -48,6 +48,9 @@ extension SQLiteStore {
             case .notification(let id): ("notification", "id", id.uuidString.databaseValue)
             case .schedule(let id): ("schedule", "id", id.uuidString.databaseValue)
             case .webhook(let id): ("webhook", "id", id.uuidString.databaseValue)
+            case .publication(let id): ("publication", "id", id.uuidString.databaseValue)
+            case .issue(let id): ("issue", "id", id.uuidString.databaseValue)
+            case .upload(let id): ("upload", "id", id.uuidString.databaseValue)
             case .delivery(let prefix): ("notification", "prefix", prefix.bits.databaseValue)
             }
         let sql = "SELECT bundleID FROM app WHERE id = (SELECT app FROM \(table) WHERE \(column) = ?)"

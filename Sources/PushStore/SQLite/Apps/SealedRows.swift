@@ -50,6 +50,8 @@ struct SealedRows {
                 guard let app = row["app"] as Int64?, let sealed = row["sealed"] as Data? else { return nil }
                 return (.entitlementServer(app: app), sealed)
             }
-        return credentials + webhooks + userSecrets + servers
+        let addressKeys = try self.database.rows(sql: "SELECT sealed FROM addressKey")
+            .compactMap { ($0["sealed"] as Data?).map { (SecretContext.addressKey, $0) } }
+        return credentials + webhooks + userSecrets + servers + addressKeys
     }
 }

@@ -29,6 +29,7 @@ enum SQLiteSchema {
         migrator.registerMigration("11 skip counts") { try $0.execute(sql: Self.skipCounts) }
         migrator.registerMigration("12 people") { try $0.execute(sql: Self.people) }
         migrator.registerMigration("13 library") { try $0.execute(sql: Self.library) }
+        migrator.registerMigration("14 publishing") { try $0.execute(sql: Self.publishing) }
         migrator.registerMigration("15 entitlement") { try $0.execute(sql: Self.entitlement) }
         return migrator
     }

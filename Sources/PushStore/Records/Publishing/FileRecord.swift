@@ -1,0 +1,70 @@
+package import Foundation
+package import PushTypes
+
+/// A file of an app, complete and checked.
+package struct FileRecord: Hashable, Sendable {
+    package var hash: ContentHash
+    /// In bytes.
+    package var size: Int
+    package var contentType: String
+    /// The name that the file had when it was uploaded.
+    package var name: String
+    package var createdAt: Timestamp
+    /// The time since which nothing refers to the file; `nil` while something does.
+    package var unusedSince: Timestamp?
+
+    package init(hash: ContentHash, size: Int, contentType: String, name: String, createdAt: Timestamp) {
+        (self.hash, self.size, self.contentType) = (hash, size, contentType)
+        (self.name, self.createdAt) = (name, createdAt)
+    }
+}
+
+/// A file that an address names, while its issue is published.
+package struct DownloadableFile: Hashable, Sendable {
+    package let app: Int64
+    package let file: FileRecord
+
+    package init(app: Int64, file: FileRecord) { (self.app, self.file) = (app, file) }
+}
+
+/// An upload of a file, which may be interrupted and continued.
+package struct UploadRecord: Hashable, Sendable {
+    /// The most uploads of an app that are not complete.
+    package static let maximumOfApp = 100
+
+    package var id: UUID
+    package var app: Int64
+    /// The size and the hash that the file must have.
+    package var size: Int
+    package var hash: ContentHash
+    package var contentType: String
+    package var name: String
+    /// The bytes that are on disk.
+    package var received = 0
+    package var createdAt: Timestamp
+    /// The time of the last bytes.
+    package var changedAt: Timestamp
+    /// The time at which the file was complete and its hash right; `nil` before.
+    package var completedAt: Timestamp?
+
+    package init(
+        id: UUID,
+        app: Int64,
+        size: Int,
+        hash: ContentHash,
+        contentType: String,
+        name: String,
+        createdAt: Timestamp
+    ) {
+        (self.id, self.app, self.size, self.hash) = (id, app, size, hash)
+        (self.contentType, self.name) = (contentType, name)
+        (self.createdAt, self.changedAt) = (createdAt, createdAt)
+    }
+}
+
+/// The result of adding an upload.
+package enum UploadAddition: Hashable, Sendable {
+    case added
+    /// The app has as many uploads as it may.
+    case tooMany
+}

@@ -1,0 +1,124 @@
+package import Foundation
+package import PushTypes
+
+/// The state of an issue.
+package enum IssueState: String, CaseIterable, Hashable, Sendable {
+    /// The issue is being prepared: no app sees it.
+    case draft
+    /// The issue is in the catalogue, and can be downloaded.
+    case published
+    /// The issue was published, and is neither in the catalogue nor downloadable any more.
+    case withdrawn
+}
+
+/// The condition on which an issue may be downloaded.
+package enum IssueAccess: String, CaseIterable, Hashable, Sendable {
+    /// Everybody may.
+    case free
+    /// Those who are entitled may, by a purchase or a subscription.
+    case retail
+}
+
+/// An issue of a publication.
+package struct IssueRecord: Hashable, Sendable {
+    /// The most issues of an app, and the most renditions of an issue.
+    package static let (maximumOfApp, maximumRenditions) = (20_000, 20)
+
+    package var id: UUID
+    package var app: Int64
+    package var publication: UUID
+    /// The name of the issue in the app store and in pushes, unique in its app.
+    package var productID: String
+    package var title: String
+    /// The number that readers see, such as 7 or 3/2026.
+    package var number: String?
+    package var date: CivilDate
+    package var state = IssueState.draft
+    package var access: IssueAccess
+    package var createdAt: Timestamp
+    /// The time of its latest publication; `nil` for one that was never published.
+    package var publishedAt: Timestamp?
+    package var cover: FileRecord?
+    /// The renditions, the smallest first.
+    package var renditions: [RenditionRecord] = []
+    /// The notification of its latest *Notify*.
+    package var notification: UUID?
+    /// The position of the issue among those of the same date.
+    package var position: Int64 = 0
+
+    package init(
+        id: UUID,
+        app: Int64,
+        publication: UUID,
+        productID: String,
+        title: String,
+        date: CivilDate,
+        access: IssueAccess,
+        createdAt: Timestamp
+    ) {
+        (self.id, self.app, self.publication, self.productID) = (id, app, publication, productID)
+        (self.title, self.date, self.access, self.createdAt) = (title, date, access, createdAt)
+    }
+
+    /// The position of the issue in lists, which have the newest first.
+    package var cursor: IssueCursor { IssueCursor(day: self.date.dayNumber, position: self.position) }
+
+    /// Returns the rendition for a screen: that of its size, or the nearest that is not larger; `nil` without one.
+    package func rendition(for screen: ScreenSize) -> RenditionRecord? {
+        self.renditions.last { $0.screenSize == screen }
+            ?? self.renditions.filter { $0.screenSize.fits(on: screen) }
+            .max { $0.screenSize < $1.screenSize }
+    }
+}
+
+/// A position in a list of issues.
+package struct IssueCursor: Hashable, Sendable {
+    /// The number of the date, in days since 1970.
+    package let day: Int64
+    package let position: Int64
+
+    package init(day: Int64, position: Int64) { (self.day, self.position) = (day, position) }
+}
+
+/// The file of an issue for one screen size.
+package struct RenditionRecord: Hashable, Sendable {
+    package let screenSize: ScreenSize
+    package let file: FileRecord
+
+    package init(screenSize: ScreenSize, file: FileRecord) { (self.screenSize, self.file) = (screenSize, file) }
+}
+
+/// Changes of an issue. What is `nil` stays.
+package struct IssueChanges: Hashable, Sendable {
+    package var productID, title: String?
+    package var number: Update<String>?
+    package var date: CivilDate?
+    package var access: IssueAccess?
+    package var state: IssueState?
+    package var notification: UUID?
+
+    package init() {}
+}
+
+/// The result of adding or changing an issue.
+package enum IssueResult: Hashable, Sendable {
+    case done(IssueRecord)
+    case missing
+    /// Another issue of the app has the product id.
+    case productIDTaken
+    /// The app has as many issues as it may.
+    case tooMany
+    /// The product id of an issue that was published stays.
+    case wasPublished
+    /// A draft cannot be withdrawn.
+    case isDraft
+    /// The app has no file with this hash.
+    case noFile
+}
+
+/// The result of removing an issue.
+package enum IssueDeletion: Hashable, Sendable {
+    case deleted, missing
+    /// Nothing is removed: it is published.
+    case isPublished
+}

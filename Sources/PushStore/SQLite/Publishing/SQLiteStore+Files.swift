@@ -1,0 +1,151 @@
+package import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func addUpload(_ upload: UploadRecord) async throws -> UploadAddition {
+        try await self.database.write { database in
+            let open = "SELECT count(*) FROM upload WHERE app = ? AND completedAt IS NULL"
+            guard try database.count(sql: open, [upload.app]) < UploadRecord.maximumOfApp else { return .tooMany }
+            try database.insert(
+                into: "upload",
+                [
+                    "id": upload.id.uuidString, "app": upload.app, "hash": upload.hash.databaseValue,
+                    "size": upload.size, "contentType": upload.contentType, "name": upload.name,
+                    "received": upload.received, "createdAt": upload.createdAt.milliseconds,
+                    "changedAt": upload.changedAt.milliseconds,
+                ]
+            )
+            return .added
+        }
+    }
+
+    package func upload(_ id: UUID) async throws -> UploadRecord? {
+        try await self.database.lookup { try Self.upload(id, in: $0) }
+    }
+
+    package func noteUpload(_ id: UUID, received: Int, now: Timestamp) async throws -> Bool {
+        let sql = "UPDATE upload SET received = ?, changedAt = ? WHERE id = ?"
+        return try await self.database.run(sql: sql, [received, now.milliseconds, id.uuidString]) > 0
+    }
+
+    package func completeUpload(_ id: UUID, now: Timestamp) async throws -> FileRecord? {
+        try await self.database.write { database in
+            guard let upload = try Self.upload(id, in: database) else { return nil }
+            try database.update(
+                "upload",
+                ["received": upload.size, "changedAt": now.milliseconds, "completedAt": now.milliseconds],
+                id: id.uuidString
+            )
+            // An earlier upload of the same content may have had another type or name.
+            let sql = """
+                INSERT INTO file (hash, app, size, contentType, name, createdAt, unusedSince)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) ON CONFLICT DO UPDATE SET contentType = ?4, name = ?5,
+                    unusedSince = CASE WHEN unusedSince IS NULL THEN NULL ELSE ?6 END
+                """
+            let values: StatementArguments = [
+                upload.hash.databaseValue, upload.app, upload.size, upload.contentType, upload.name, now.milliseconds,
+            ]
+            try database.run(sql: sql, values)
+            return try Self.file(upload.hash, app: upload.app, in: database)
+        }
+    }
+
+    package func deleteUpload(_ id: UUID) async throws -> Bool {
+        try await self.database.run(sql: "DELETE FROM upload WHERE id = ?", [id.uuidString]) > 0
+    }
+
+    package func uploads() async throws -> Set<UUID> {
+        try await self.database.read { database in
+            Set(try database.rows(sql: "SELECT id FROM upload").compactMap { $0.uuid("id") })
+        }
+    }
+
+    package func forgetUploads(before: Timestamp, limit: Int) async throws -> Int {
+        let sql =
+            "DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE changedAt < ? ORDER BY changedAt LIMIT ?)"
+        return try await self.database.run(sql: sql, [before.milliseconds, limit])
+    }
+
+    package func file(_ hash: ContentHash, app: Int64) async throws -> FileRecord? {
+        try await self.database.lookup { try Self.file(hash, app: app, in: $0) }
+    }
+
+    package func files(app: Int64, after: ContentHash?, limit: Int) async throws -> [FileRecord] {
+        let sql = "SELECT * FROM file INDEXED BY fileByApp WHERE app = ? AND hash > ? ORDER BY hash LIMIT ?"
+        let after = after.map { Data($0.bytes) } ?? Data()
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [app, after, limit]).compactMap { try $0.readable(Self.file) }
+        }
+    }
+
+    package func hasFile(_ hash: ContentHash) async throws -> Bool {
+        try await self.database.read { database in
+            try database.hasRow(sql: "SELECT 1 FROM file WHERE hash = ? LIMIT 1", [hash.databaseValue])
+        }
+    }
+
+    package func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int {
+        let sql = """
+            DELETE FROM file WHERE (hash, app) IN (
+                SELECT hash, app FROM file WHERE unusedSince < ? ORDER BY unusedSince LIMIT ?)
+            """
+        return try await self.database.run(sql: sql, [unusedSince.milliseconds, limit])
+    }
+}
+
+// MARK: Rows
+
+extension SQLiteStore {
+    static func file(_ hash: ContentHash, app: Int64, in database: Database) throws -> FileRecord? {
+        try database.row(sql: "SELECT * FROM file WHERE hash = ? AND app = ?", [hash.databaseValue, app])
+            .map(Self.file)
+    }
+
+    static func file(_ row: Row) throws -> FileRecord {
+        guard let hash = row.hash("hash"), let size = row["size"] as Int?,
+            let contentType = row["contentType"] as String?, let name = row["name"] as String?,
+            let createdAt = row.time("createdAt")
+        else { throw DamagedRow(table: "file") }
+        var file = FileRecord(hash: hash, size: size, contentType: contentType, name: name, createdAt: createdAt)
+        file.unusedSince = row.time("unusedSince")
+        return file
+    }
+
+    /// Notes since when nothing refers to a file, or that something does, within a transaction.
+    static func noteUse(of hash: ContentHash, app: Int64, now: Timestamp, in database: Database) throws {
+        let sql = """
+            UPDATE file SET unusedSince = CASE
+                WHEN EXISTS (SELECT 1 FROM rendition WHERE app = ?2 AND hash = ?1)
+                    OR EXISTS (SELECT 1 FROM issue WHERE app = ?2 AND cover = ?1) THEN NULL
+                ELSE coalesce(unusedSince, ?3) END
+            WHERE hash = ?1 AND app = ?2
+            """
+        try database.run(sql: sql, [hash.databaseValue, app, now.milliseconds])
+    }
+
+    private static func upload(_ id: UUID, in database: Database) throws -> UploadRecord? {
+        guard let row = try database.row(sql: "SELECT * FROM upload WHERE id = ?", [id.uuidString]) else { return nil }
+        guard let app = row["app"] as Int64?, let hash = row.hash("hash"), let size = row["size"] as Int?,
+            let contentType = row["contentType"] as String?, let name = row["name"] as String?,
+            let received = row["received"] as Int?, let createdAt = row.time("createdAt"),
+            let changedAt = row.time("changedAt")
+        else { throw DamagedRow(table: "upload") }
+        var upload = UploadRecord(
+            id: id,
+            app: app,
+            size: size,
+            hash: hash,
+            contentType: contentType,
+            name: name,
+            createdAt: createdAt
+        )
+        (upload.received, upload.changedAt) = (received, changedAt)
+        upload.completedAt = row.time("completedAt")
+        return upload
+    }
+}
+
+extension Row {
+    func hash(_ column: String) -> ContentHash? { (self[column] as Data?).flatMap { ContentHash(bytes: Array($0)) } }
+}

@@ -1,0 +1,76 @@
+package import Foundation
+package import PushTypes
+
+/// The publications of apps with their issues, and the files that were uploaded for them.
+package protocol PublishingStore: Sendable {
+    /// Adds a publication to an app, unless it has ``PublicationRecord/maximumOfApp``.
+    /// - Returns: `false` if it has.
+    func addPublication(_ publication: PublicationRecord) async throws -> Bool
+    /// Returns the publications of an app by name.
+    func publications(app: Int64) async throws -> [PublicationRecord]
+    func publication(_ id: UUID) async throws -> PublicationRecord?
+    /// Changes a publication in one transaction.
+    /// - Returns: The publication after that; `nil` if there is none with this id.
+    func changePublication(_ id: UUID, _ changes: PublicationChanges) async throws -> PublicationRecord?
+    /// Removes a publication without issues.
+    func deletePublication(_ id: UUID) async throws -> PublicationDeletion
+
+    /// Adds a draft to its publication.
+    func addIssue(_ issue: IssueRecord) async throws -> IssueResult
+    /// Returns the issues of a publication, the newest first.
+    /// - Parameter state: Returns only those in this state; `nil` for all.
+    func issues(
+        publication: UUID,
+        state: IssueState?,
+        after: IssueCursor?,
+        limit: Int
+    ) async throws -> [IssueRecord]
+    func issue(_ id: UUID) async throws -> IssueRecord?
+    func issue(app: Int64, productID: String) async throws -> IssueRecord?
+    /// Changes an issue in one transaction.
+    func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueResult
+    /// Removes an issue that is not published.
+    func deleteIssue(_ id: UUID, now: Timestamp) async throws -> IssueDeletion
+    /// Sets or removes the file of an issue for a screen size.
+    func setRendition(_ size: ScreenSize, of issue: UUID, to file: ContentHash?, now: Timestamp) async throws
+        -> IssueResult
+    /// Sets or removes the cover of an issue.
+    func setCover(of issue: UUID, to file: ContentHash?, now: Timestamp) async throws -> IssueResult
+
+    /// Returns a number that differs after each change of what the catalogue of an app may show.
+    func catalogueVersion(app: Int64) async throws -> Int64
+    /// Returns published issues of an app, the newest first.
+    /// - Parameter account: The publisher's account; with it also the publications of that account are included.
+    func catalogue(app: Int64, account: String?, after: IssueCursor?, limit: Int) async throws -> [IssueRecord]
+
+    /// Adds an upload to its app, unless it has ``UploadRecord/maximumOfApp`` that are not complete.
+    func addUpload(_ upload: UploadRecord) async throws -> UploadAddition
+    func upload(_ id: UUID) async throws -> UploadRecord?
+    /// Notes that the first bytes of an upload are on disk.
+    /// - Returns: `false` if there is no such upload.
+    func noteUpload(_ id: UUID, received: Int, now: Timestamp) async throws -> Bool
+    /// Notes that the file of an upload is complete, and adds it to its app.
+    /// - Returns: `nil` if there is no such upload.
+    func completeUpload(_ id: UUID, now: Timestamp) async throws -> FileRecord?
+    /// Removes an upload; a file that is complete stays.
+    /// - Returns: `false` if there is none.
+    func deleteUpload(_ id: UUID) async throws -> Bool
+    /// Returns the ids of uploads.
+    func uploads() async throws -> Set<UUID>
+    /// Removes the uploads whose last bytes came before a time.
+    /// - Returns: Their number.
+    func forgetUploads(before: Timestamp, limit: Int) async throws -> Int
+
+    func file(_ hash: ContentHash, app: Int64) async throws -> FileRecord?
+    /// Returns the files of an app in the order of their hashes.
+    func files(app: Int64, after: ContentHash?, limit: Int) async throws -> [FileRecord]
+    /// Returns `true` if any app has a file with this content.
+    func hasFile(_ hash: ContentHash) async throws -> Bool
+    /// Removes the files that nothing has referred to since a time.
+    /// - Returns: Their number.
+    func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int
+    /// Returns a file that a published issue uses as a rendition or its cover; `nil` if it does not.
+    func downloadable(_ hash: ContentHash, issue: UUID) async throws -> DownloadableFile?
+    /// Returns the key that signs the addresses of files, which the first call makes.
+    func addressKey() async throws -> String
+}
