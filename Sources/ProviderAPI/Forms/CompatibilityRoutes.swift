@@ -17,6 +17,7 @@ struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
     let store: any ProviderStore
     let acceptor: NotificationAcceptor
+    let notifier: IssueNotifier
     /// The runner of operations, for its limits and metrics: a form counts as a request of its key or app.
     let runner: OperationRunner
     let time: any TimeSource
@@ -73,6 +74,9 @@ struct CompatibilityRoutes: Sendable {
             let caller = try await self.authenticate(form, context)
             UnauthenticatedConnections.markAuthenticated(context.channel)
             guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
+            if let issue = try await self.store.issue(app: app.id, productID: form.productID) {
+                return Self.accepted(try await self.notify(of: issue, app, form, key))
+            }
             guard try await self.store.environments(app: app.id).contains(form.environment) else {
                 throw RequestError.missingCredential(form.environment.rawValue)
             }
@@ -89,6 +93,26 @@ struct CompatibilityRoutes: Sendable {
                 let message = "this id was used for another product or other waves: choose a new one"
                 throw RequestError.conflict("idempotency_conflict", message, at: "Id")
             }
+        }
+    }
+
+    /// Notifies of an issue that the provider publishes, as its operation does.
+    private func notify(
+        of issue: IssueRecord,
+        _ app: AppRecord,
+        _ form: PublisherNotify,
+        _ key: APIKeyRecord
+    ) async throws -> NotificationRecord {
+        let outcome = try await self.notifier.notify(
+            issue,
+            app: app,
+            key: KeyReference(id: key.id, name: key.name),
+            again: form.again,
+            messageID: form.messageID,
+            changes: form.changes
+        )
+        switch outcome {
+        case .accepted(let notification), .repeated(let notification): return notification
         }
     }
 

@@ -24,6 +24,10 @@ struct PublisherNotify: Equatable {
     let waveSize: Int64
     /// In seconds.
     let waveInterval: Int64
+    /// Indicates whether the form has a field for the waves.
+    let namesWaves: Bool
+    /// The field `again`, which notifies of a known issue once more.
+    let again: Bool
     /// The field `Id`, which makes a repeated form the same request.
     let id: String?
 
@@ -35,11 +39,23 @@ struct PublisherNotify: Equatable {
         self.waveSize = try form.number("waveSize", in: 1...PaceSettings.maximumWave) ?? Self.defaultWaveSize
         self.waveInterval =
             try form.number("waveInterval", in: 1...PaceSettings.maximumInterval) ?? Self.defaultWaveInterval
+        self.namesWaves = form["waveSize"] != nil || form["waveInterval"] != nil
+        self.again = ["1", "true"].contains(form["again"]?.lowercased())
         self.id = try form.text("Id", maximum: 100)
     }
 
     /// The environment of development builds for product ids with the prefix `dev_test.`, else of distributed builds.
-    var environment: PushEnvironment { self.productID.hasPrefix("dev_test.") ? .sandbox : .production }
+    var environment: PushEnvironment { IssueNotifier.environment(of: self.productID) }
+
+    /// The waves that the form names, in place of those of the publication of a known issue.
+    var changes: PublicationChanges {
+        var changes = PublicationChanges()
+        if self.namesWaves { (changes.waveSize, changes.waveInterval) = (Int(self.waveSize), Int(self.waveInterval)) }
+        return changes
+    }
+
+    /// The message id of the push of a known issue: the field `Id`, if it is a time in milliseconds.
+    var messageID: Int64? { self.id.flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
     /// Returns the notification that the form asks for: a background push to every device with Newsstand.
     func request(to topic: Topic) throws -> NotificationRequest {
@@ -47,16 +63,8 @@ struct PublisherNotify: Equatable {
             "aps": .object(["content-available": .integer(1)]), "productId": .string(self.productID),
         ])
         return NotificationRequest(
-            content: NotificationContent(
-                topic: topic,
-                pushType: .background,
-                tokenKind: .alert,
-                priority: .powerAware,
-                expiration: .servicePolicy,
-                collapseID: nil,
-                payload: try payload.text
-            ),
-            audience: .devices(.attribute(name: PublisherRegistration.newsstandAttribute, .equal, .bool(true))),
+            content: try IssueNotifier.content(payload, to: topic),
+            audience: .devices(IssueNotifier.audience(account: nil)),
             environment: self.environment,
             pace: .waves(size: Int(self.waveSize), interval: Int(self.waveInterval))
         )

@@ -10,8 +10,6 @@ import PushTypes
 /// `newsstand` become attributes, because attributes are merged and audiences can select by them; tags would replace
 /// those of the device.
 enum PublisherRegistration {
-    static let newsstandAttribute = "newsstand"
-
     private static let capabilities: [String: DeviceCapabilities] = [
         "alertEnabled": .alert, "badgeEnabled": .badge, "newsstandEnabled": .newsstand, "soundEnabled": .sound,
     ]
@@ -23,12 +21,12 @@ enum PublisherRegistration {
         var registration = try FormDevice.registration(form, token: form["token"])
         registration.installation = try form.text("devId", maximum: DeviceRequest.maximumText)
         if let account = try form.text("accountId", maximum: DeviceRequest.maximumText) {
-            registration.attributes["accountId"] = .set(.string(account))
+            registration.attributes[DeviceRequest.accountAttribute] = .set(.string(account))
         }
         if let size = Self.screenSize(form) { registration.attributes["screenSize"] = .set(.string(size)) }
         if let capabilities = Self.capabilities(form) {
             registration.capabilities = capabilities
-            registration.attributes[Self.newsstandAttribute] = .set(.bool(capabilities.contains(.newsstand)))
+            registration.attributes[DeviceRequest.newsstandAttribute] = .set(.bool(capabilities.contains(.newsstand)))
         }
         return registration
     }

@@ -37,6 +37,9 @@ struct NotificationResponse: ResponseObject {
     /// The numbers of receipts, which only the response to a request for this one notification has.
     var receiptCounts: [ReceiptCountResponse]?
 
+    /// The wait of the next wave for downloads; `nil` if it does not wait.
+    var steered: WaveWait?
+
     private var quietHours: String? { self.notification.consent.ignoresQuietHours ? "ignore" : nil }
     private var encrypted: Bool? { self.headers.placeholder == nil ? nil : true }
     private var headers: NotificationContent { self.notification.content }
@@ -56,7 +59,8 @@ struct NotificationResponse: ResponseObject {
             self.notification,
             firstStart: self.firstStart,
             clocks: self.clocks,
-            paused: paused
+            paused: paused,
+            steered: self.steered
         )
     }
     /// The present wave; `nil` before the first one, and for a notification without waves.
@@ -80,6 +84,7 @@ struct NotificationResponse: ResponseObject {
             .optional("secondsLeft", \.forecast.secondsLeft, "An estimate; absent if it is not known."),
             .optional("finishesAtMs", \.forecast.finishesAt, "An estimate; absent if it is not known."),
             .optional("wave", \.wave),
+            .optional("steering", \.steered, "The downloads for which the next wave waits."),
             .optional("pauseReason", \.progress.pauseReason),
             .optional("environmentStates", \.environments, "Its environments that are paused or failing."),
             .optional("schedule", \.notification.run),
@@ -159,6 +164,17 @@ extension NotificationProgress: ResponseObject {
 extension WaveProgress: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("sent", \.sent), .optional("startedAtMs", \.startedAt),
+    ]
+}
+
+/// The downloads for which the next wave of a notification waits.
+extension WaveWait: ResponseObject {
+    private var openDownloads: Int? { self.figures?.open }
+    private var bytesPerSecond: Int? { self.figures?.bytesPerSecond }
+
+    package static let members: [ResponseMember<Self>] = [
+        .optional("openDownloads", \.openDownloads, "Those of the app; absent while they are not known."),
+        .optional("bytesPerSecond", \.bytesPerSecond, "Those of the app's downloads, over ten seconds."),
     ]
 }
 

@@ -13,6 +13,7 @@ struct NotificationsController: Controller {
     /// Wakes requests that wait for outcomes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaults
+    let waits: WaveWaits
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
@@ -73,7 +74,15 @@ struct NotificationsController: Controller {
         let clocks = self.time.reading
         return try .page(
             "notifications",
-            notifications.map { NotificationResponse(notification: $0, app: names[$0.app], clocks: clocks) },
+            notifications.map { notification in
+                var response = NotificationResponse(
+                    notification: notification,
+                    app: names[notification.app],
+                    clocks: clocks
+                )
+                response.steered = self.waits.wait(of: notification.id, now: clocks.steady)
+                return response
+            },
             next: next.map { Cursor(list: .notifications, position: $0.number).text }
         )
     }
@@ -141,6 +150,7 @@ struct NotificationsController: Controller {
     private func response(_ notification: NotificationRecord) async throws -> NotificationResponse {
         let app = try await self.store.app(id: notification.app)
         var response = NotificationResponse(notification: notification, app: app?.bundleID, clocks: self.time.reading)
+        response.steered = self.waits.wait(of: notification.id, now: self.time.steady)
         response.firstStart = try await NotificationForecast.firstStart(of: notification, in: self.store)
         if let app, notification.progress.finishedAt == nil {
             let environments = notification.environment.map { [$0] } ?? PushEnvironment.allCases

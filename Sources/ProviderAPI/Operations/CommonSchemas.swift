@@ -106,13 +106,24 @@ extension Schema {
         "timeZone": .text.described("device, or one zone for all."), "defaultTimeZone": .text,
     ]).named("DeliveryTime")
 
+    /// The limits of downloads beyond which a wave waits.
+    static let steering = Schema.object(optional: [
+        "maximumBandwidth": Schema.integer(1...PaceSettings.maximumBandwidth).orNull
+            .described("Bytes per second of the app's downloads beyond which the next wave waits."),
+        "maximumDownloads": Schema.integer(1...PaceSettings.maximumDownloads).orNull
+            .described("Open downloads of the app beyond which the next wave waits."),
+    ]).named("Steering")
+
     /// The rate or the waves of a notification.
     static let pace = Schema.object(optional: [
         "rate": .integer(1...PaceSettings.maximumRate).described("Recipients per second."),
-        "waves": .object(required: [
-            "size": .integer(1...PaceSettings.maximumWave),
-            "intervalSeconds": .integer(1...PaceSettings.maximumInterval),
-        ]),
+        "waves": .object(
+            required: [
+                "size": .integer(1...PaceSettings.maximumWave),
+                "intervalSeconds": .integer(1...PaceSettings.maximumInterval),
+            ],
+            optional: ["steering": .steering]
+        ),
     ]).named("Pace")
 
     /// The rule of a schedule.

@@ -40,6 +40,7 @@ extension Cursor.List {
     static let templates = Cursor.List("lt")
     static let libraryVersions = Cursor.List("lv")
     static let people = Cursor.List("o")
+    static let issues = Cursor.List("i", numbers: 2)
 }
 
 extension ParameterDescription {
@@ -57,6 +58,12 @@ enum PathParameter {
         "notification": ("The notification's id.", .uuid),
         "schedule": ("The schedule's id.", .uuid),
         "webhook": ("The webhook's id.", .uuid),
+        "publication": ("The publication's id.", .uuid),
+        "issue": ("The issue's id.", .uuid),
+        "productId": ("The issue's product id.", .productID),
+        "screenSize": ("A size in pixels, such as 2048x1536.", .string(length: 7...11, pattern: "^[0-9]+x[0-9]+$")),
+        "upload": ("The upload's id.", .uuid),
+        "file": ("The SHA-256 of the file's content.", .contentHash),
         "key": ("The API key's id.", .uuid),
         "person": ("The person's id.", .uuid),
         "session": ("The session's id.", .uuid),

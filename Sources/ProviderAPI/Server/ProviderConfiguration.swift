@@ -36,6 +36,7 @@ package struct ProviderConfiguration: Sendable {
     package var passwords = PasswordHash.Parameters.standard
     /// The times of sessions and links.
     package var sessions = SessionSettings()
+    package var publishing = PublishingSettings()
     package var limits = Limits()
     /// Indicates whether the listener serves the REST API only, without pages. Default `false`.
     package var isAPIOnly = false
@@ -55,6 +56,9 @@ package struct ProviderConfiguration: Sendable {
     }
 
     package var databasePath: String { "\(self.dataDirectory)/provider.sqlite" }
+
+    /// The folder of uploaded files.
+    package var filesPath: String { "\(self.dataDirectory)/files" }
 
     /// The file that exists while a backup replaces the database, which must not be served then. It holds the name
     /// under which the old database is kept.

@@ -18,6 +18,8 @@ struct ProviderMetrics: Sendable {
         expiry: CredentialExpiryMonitor,
         faults: ConfigurationFaults,
         unauthenticated: UnauthenticatedConnections,
+        downloads: DownloadMonitor,
+        waits: WaveWaits,
         time: any TimeSource
     ) {
         self.registry = registry
@@ -29,6 +31,14 @@ struct ProviderMetrics: Sendable {
         self.addPauses(faults, store)
         self.addWebhooks(statistics, time)
         self.addStore(store)
+        self.gauges.add("martlet_downloads_open", "Downloads that are open.") { downloads.figures.open }
+        self.gauges.add("martlet_download_bytes_per_second", "Bytes per second of downloads, over ten seconds.") {
+            downloads.figures.bytesPerSecond
+        }
+        self.gauges.add("martlet_waves_waiting", "Notifications whose next wave waits for downloads, by cause.") {
+            let counts = waits.counts(now: time.steady)
+            return WaveWait.Cause.allCases.map { .init(labels: ["cause": $0.rawValue], value: counts[$0] ?? 0) }
+        }
         let help = "Connections to the API that have shown no valid key."
         self.gauges.add("martlet_api_unauthenticated_connections", help) { unauthenticated.count }
         self.gauges.add("martlet_api_unauthenticated_bytes", "Bytes that these connections hold.") {

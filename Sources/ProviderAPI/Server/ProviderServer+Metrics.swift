@@ -26,6 +26,8 @@ extension ProviderServer {
         ),
         .init("martlet_pages_fenced_total", "Pages that were sent under a lease that was lost."),
         .init("martlet_receipts_total", "Receipts, by app, event, source and result."),
+        .init("martlet_downloads_total", "Downloads that ended, or were refused for their number, by result."),
+        .init("martlet_download_bytes_total", "Bytes of downloads that connections have accepted."),
         .init("martlet_token_changes_total", "Changes of tokens, by app, environment, action and reason."),
         .init("martlet_webhook_posts_total", "Posts to webhooks, by outcome."),
         .init("martlet_webhook_disabled_total", "Webhooks that were disabled after failures."),

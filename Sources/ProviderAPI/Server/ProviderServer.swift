@@ -134,6 +134,16 @@ package final class ProviderServer: Service {
         let gatewayReceipts = configuration.gatewayEvents.map {
             GatewayReceipts(gateway: $0, store: store, writer: receipts, logger: logger)
         }
+        let waits = WaveWaits()
+        let publishing = PublishingParts(
+            store: store,
+            configuration: configuration,
+            acceptor: acceptor,
+            waits: waits,
+            metrics: metrics,
+            time: time,
+            logger: logger
+        )
         let services: [any Service] = [
             Dispatcher(
                 store: store,
@@ -146,6 +156,8 @@ package final class ProviderServer: Service {
                 limits: configuration.dispatch,
                 policy: policy,
                 metrics: dispatch,
+                downloads: { [downloads = publishing.downloads] in downloads.figures(app: $0) },
+                waits: waits,
                 time: time,
                 logger: logger
             ),
@@ -158,7 +170,13 @@ package final class ProviderServer: Service {
                 logger: logger
             ),
             monitor,
-            RetentionService(store: store, settings: configuration.retention, time: time, logger: logger),
+            RetentionService(
+                store: store,
+                settings: configuration.retention,
+                files: publishing.cleaner,
+                time: time,
+                logger: logger
+            ),
             ClockMonitor(
                 store: store,
                 stateMachine: clock,
@@ -204,6 +222,8 @@ package final class ProviderServer: Service {
             expiry: expiry,
             faults: faults,
             unauthenticated: connections,
+            downloads: publishing.downloads,
+            waits: waits,
             time: time
         )
         self.api = RESTAPI(
@@ -236,7 +256,14 @@ package final class ProviderServer: Service {
                 DeviceTransferController(store: store, time: time, logger: logger, maximumFile: limits.importFile),
                 TimelineController(store: store, gateway: configuration.gatewayEvents, time: time),
                 SendingController(store: store, acceptor: acceptor, outcomes: outcomes, faults: faults, time: time),
-                NotificationsController(store: store, wakes: wakes, outcomes: outcomes, faults: faults, time: time),
+                NotificationsController(
+                    store: store,
+                    wakes: wakes,
+                    outcomes: outcomes,
+                    faults: faults,
+                    waits: waits,
+                    time: time
+                ),
                 TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
                 ReactivationController(store: store, time: time, logger: logger),
                 WebhooksController(
@@ -255,12 +282,13 @@ package final class ProviderServer: Service {
                 ), KeysController(store: store, keys: keys, trail: trail, time: time),
                 PeopleController(store: store, people: people, time: time),
                 MeController(store: store, signIns: signIns, time: time),
-            ],
+            ] + publishing.controllers,
             runner: runner,
             compatibility: CompatibilityRoutes(
                 configuration: configuration.compatibility,
                 store: store,
                 acceptor: acceptor,
+                notifier: publishing.notifier,
                 runner: runner,
                 time: time
             ),

@@ -16,11 +16,14 @@ package struct ErrorMiddleware: RouterMiddleware {
         context: APIContext,
         next: @concurrent (Request, APIContext) async throws -> Response
     ) async throws -> Response {
+        let response: Response
         do {
-            return try await next(request, context)
+            response = try await next(request, context)
         } catch {
-            return self.response(to: error, request)
+            response = self.response(to: error, request)
         }
+        // A body, such as that of an error, would be taken for the next response.
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
     /// Returns the response that reports an error.

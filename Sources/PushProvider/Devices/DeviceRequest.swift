@@ -31,6 +31,12 @@ package enum DeviceRequest {
     /// Reads a registration from the members of a JSON object.
     /// - Throws: As ``parse(_:)``.
     package static func registration(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
+        var registration = try Self.read(fields)
+        Self.followCapabilities(&registration)
+        return registration
+    }
+
+    private static func read(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
         let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
         guard let token = DeviceToken(userInput: text), token.bytes.count >= Self.minimumToken else {
             throw fields.error("token", "invalid_token", Self.tokenForm)
@@ -80,7 +86,7 @@ package enum DeviceRequest {
     /// - Throws: ``RequestError`` that names the member at fault, or the app's setting.
     package static func ownRegistration(_ fields: JSONFields, app: AppRecord) throws(RequestError) -> DeviceRegistration
     {
-        var registration = try Self.registration(fields)
+        var registration = try Self.read(fields)
         if fields.nulls.contains("tags") { registration.tags = [] }
         if let tags = registration.tags {
             registration.ownTags = app.installationTags
@@ -93,7 +99,21 @@ package enum DeviceRequest {
             let field = "attributes.\(name)"
             throw Self.notAllowed("attribute", name, field: field, setting: "installationAttributes")
         }
+        Self.followCapabilities(&registration)
         return registration
+    }
+
+    /// The attribute by which *Notify* finds the devices with Newsstand, and that of the publisher's account.
+    package static let (newsstandAttribute, accountAttribute) = ("newsstand", "accountId")
+
+    /// Sets the attribute of Newsstand by the capabilities, unless the request names the attribute itself.
+    ///
+    /// A device that registers without the capability is not notified of issues any more.
+    private static func followCapabilities(_ registration: inout DeviceRegistration) {
+        guard let capabilities = registration.capabilities, registration.attributes[Self.newsstandAttribute] == nil
+        else { return }
+        registration.attributes[Self.newsstandAttribute] =
+            capabilities.contains(.newsstand) ? .set(.bool(true)) : .clear
     }
 
     private static func notAllowed(_ what: String, _ name: String, field: String, setting: String) -> RequestError {

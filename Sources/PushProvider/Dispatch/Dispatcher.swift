@@ -25,6 +25,8 @@ package struct Dispatcher: Service {
     /// - Parameters:
     ///   - outcomes: Signalled when outcomes of a notification are on disk.
     ///   - events: Signalled when events for webhooks are.
+    ///   - downloads: Returns the figures of an app's downloads, which waves may wait for; `nil` if they are not known.
+    ///   - waits: Receives the waves that wait for them.
     package init(
         store: any ProviderStore,
         directory: SenderDirectory,
@@ -36,6 +38,8 @@ package struct Dispatcher: Service {
         limits: DispatchLimits = DispatchLimits(),
         policy: RetryPolicy = RetryPolicy(),
         metrics: DispatchMetrics = DispatchMetrics(),
+        downloads: @escaping @Sendable (Int64) -> DownloadFigures? = { _ in nil },
+        waits: WaveWaits = WaveWaits(),
         time: any TimeSource,
         logger: Logger
     ) {
@@ -51,7 +55,7 @@ package struct Dispatcher: Service {
             events: events,
             time: time
         )
-        self.pacing = PacingController(page: limits.checked.page)
+        self.pacing = PacingController(page: limits.checked.page, figures: downloads, waits: waits)
         (self.wakes, self.outcomes) = (wakes, outcomes)
         self.limits = limits.checked
         (self.time, self.logger) = (time, logger)

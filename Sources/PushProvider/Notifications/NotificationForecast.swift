@@ -17,6 +17,8 @@ package struct NotificationForecast: Hashable, Sendable {
         case window
         /// The pause between waves.
         case wave
+        /// The open downloads of the app, its downloads' bytes per second, or their figures, which are not known yet.
+        case downloads, bandwidth, figures
         /// The push service asked for a pause, or did not respond.
         case pushService
         /// Only recipients are left that are tried again.
@@ -46,11 +48,13 @@ package struct NotificationForecast: Hashable, Sendable {
     /// - Parameters:
     ///   - firstStart: The start in the first time zone, see ``firstStart(of:in:)``; `nil` if it is not known.
     ///   - paused: An environment of the notification that is paused.
+    ///   - steered: The wait of its next wave for downloads; `nil` if it does not wait.
     package init(
         _ notification: NotificationRecord,
         firstStart: Timestamp? = nil,
         clocks: ClockReading,
-        paused: EnvironmentStatus? = nil
+        paused: EnvironmentStatus? = nil,
+        steered: WaveWait? = nil
     ) {
         (self.notification, self.now) = (notification, clocks.wall)
         let perSecond = self.measuredRate
@@ -63,6 +67,11 @@ package struct NotificationForecast: Hashable, Sendable {
             (self.nextAt, self.cause) = (next, firstStart == nil ? .start : .localTime)
         case .accepted, .sending:
             self.findNext(clocks, paused)
+            if let steered, self.cause != .environment {
+                // The moment is decided by what others download.
+                (self.nextAt, self.cause) = (nil, Cause(rawValue: steered.cause.rawValue))
+                return
+            }
             if self.cause != .environment { self.estimate(perSecond) }
         }
     }
@@ -127,7 +136,7 @@ extension NotificationForecast {
         var needed: Duration
         switch self.notification.pace {
         case .rate(let rate)?: needed = Self.seconds(Double(self.left) / Double(max(1, rate)))
-        case .waves(let size, let interval)?:
+        case .waves(let size, let interval, _)?:
             var further = self.left
             if let begun = self.progress.wave.startedAt {
                 further = max(0, further - max(0, size - self.progress.wave.sent))

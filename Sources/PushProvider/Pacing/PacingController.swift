@@ -14,18 +14,29 @@ final class PacingController: Sendable {
         var notifications: [UUID: Pacer] = [:]
         var apps: [Int64: Pacer] = [:]
         var strain: [DispatchTarget: AdaptiveRateLimiter] = [:]
+        /// The decisions about the waves of notifications with limits of downloads.
+        var steering: [UUID: WaveSteering] = [:]
         /// The times before which no campaign of a service sends.
         var pausedUntil: [DispatchTarget: Timestamp] = [:]
     }
 
     private let settings: AdaptiveRateLimiter.Settings
+    private let figures: @Sendable (Int64) -> DownloadFigures?
+    private let waits: WaveWaits
     private let state = Mutex(State())
 
-    /// - Parameter page: The number of recipients of a full page.
-    init(page: Int) {
+    /// - Parameters:
+    ///   - page: The number of recipients of a full page.
+    ///   - figures: Returns the figures of an app's downloads; `nil` if they are not known.
+    ///   - waits: Receives the waves that wait for downloads.
+    init(
+        page: Int,
+        figures: @escaping @Sendable (Int64) -> DownloadFigures? = { _ in nil },
+        waits: WaveWaits = WaveWaits()
+    ) {
         var settings = AdaptiveRateLimiter.Settings()
         settings.page = page
-        self.settings = settings
+        (self.settings, self.figures, self.waits) = (settings, figures, waits)
     }
 
     /// Returns the allowance for the next page, charged to the app at once: its campaigns are sent in parallel.
@@ -42,6 +53,11 @@ final class PacingController: Sendable {
             if var pacer = Self.pacer(of: notification, in: state, now: now) {
                 allowance.limit(by: pacer.allowance(now: now))
                 state.notifications[record.id] = pacer
+                if case .waves(_, _, let limits?) = pacer.settings, pacer.wave.startedAt == nil, allowance.count > 0,
+                    let next = self.wait(of: record, limits, in: &state, now: now)
+                {
+                    return .init(count: 0, next: next)
+                }
             }
             if let rate = notification.app?.rate {
                 let wanted = PaceSettings.rate(rate)
@@ -54,6 +70,25 @@ final class PacingController: Sendable {
                 state.apps[record.app] = nil
             }
             return allowance
+        }
+    }
+
+    /// Returns the time at which the next wave of a notification is decided about again; `nil` if it may begin.
+    private func wait(
+        of record: NotificationRecord,
+        _ limits: SteeringLimits,
+        in state: inout State,
+        now: Timestamp
+    ) -> Timestamp? {
+        var steering = state.steering[record.id] ?? WaveSteering(limits: limits)
+        defer { state.steering[record.id] = steering }
+        switch steering.decide(self.figures(record.app), now: now) {
+        case .begin:
+            self.waits.note(nil, of: record.id, now: now)
+            return nil
+        case .wait(let wait):
+            self.waits.note(wait, of: record.id, now: now)
+            return now.advanced(by: WaveSteering.interval)
         }
     }
 
@@ -89,7 +124,7 @@ final class PacingController: Sendable {
 
     /// Forgets the pacer of a notification that has ended or is paused.
     func forget(_ notification: UUID) {
-        self.state.withLock { $0.notifications[notification] = nil }
+        self.state.withLock { state in (state.notifications[notification], state.steering[notification]) = (nil, nil) }
     }
 
     private static func pacer(of notification: PreparedNotification, in state: State, now: Timestamp) -> Pacer? {

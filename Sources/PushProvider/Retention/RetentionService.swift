@@ -30,19 +30,23 @@ package struct RetentionService: Service {
 
     private let store: any ProviderStore
     private let settings: RetentionSettings
+    private let files: FileCleaner?
     private let wake: WakeSignal
     private let time: any TimeSource
     private let logger: Logger
 
-    /// - Parameter wake: Signalled when the clocks have to be read again.
+    /// - Parameters:
+    ///   - files: Cleans the folder of uploaded files; `nil` without one.
+    ///   - wake: Signalled when the clocks have to be read again.
     package init(
         store: any ProviderStore,
         settings: RetentionSettings = RetentionSettings(),
+        files: FileCleaner? = nil,
         wake: WakeSignal = WakeSignal(),
         time: any TimeSource,
         logger: Logger
     ) {
-        (self.store, self.settings) = (store, settings)
+        (self.store, self.settings, self.files) = (store, settings, files)
         (self.wake, self.time, self.logger) = (wake, time, logger)
     }
 
@@ -73,6 +77,7 @@ package struct RetentionService: Service {
         let steady = self.time.steady
         try await self.repeated { try await self.store.forgetCapUses(now: steady, limit: Self.batch) }
         _ = try await self.store.forgetEvents(before: now.advanced(by: .zero - self.settings.events))
+        try await self.files?.clean(now: now)
     }
 
     private func repeated(_ forget: () async throws -> Int) async throws {

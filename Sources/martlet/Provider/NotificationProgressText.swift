@@ -5,7 +5,10 @@ enum NotificationProgressText {
     /// The causes of waiting in words.
     private static let causes = [
         "start": "waiting for its time", "localTime": "waiting for the next time zone",
-        "window": "waiting for its hours", "wave": "between two waves", "pushService": "the push service needs a pause",
+        "window": "waiting for its hours", "wave": "between two waves",
+        "downloads": "the next wave waits for downloads to end",
+        "bandwidth": "the next wave waits for the downloads' bandwidth",
+        "figures": "the next wave waits for the figures of downloads", "pushService": "the push service needs a pause",
         "retry": "the next retry waits", "environment": "its environment is paused, the next probe waits",
     ]
 
@@ -32,9 +35,11 @@ enum NotificationProgressText {
                 )
             )
         }
+        let cause = notification["waitingFor"].stringValue.flatMap { Self.causes[$0] }
         if state != "scheduled", notification["nextAtMs"] != .null {
-            let cause = notification["waitingFor"].stringValue.flatMap { Self.causes[$0] } ?? "waiting"
-            parts.append("\(cause) until \(notification["nextAtMs"].timeText)")
+            parts.append("\(cause ?? "waiting") until \(notification["nextAtMs"].timeText)")
+        } else if state != "scheduled", let cause {
+            parts.append(cause)
         }
         let troubles = [
             ("rejected", counts.rejected), ("failed", counts.failed), ("skipped", counts.skipped),

@@ -40,12 +40,14 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var general: SettingFlags<ServeSettings.General>
     @OptionGroup(title: "Limits") var limits: SettingFlags<ServeSettings.Limits>
     @OptionGroup(title: "Breaker against mass deactivation of tokens") var breaker: SettingFlags<ServeSettings.Breaker>
+    @OptionGroup(title: "Publishing") var publishing: SettingFlags<ServeSettings.Publishing>
     @OptionGroup(title: "Entitlement to retail issues") var entitlement: SettingFlags<ServeSettings.Entitlement>
     @OptionGroup(title: "Forms of older systems") var compatibility: SettingFlags<ServeSettings.Compatibility>
 
     func run() async throws {
         let settings = try await self.common.settings([
-            self.storage, self.general, self.limits, self.breaker, self.entitlement, self.compatibility,
+            self.storage, self.general, self.limits, self.breaker, self.publishing, self.entitlement,
+            self.compatibility,
         ])
         let configuration = try Self.configuration(settings)
         let services = try PushServices(settings)
@@ -94,6 +96,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.gatewayEvents = ServeSettings.General.gateway(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
+        ServeSettings.Publishing.apply(settings, to: &configuration)
         // A number out of its range would be reported as its nearest one.
         if !settings.hasErrors { try ServeSettings.Breaker.check(configuration.breaker) }
         ServeSettings.Entitlement.apply(settings, to: &configuration)

@@ -15,7 +15,9 @@ import Testing
         var description: String { "\(self.method) \(self.path)" }
         /// The name of the path parameter that names what belongs to an app; `nil` if none does.
         var subject: String? {
-            ["app", "notification", "schedule", "webhook", "apnsId"].first { self.path.contains("{\($0)}") }
+            ["app", "notification", "schedule", "webhook", "apnsId", "publication", "issue", "upload"].first {
+                self.path.contains("{\($0)}")
+            }
         }
 
         /// Returns the path with these values; other parameters have a value that fits.
@@ -78,8 +80,18 @@ import Testing
             "\(path)/schedules",
             ["name": "daily", "schedule": rule, "notification": plan]
         )
+        let published = try await api.post("\(path)/publications", ["name": "The Example"])
+        let publication = published.json["id"].stringValue ?? ""
+        let issue = try await api.post(
+            "/v1/publications/\(publication)/issues",
+            ["productId": "com.example.issue", "title": "An issue", "date": "2026-11-20"]
+        )
+        let hash = JSONValue.string(String(repeating: "a", count: 64))
+        let upload = try await api.post("\(path)/uploads", ["size": 10, "sha256": hash])
         let hooked = try await api.post("\(path)/webhooks", ["url": "https://hooks.example.com/push"])
-        for response in [sent, scheduled, hooked] { #expect([201, 202].contains(response.status)) }
+        for response in [sent, scheduled, hooked, published, issue, upload] {
+            #expect([201, 202].contains(response.status))
+        }
         var deliveries: [JSONValue] = []
         let id = sent.json["id"].stringValue ?? ""
         while deliveries.isEmpty {
@@ -88,6 +100,8 @@ import Testing
         return [
             "app": app, "notification": id, "schedule": scheduled.json["id"].stringValue ?? "",
             "webhook": hooked.json["id"].stringValue ?? "", "apnsId": deliveries.first?["apnsId"].stringValue ?? "",
+            "publication": publication, "issue": issue.json["id"].stringValue ?? "",
+            "upload": upload.json["id"].stringValue ?? "",
         ]
     }
 
@@ -98,6 +112,7 @@ import Testing
             let missing = [
                 "app": "com.example.Missing", "notification": UUID().uuidString, "schedule": UUID().uuidString,
                 "webhook": UUID().uuidString, "apnsId": "6f1c0a2b-9d3e-8abc-8000-00000000002a",
+                "publication": UUID().uuidString, "issue": UUID().uuidString, "upload": UUID().uuidString,
             ]
             for operation in fixture.operations {
                 guard let subject = operation.subject else { continue }
@@ -171,7 +186,9 @@ import Testing
                 guard operation.subject != nil, operation.method != "DELETE" else { continue }
                 let response = try await fixture.api.call(operation.method, operation.path(fixture.own), nil)
                 #expect(![401, 403, 405].contains(response.status), "\(operation)")
-                let subjects = ["no_such_notification", "no_such_schedule", "no_such_webhook", "no_such_app"]
+                let subjects = [
+                    "no_such_notification", "no_such_schedule", "no_such_webhook", "no_such_app", "no_such_publication",
+                ]
                 #expect(response.code.map(subjects.contains) != true, "\(operation)")
             }
         }

@@ -1,0 +1,213 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import Synchronization
+
+/// `/v1/apps/{app}/catalogue`, `entitlements` and `issues/{productId}:download`: what an app asks for with its public key.
+struct CatalogueController: Controller {
+    /// The most products of one request.
+    private static let maximumProducts = 100
+    private static let proof: Set<String> = ["transactions", "account", "authToken"]
+
+    let store: any ProviderStore
+    let entitlements: IssueEntitlements
+    let addresses: FileAddresses
+    private let pages = CataloguePages()
+
+    init(store: any ProviderStore, entitlements: IssueEntitlements, addresses: FileAddresses) {
+        (self.store, self.entitlements, self.addresses) = (store, entitlements, addresses)
+    }
+
+    var operations: [ProviderOperation] {
+        let app = "/v1/apps/{app}"
+        let proof: [(key: String, value: Schema)] = [
+            (
+                "transactions",
+                .array(
+                    of: .string(length: 1...EntitlementProof.maximumTransaction),
+                    count: 0...EntitlementProof.maximumTransactions
+                ).described("The signed transactions of the app store.")
+            ), ("account", Schema.text.described("The publisher's account.")),
+            ("authToken", Schema.string(length: 1...4096).described("The token of the publisher's server.")),
+        ]
+        let products = Schema.array(of: .productID, count: 1...Self.maximumProducts)
+        let asked = Schema.object(required: [("productIds", products)], optional: proof)
+        let download = Schema.object(
+            required: [("screenSize", Schema.string(length: 3...11, pattern: "^[0-9]+x[0-9]+$"))],
+            optional: proof
+        )
+        let account = ParameterDescription.query("account", "With the publications of this account.", .text)
+        let page = ResponseDescription(
+            status: 200,
+            "A page of the catalogue.",
+            .page("issues", of: CatalogueEntry.schema),
+            headers: ["etag": "The version; with it in if-none-match the response is 304 until something changes."]
+        )
+        let unchanged = ResponseDescription(status: 304, "It is the version of if-none-match.")
+        let match = ParameterDescription.header("if-none-match", "The version that the app has.")
+        let operations: [ProviderOperation] = [
+            .init(.get, "\(app)/catalogue", id: "catalogue", "The published issues, the newest first.", self.catalogue)
+                .parameters(account, match, .cursor, .limit()).responses(page, unchanged),
+            .init(.post, "\(app)/entitlements", .readOnly, id: "entitlements", self.entitle)
+                .summary("Decides which issues somebody may download.").body(asked)
+                .responses(.ok(.list("entitlements", of: EntitlementResponse.schema))),
+            .init(.post, "\(app)/issues/{productId}:download", .readOnly, id: "downloadIssue", self.download)
+                .summary("The signed address of an issue's file for a screen.").body(download)
+                .responses(.ok(DownloadResponse.schema)).errors(.conflict, .unavailable),
+        ]
+        return operations.map { $0.tag(.publishing).scope(.registerSelf) }
+    }
+
+    /// Responds with a page of the catalogue, or with 304 after a single look-up.
+    private func catalogue(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let (after, limit, account) = (try request.issueCursor(), try request.limit(), request.query["account"])
+        let version = try await self.store.catalogueVersion(app: app.id)
+        let tag = "\"\(version)-\(self.addresses.coverEpoch)\""
+        let headers: HTTPFields = [.eTag: tag, .cacheControl: "private, no-cache"]
+        if EntityTag.matches(request.http.headers[.ifNoneMatch], tag) {
+            return Response(status: .notModified, headers: headers)
+        }
+        let key = CataloguePages.Key(app: app.id, tag: tag, account: account, after: after, limit: limit)
+        if let page = self.pages[key] { return .content(page, "application/json", .ok, headers) }
+        let issues = try await self.store.catalogue(app: app.id, account: account, after: after, limit: limit)
+        let names = Dictionary(try await self.store.publications(app: app.id).map { ($0.id, $0.name) }) { $1 }
+        var entries: [CatalogueEntry] = []
+        for issue in issues {
+            var entry = CatalogueEntry(issue: issue, publicationName: names[issue.publication] ?? "")
+            if let cover = issue.cover {
+                entry.coverAddress = try await self.addresses.cover(cover.hash, issue: issue.id).text
+            }
+            entries.append(entry)
+        }
+        var members: [String: JSONValue] = ["issues": entries.json]
+        if issues.count == limit { members["next"] = issues.last.map { .string(Cursor($0.cursor).text) } }
+        let page = ByteBuffer(bytes: try JSONValue.object(members).text)
+        self.pages[key] = page
+        return .content(page, "application/json", .ok, headers)
+    }
+
+    private func entitle(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.proof.union(["productIds"]))
+        guard let products = try fields.strings("productIds", count: Self.maximumProducts, maximum: 256),
+            !products.isEmpty
+        else { throw fields.error("productIds", "missing_field", "name at least one product") }
+        let proof = try Self.proof(fields)
+        var issues: [String: IssueRecord] = [:]
+        for product in Set(products) { issues[product] = try await self.store.issue(app: app.id, productID: product) }
+        let published = issues.values.filter { $0.state == .published }
+        let decisions = await self.entitlements.decide(published, app: app, proof: proof)
+        let known = Dictionary(zip(published.map(\.productID), decisions)) { $1 }
+        return try .page(
+            "entitlements",
+            products.map { product in
+                EntitlementResponse(product, known[product] ?? Self.missing(issues[product]).decision)
+            }
+        )
+    }
+
+    private func download(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.proof.union(["screenSize"]))
+        let form = "use a size in pixels such as 2048x1536"
+        guard
+            let screen = try fields.value("screenSize", maximum: 11, orElse: "invalid_value", form, { ScreenSize($0) })
+        else { throw fields.error("screenSize", "missing_field", form) }
+        let proof = try Self.proof(fields)
+        let issue = try await self.store.issue(app: app.id, productID: request.path("productId"))
+        guard let issue, issue.state == .published else { throw Self.missing(issue) }
+        let decision = await self.entitlements.decide([issue], app: app, proof: proof).first
+        let grounds: EntitlementGrounds
+        switch decision {
+        case .entitled(let by, _): grounds = by
+        case .refused(let reason, let message):
+            throw RequestError(.forbidden, code: reason, message: message, path: "productId")
+        case .unavailable(let message, let delay):
+            let error = RequestError(.unavailable, code: EntitlementResponse.unavailable, message: message)
+            throw RetryLaterError(error, after: delay)
+        case nil: throw RequestError.internalFailure
+        }
+        guard let rendition = issue.rendition(for: screen) else {
+            let sizes = issue.renditions.map(\.screenSize.description).joined(separator: ", ")
+            let message = "none is for a screen of \(screen): there is \(sizes.isEmpty ? "no rendition" : sizes)"
+            throw RequestError.conflict("no_rendition", message, at: "screenSize")
+        }
+        let address = try await self.addresses.download(rendition.file.hash, issue: issue.id)
+        return try .json(
+            DownloadResponse(
+                issue: issue,
+                rendition: rendition,
+                isExact: rendition.screenSize == screen,
+                grounds: grounds,
+                address: address
+            )
+        )
+    }
+
+    private static func proof(_ fields: JSONFields) throws(RequestError) -> EntitlementProof {
+        var proof = EntitlementProof()
+        let (count, maximum) = (EntitlementProof.maximumTransactions, EntitlementProof.maximumTransaction)
+        proof.transactions = try fields.strings("transactions", count: count, maximum: maximum) ?? []
+        proof.account = try fields.string("account", maximum: 256)
+        proof.authToken = try fields.string("authToken", maximum: 4096)
+        return proof
+    }
+
+    /// Returns the error for an issue that is not published. It does not tell a draft from nothing.
+    private static func missing(_ issue: IssueRecord?) -> RequestError {
+        guard issue?.state == .withdrawn else { return .noSuch("issue", by: "product id", at: "productId") }
+        let message = "the publisher has withdrawn this issue"
+        return RequestError(.notFound, code: "issue_withdrawn", message: message, path: "productId")
+    }
+}
+
+extension RequestError {
+    /// The refusal of an issue that nobody can have.
+    fileprivate var decision: EntitlementDecision { .refused(reason: self.code, message: self.message) }
+}
+
+/// The pages of catalogues that were asked for lately, as they are sent.
+private final class CataloguePages: Sendable {
+    struct Key: Hashable {
+        var app: Int64
+        var tag: String
+        var account: String?
+        var after: IssueCursor?
+        var limit: Int
+    }
+
+    /// The most pages, and the most bytes of one: 16 MiB together.
+    private static let (maximum, maximumBytes) = (64, 256 * 1024)
+
+    private let pages = Mutex<[Key: ByteBuffer]>([:])
+
+    subscript(key: Key) -> ByteBuffer? {
+        get { self.pages.withLock { $0[key] } }
+        set {
+            guard let newValue, newValue.readableBytes <= Self.maximumBytes else { return }
+            self.pages.withLock { pages in
+                if pages.count >= Self.maximum { pages = [:] }
+                pages[key] = newValue
+            }
+        }
+    }
+}
+
+/// Entity tags in conditional requests (RFC 9110 section 13.1).
+enum EntityTag {
+    /// Returns `true` if a field such as `if-none-match` names a tag, weakly compared, or any.
+    static func matches(_ field: String?, _ tag: String) -> Bool {
+        guard let field else { return false }
+        return field.split(separator: ",").contains { entry in
+            let text = entry.filter { $0 != " " && $0 != "\t" }
+            return text == "*" || text == tag || text == "W/\(tag)"
+        }
+    }
+}

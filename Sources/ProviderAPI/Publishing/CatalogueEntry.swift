@@ -1,0 +1,127 @@
+import Foundation
+import PushHTTP
+import PushProvider
+import PushStore
+import PushTypes
+
+/// An issue as apps see it.
+struct CatalogueEntry: ResponseObject {
+    let issue: IssueRecord
+    let publicationName: String
+    /// The signed address of the cover; `nil` without a cover.
+    var coverAddress: String?
+
+    private var date: String { self.issue.date.description }
+    private var cover: Cover? {
+        guard let file = self.issue.cover, let address = self.coverAddress else { return nil }
+        return Cover(file: file, address: address)
+    }
+    private var renditions: [Size] { self.issue.renditions.map { Size(rendition: $0) } }
+
+    static let schemaName: String? = "CatalogueEntry"
+    static let members: [ResponseMember<Self>] = [
+        .required("productId", \.issue.productID),
+        .required("publication", \.issue.publication),
+        .required("publicationName", \.publicationName),
+        .required("title", \.issue.title),
+        .optional("number", \.issue.number, "The number that readers see."),
+        .required("date", \.date, as: .date),
+        .required("access", \.issue.access),
+        .optional("publishedAtMs", \.issue.publishedAt),
+        .optional("cover", \.cover),
+        .required("renditions", \.renditions, "The sizes, the smallest first."),
+    ]
+
+    /// The cover of an issue.
+    private struct Cover: ResponseObject {
+        let file: FileRecord
+        let address: String
+
+        private var hash: String { self.file.hash.hex }
+
+        static let members: [ResponseMember<Self>] = [
+            .required("url", \.address, "Relative to the address of the provider."),
+            .required("size", \.file.size), .required("sha256", \.hash, as: .contentHash),
+            .required("contentType", \.file.contentType),
+        ]
+    }
+
+    /// A rendition, without its address.
+    private struct Size: ResponseObject {
+        let rendition: RenditionRecord
+
+        private var size: String { self.rendition.screenSize.description }
+        private var hash: String { self.rendition.file.hash.hex }
+
+        static let members: [ResponseMember<Self>] = [
+            .required("screenSize", \.size), .required("size", \.rendition.file.size),
+            .required("sha256", \.hash, as: .contentHash),
+        ]
+    }
+}
+
+extension EntitlementGrounds: JSONRepresentable {}
+
+/// The entitlement to one product.
+struct EntitlementResponse: ResponseObject {
+    /// The code where it cannot be found out.
+    static let unavailable = "entitlement_unavailable"
+
+    let productID: String
+    let isEntitled: Bool
+    private var grounds: EntitlementGrounds?
+    private var until: Timestamp?
+    private var reason: String?
+    private var message: String?
+    private var retryAfter: Int?
+
+    init(_ productID: String, _ decision: EntitlementDecision) {
+        self.productID = productID
+        switch decision {
+        case .entitled(let grounds, let until): (self.isEntitled, self.grounds, self.until) = (true, grounds, until)
+        case .refused(let reason, let message):
+            (self.isEntitled, self.reason, self.message) = (false, reason, message)
+        case .unavailable(let message, let delay):
+            (self.isEntitled, self.reason, self.message) = (false, Self.unavailable, message)
+            self.retryAfter = max(1, Int(delay.components.seconds))
+        }
+    }
+
+    static let schemaName: String? = "Entitlement"
+    static let members: [ResponseMember<Self>] = [
+        .required("productId", \.productID),
+        .required("entitled", \.isEntitled),
+        .optional("by", \.grounds),
+        .optional("untilMs", \.until, "The end of the entitlement; absent without one."),
+        .optional("reason", \.reason, "The code of a refusal, or \(Self.unavailable)."),
+        .optional("message", \.message),
+        .optional("retryAfterSeconds", \.retryAfter, "Where asking again later may help."),
+    ]
+}
+
+/// The signed address of a rendition.
+struct DownloadResponse: ResponseObject {
+    let issue: IssueRecord
+    let rendition: RenditionRecord
+    /// `false` for the nearest that is not larger.
+    let isExact: Bool
+    let grounds: EntitlementGrounds
+    let address: FileAddresses.Address
+
+    private var match: String { self.isExact ? "exact" : "smaller" }
+    private var size: String { self.rendition.screenSize.description }
+    private var hash: String { self.rendition.file.hash.hex }
+
+    static let schemaName: String? = "Download"
+    static let members: [ResponseMember<Self>] = [
+        .required("productId", \.issue.productID),
+        .required("url", \.address.text, "Relative to the address of the provider."),
+        .required("size", \.rendition.file.size, "In bytes."),
+        .required("sha256", \.hash, as: .contentHash),
+        .required("contentType", \.rendition.file.contentType),
+        .required("screenSize", \.size, "That of the rendition."),
+        .required("match", \.match, as: .choice(["exact", "smaller"])),
+        .required("entitledBy", \.grounds),
+        .required("expiresAtMs", \.address.expiresAt, "The time until which a download may begin."),
+    ]
+}

@@ -1,0 +1,154 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/files/{file}`: the content of files at their signed addresses.
+struct FilesController: Controller {
+    let store: any ProviderStore
+    let folder: FileFolder
+    let addresses: FileAddresses
+    let downloads: DownloadMonitor
+    let logger: Logger
+
+    var operations: [ProviderOperation] {
+        let address: [ParameterDescription] = [
+            .query("issue", "A part of the address.", .uuid), .query("expires", "A part of the address.", .integer()),
+            .query("signature", "A part of the address.", .string(length: 43...43)),
+        ]
+        let conditions: [ParameterDescription] = [
+            .header("range", "One range of bytes."), .header("if-range", "The tag for which the range holds."),
+            .header("if-none-match", "The tags that the app has."),
+        ]
+        let fields = ["etag": "The SHA-256 in quotation marks.", "accept-ranges": "bytes."]
+        let whole = ResponseDescription(status: 200, "The file.", .string(), contentTypes: ["*/*"], headers: fields)
+        let part = ResponseDescription(status: 206, "A part of it.", .string(), contentTypes: ["*/*"], headers: fields)
+        let other = [
+            ResponseDescription(status: 304, "The tag is in if-none-match."),
+            ResponseDescription(status: 416, "The range has no byte of the file."),
+        ]
+        let path = "/v1/files/{file}"
+        let head = ResponseDescription(status: 200, "See the fields.", headers: fields)
+        let operations: [ProviderOperation] = [
+            .init(.get, path, id: "file", "The content of a file, at its signed address.", self.respond)
+                .parameters(address + conditions).responses(whole, part, other[0], other[1]),
+            .init(.head, path, id: "fileHead", "The fields of that response.", self.respond)
+                .parameters(address + conditions).responses(head),
+        ]
+        return operations.map { $0.tag(.publishing).errors(.forbidden, .unavailable) }
+    }
+
+    private func respond(_ request: OperationRequest) async throws -> Response {
+        let download = try await self.file(request)
+        // The address was signed for somebody with a key, and the body has limits of its own.
+        UnauthenticatedConnections.markAuthenticated(request.context.channel)
+        let (file, fields) = (download.file, request.http.headers)
+        let tag = "\"\(file.hash.hex)\""
+        var headers = Self.headers(of: file, tag: tag)
+        if EntityTag.matches(fields[.ifNoneMatch], tag) { return Response(status: .notModified, headers: headers) }
+        if let wanted = fields[.ifMatch], !EntityTag.matches(wanted, tag) {
+            return Response(status: .preconditionFailed, headers: headers)
+        }
+        // A range is defined for GET only (RFC 9110 section 14.2).
+        let isRanged = request.http.method == .get && fields[.ifRange].map { $0 == tag } ?? true
+        let part: Range<Int>
+        var status = HTTPResponse.Status.ok
+        switch ByteRange(isRanged ? fields[.range] : nil, size: file.size) {
+        case .whole: part = 0..<file.size
+        case .part(let range):
+            (part, status) = (range, .partialContent)
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
+        case .unsatisfiable:
+            headers[.contentRange] = "bytes */\(file.size)"
+            return Response(status: .rangeNotSatisfiable, headers: headers)
+        }
+        headers[.contentLength] = "\(part.count)"
+        guard request.http.method == .get else { return Response(status: status, headers: headers) }
+        return Response(
+            status: status,
+            headers: headers,
+            body: try await self.body(download, part, request.context.channel)
+        )
+    }
+
+    /// Returns the file at the address of a request.
+    private func file(_ request: OperationRequest) async throws -> DownloadableFile {
+        let issue = request.query["issue"].flatMap { UUID(uuidString: $0) }
+        let expires = request.query["expires"].flatMap { Int64($0) }
+        guard let hash = ContentHash(hex: request.path("file")), let issue, let expires,
+            let signature = request.query["signature"]
+        else { throw Self.invalid }
+        switch try await self.addresses.check(hash, issue: issue, expires: expires, signature: signature) {
+        case .valid: break
+        case .invalid: throw Self.invalid
+        case .expired:
+            let message = "the address has expired: ask for another one"
+            throw RequestError(.forbidden, code: "address_expired", message: message, path: "expires")
+        }
+        guard let download = try await self.store.downloadable(hash, issue: issue) else {
+            let message = "the issue was withdrawn, or has another file now: ask for its address again"
+            throw RequestError(.notFound, code: "no_such_file", message: message, path: "file")
+        }
+        return download
+    }
+
+    private static let invalid = RequestError(
+        .forbidden,
+        code: "invalid_signature",
+        message: "this is no address of a file: use one as the provider returned it",
+        path: "signature"
+    )
+
+    /// The fields of every response with a file. What publishers upload is shown by no browser as a page of this server.
+    private static func headers(of file: FileRecord, tag: String) -> HTTPFields {
+        [
+            .eTag: tag, .acceptRanges: "bytes", .contentType: file.contentType, .cacheControl: "private, no-transform",
+            .contentDisposition: "attachment", .xContentTypeOptions: "nosniff",
+            .contentSecurityPolicy: "sandbox; default-src 'none'",
+        ]
+    }
+
+    /// Returns the body that sends a part of a file piece by piece, each when the connection has taken the one before.
+    private func body(
+        _ download: DownloadableFile,
+        _ part: Range<Int>,
+        _ channel: any Channel
+    ) async throws -> ResponseBody {
+        guard let open = self.downloads.begin(app: download.app) else {
+            let message = "too many downloads are open: try again"
+            throw RetryLaterError(
+                RequestError(.unavailable, code: "too_many_downloads", message: message),
+                after: .seconds(9)
+            )
+        }
+        let reader: FileReader
+        do {
+            reader = try await FileReader(
+                path: self.folder.path(of: download.file.hash),
+                size: download.file.size,
+                part: part
+            )
+        } catch {
+            self.logger.error("file cannot be read", metadata: ["file": "\(download.file.hash)", "error": "\(error)"])
+            throw RequestError.internalFailure
+        }
+        return ResponseBody(contentLength: part.count) { writer in
+            var reader = reader
+            while !reader.rest.isEmpty {
+                let length = try await open.nextPiece(left: reader.rest.count) { channel.isActive }
+                let piece = try await reader.next(length)
+                let count = piece.readableBytes
+                try await writer.write(piece)
+                open.sent(count)
+            }
+            try await writer.finish(nil)
+            open.end()
+        }
+    }
+}

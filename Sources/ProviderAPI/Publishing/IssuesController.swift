@@ -1,0 +1,163 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/publications/{publication}/issues` and `/v1/issues`: the issues of publications, and their files.
+struct IssuesController: Controller {
+    let store: any ProviderStore
+    let time: any TimeSource
+
+    private static let members: Set<String> = ["productId", "title", "number", "date", "access"]
+    private static let title = Schema.string(length: 1...1000)
+    private static let number = Schema.string(length: 1...100)
+    private static let access = Schema.choice(of: IssueAccess.self)
+
+    var operations: [ProviderOperation] {
+        let (all, one) = ("/v1/publications/{publication}/issues", "/v1/issues/{issue}")
+        let add = Schema.object(
+            required: ["productId": .productID, "title": Self.title, "date": .date],
+            optional: ["number": Self.number, "access": Self.access.described("Default free.")]
+        ).example(.texts(["productId": "com.example.issue7", "title": "Issue 7", "date": "2026-11-20"]))
+        let change = Schema.object(optional: [
+            "productId": .productID, "title": Self.title, "number": Self.number.orNull, "date": .date,
+            "access": Self.access,
+        ])
+        let state = ParameterDescription.query("state", "In this state.", .choice(of: IssueState.self))
+        let shown = ResponseDescription.ok(IssueResponse.schema)
+        let operations: [ProviderOperation] = [
+            .init(.get, all, id: "listIssues", "The publication's issues, the newest first.", self.list)
+                .scope(.read).parameters(state, .cursor, .limit())
+                .responses(.ok(.page("issues", of: IssueResponse.schema))),
+            .init(.post, all, .audited, id: "addIssue", "Adds a draft.", self.add)
+                .scope(.send).body(add).responses(.created(IssueResponse.schema)).errors(.conflict),
+            .init(.get, one, id: "showIssue", "One issue.", self.show).scope(.read).responses(shown),
+            .init(.patch, one, .audited, id: "changeIssue", "Changes an issue.", self.change)
+                .scope(.send).body(change).responses(shown).errors(.conflict),
+            .init(.delete, one, .audited, id: "deleteIssue", "Removes an issue that is not published.", self.delete)
+                .scope(.send).responses(.noContent).errors(.conflict),
+            .init(.post, "\(one):publish", .audited, id: "publishIssue") { try await self.set(.published, $0) }
+                .summary("Puts an issue into the catalogue.").scope(.send).responses(shown),
+            .init(.post, "\(one):withdraw", .audited, id: "withdrawIssue") { try await self.set(.withdrawn, $0) }
+                .summary("Takes an issue from the catalogue; it cannot be downloaded any more.")
+                .scope(.send).responses(shown).errors(.conflict),
+        ]
+        return (operations + self.files(of: one)).map { $0.tag(.publishing) }
+    }
+
+    /// The operations on the files of an issue.
+    private func files(of issue: String) -> [ProviderOperation] {
+        let (rendition, cover) = ("\(issue)/renditions/{screenSize}", "\(issue)/cover")
+        let file = Schema.object(required: ["file": .contentHash.described("The SHA-256 of one of the app's files.")])
+        let shown = ResponseDescription.ok(IssueResponse.schema)
+        return [
+            .init(.put, rendition, .audited, id: "setRendition") { try await self.setRendition($0, isSet: true) }
+                .summary("Sets the file of an issue for a screen size.")
+                .scope(.send).body(file).responses(shown).errors(.conflict),
+            .init(.delete, rendition, .audited, id: "deleteRendition") { try await self.setRendition($0, isSet: false) }
+                .summary("Removes the file of an issue for a screen size.").scope(.send).responses(shown),
+            .init(.put, cover, .audited, id: "setCover") { try await self.setCover($0, isSet: true) }
+                .summary("Sets the cover of an issue.")
+                .scope(.send).body(file).responses(shown).errors(.conflict),
+            .init(.delete, cover, .audited, id: "deleteCover") { try await self.setCover($0, isSet: false) }
+                .summary("Removes the cover of an issue.").scope(.send).responses(shown),
+        ]
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let publication = try await request.object("publication") { try await self.store.publication($0) }
+        let limit = try request.limit()
+        let issues = try await self.store.issues(
+            publication: publication.id,
+            state: try request.choice("state", IssueState.self),
+            after: try request.issueCursor(),
+            limit: limit
+        )
+        let next = issues.count == limit ? issues.last.map { Cursor($0.cursor).text } : nil
+        return try .page("issues", issues.map(IssueResponse.init), next: next)
+    }
+
+    /// Adds a draft, which has no files yet.
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let publication = try await request.object("publication") { try await self.store.publication($0) }
+        let fields = try await request.fields(Self.members)
+        let changes = try Self.changes(fields)
+        guard let productID = changes.productID else { throw Self.missing("productId") }
+        guard let date = changes.date else { throw Self.missing("date") }
+        var issue = IssueRecord(
+            id: UUID(),
+            app: publication.app,
+            publication: publication.id,
+            productID: productID,
+            title: try fields.requiredString("title", maximum: 1000),
+            date: date,
+            access: changes.access ?? .free,
+            createdAt: self.time.now
+        )
+        issue.number = changes.number?.value
+        let result = try await self.store.addIssue(issue)
+        if case .missing = result { throw RequestError.noSuch("publication") }
+        request.made(issue.id)
+        return try Self.response(result, status: .created)
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        try .json(IssueResponse(issue: try await request.object("issue") { try await self.store.issue($0) }))
+    }
+
+    /// Changes the members that the body names. `null` removes a value.
+    private func change(_ request: OperationRequest) async throws -> Response {
+        let changes = try Self.changes(try await request.fields(Self.members))
+        return try await self.change(request, changes)
+    }
+
+    private func set(_ state: IssueState, _ request: OperationRequest) async throws -> Response {
+        var changes = IssueChanges()
+        changes.state = state
+        return try await self.change(request, changes)
+    }
+
+    private func change(_ request: OperationRequest, _ changes: IssueChanges) async throws -> Response {
+        try Self.response(
+            try await request.object("issue") { try await self.store.changeIssue($0, changes, now: self.time.now) }
+        )
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        switch try await request.object("issue", { try await self.store.deleteIssue($0, now: self.time.recorded) }) {
+        case .deleted: return .noContent
+        case .missing: throw RequestError.noSuch("issue")
+        case .isPublished: throw RequestError.conflict("is_published", "withdraw the issue before you remove it")
+        }
+    }
+
+    private func setRendition(_ request: OperationRequest, isSet: Bool) async throws -> Response {
+        guard let size = ScreenSize(request.path("screenSize")) else {
+            throw RequestError.invalid("screenSize", "use a size in pixels such as 2048x1536")
+        }
+        let file = isSet ? try await self.file(request) : nil
+        return try Self.response(
+            try await request.object("issue") {
+                try await self.store.setRendition(size, of: $0, to: file, now: self.time.recorded)
+            }
+        )
+    }
+
+    private func setCover(_ request: OperationRequest, isSet: Bool) async throws -> Response {
+        let file = isSet ? try await self.file(request) : nil
+        return try Self.response(
+            try await request.object("issue") {
+                try await self.store.setCover(of: $0, to: file, now: self.time.recorded)
+            }
+        )
+    }
+
+    /// Returns the hash of the file that the body names.
+    private func file(_ request: OperationRequest) async throws -> ContentHash {
+        let fields = try await request.fields(["file"])
+        guard let hash = try fields.contentHash("file") else { throw Self.missing("file") }
+        return hash
+    }
+}

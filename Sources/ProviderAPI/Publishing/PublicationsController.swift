@@ -1,0 +1,157 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/publications` and `/v1/publications`: the publications of apps.
+struct PublicationsController: Controller {
+    let store: any ProviderStore
+    let time: any TimeSource
+
+    private static let members: Set<String> = ["name", "account", "waves"]
+
+    var operations: [ProviderOperation] {
+        let (all, one) = ("/v1/apps/{app}/publications", "/v1/publications/{publication}")
+        let (name, shown) = (Schema.text, ResponseDescription.ok(PublicationResponse.schema))
+        let options: KeyValuePairs<String, Schema> = [
+            "account": Schema.text.orNull, "waves": NotifyWavesSetting.schema,
+        ]
+        let add = Schema.object(required: ["name": name], optional: options).example(.texts(["name": "The Example"]))
+        let change = Schema.object(
+            optional: ["name": name, "account": Schema.text.orNull, "waves": NotifyWavesSetting.schema]
+        )
+        let operations: [ProviderOperation] = [
+            .init(.get, all, id: "listPublications", "The app's publications.", self.list)
+                .scope(.read).responses(.ok(.list("publications", of: PublicationResponse.schema))),
+            .init(.post, all, .audited, id: "addPublication", "Adds a publication.", self.add)
+                .scope(.admin).body(add).responses(.created(PublicationResponse.schema)).errors(.conflict),
+            .init(.get, one, id: "showPublication", "One publication.", self.show).scope(.read).responses(shown),
+            .init(.patch, one, .audited, id: "changePublication", "Changes a publication.", self.change)
+                .scope(.admin).body(change).responses(shown),
+            .init(.delete, one, .audited, id: "deletePublication", "Removes a publication without issues.", self.delete)
+                .scope(.admin).responses(.noContent).errors(.conflict),
+        ]
+        return operations.map { $0.tag(.publishing) }
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let publications = try await self.store.publications(app: app.id)
+        return try .page("publications", publications.map { PublicationResponse(publication: $0, app: app.bundleID) })
+    }
+
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.members)
+        var publication = PublicationRecord(
+            id: UUID(),
+            app: app.id,
+            name: try fields.requiredString("name", maximum: 256),
+            createdAt: self.time.now
+        )
+        try Self.changes(fields).apply(to: &publication)
+        guard try await self.store.addPublication(publication) else {
+            let message = "an app has at most \(PublicationRecord.maximumOfApp) publications"
+            throw RequestError.conflict("too_many_publications", message)
+        }
+        request.made(publication.id)
+        return try .json(PublicationResponse(publication: publication, app: app.bundleID), status: .created)
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        try await self.response(try await request.object("publication") { try await self.store.publication($0) })
+    }
+
+    /// Changes the members that the body names. `null` removes a value.
+    private func change(_ request: OperationRequest) async throws -> Response {
+        let changes = try Self.changes(try await request.fields(Self.members))
+        let publication = try await request.object("publication") {
+            try await self.store.changePublication($0, changes)
+        }
+        return try await self.response(publication)
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        switch try await request.object("publication", { try await self.store.deletePublication($0) }) {
+        case .deleted: return .noContent
+        case .missing: throw RequestError.noSuch("publication")
+        case .hasIssues: throw RequestError.conflict("has_issues", "remove its issues first")
+        }
+    }
+
+    private static func changes(_ fields: JSONFields) throws -> PublicationChanges {
+        var changes = PublicationChanges()
+        changes.name = try fields.string("name", maximum: 256)
+        let account = try fields.string("account", maximum: 256)
+        changes.account = fields.nulls.contains("account") ? .clear : account.map(Update.set)
+        try NotifyWavesSetting.read(fields, into: &changes)
+        return changes
+    }
+
+    private func response(_ publication: PublicationRecord) async throws -> Response {
+        let app = try await self.store.app(id: publication.app)
+        return try .json(PublicationResponse(publication: publication, app: app?.bundleID))
+    }
+}
+
+/// A publication in a response.
+struct PublicationResponse: ResponseObject {
+    let publication: PublicationRecord
+    /// The bundle id of the app; `nil` if the app was removed.
+    let app: Topic?
+
+    private var waves: JSONValue { NotifyWavesSetting.json(self.publication.waves) }
+
+    static let schemaName: String? = "Publication"
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.publication.id),
+        .optional("app", \.app),
+        .required("name", \.publication.name),
+        .optional("account", \.publication.account, "The publisher's account whose devices see its issues."),
+        .required("waves", \.waves, as: NotifyWavesSetting.schema, "The waves of Notify."),
+        .required("createdAtMs", \.publication.createdAt),
+    ]
+}
+
+/// The member `waves` of a publication.
+enum NotifyWavesSetting {
+    private static let members: Set<String> = ["size", "intervalSeconds", "steering"]
+    private static let limits: Set<String> = ["maximumBandwidth", "maximumDownloads"]
+
+    static let schema = Schema.object(optional: [
+        "size": .integer(1...PaceSettings.maximumWave),
+        "intervalSeconds": .integer(1...PaceSettings.maximumInterval),
+        "steering": .steering,
+    ]).named("NotifyWaves")
+
+    /// Reads the changes of the waves.
+    static func read(_ fields: JSONFields, into changes: inout PublicationChanges) throws(RequestError) {
+        guard let waves = try fields.fields("waves", known: Self.members) else { return }
+        changes.waveSize = try waves.integer("size", in: 1...PaceSettings.maximumWave).map(Int.init)
+        changes.waveInterval = try waves.integer("intervalSeconds", in: 1...PaceSettings.maximumInterval).map(Int.init)
+        guard let steering = try waves.fields("steering", known: Self.limits) else { return }
+        changes.maximumBandwidth = try Self.limit("maximumBandwidth", PaceSettings.maximumBandwidth, in: steering)
+        changes.maximumDownloads = try Self.limit("maximumDownloads", PaceSettings.maximumDownloads, in: steering)
+    }
+
+    private static func limit(_ name: String, _ maximum: Int64, in fields: JSONFields) throws(RequestError) -> Update<
+        Int
+    >? {
+        if fields.nulls.contains(name) { return .clear }
+        return try fields.integer(name, in: 1...maximum).map { .set(Int($0)) }
+    }
+
+    static func json(_ waves: NotifyWaves) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "size": .integer(Int64(waves.size)), "intervalSeconds": .integer(Int64(waves.interval)),
+        ]
+        let limits = SteeringLimits(
+            maximumBandwidth: waves.maximumBandwidth,
+            maximumDownloads: waves.maximumDownloads
+        )
+        members["steering"] = limits?.json
+        return .object(members)
+    }
+}

@@ -1,0 +1,47 @@
+import Logging
+import Metrics
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+
+/// The parts of a provider that publish: the folder of files, and what receives and sends them.
+struct PublishingParts: Sendable {
+    let cleaner: FileCleaner
+    let downloads: DownloadMonitor
+    let notifier: IssueNotifier
+    let controllers: [any Controller<APIScope>]
+
+    /// - Parameter entitlement: Decides who is entitled to the issues that are not free.
+    init(
+        store: any ProviderStore,
+        configuration: ProviderConfiguration,
+        acceptor: NotificationAcceptor,
+        waits: WaveWaits,
+        entitlement: any EntitlementDeciding = FreeIssuesOnly(),
+        metrics: any MetricsFactory,
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        let (settings, folder) = (configuration.publishing, FileFolder(path: configuration.filesPath))
+        self.cleaner = FileCleaner(store: store, folder: folder, settings: settings)
+        self.downloads = DownloadMonitor(settings: settings, factory: metrics, time: time)
+        let entitlements = IssueEntitlements(entitlement)
+        self.notifier = IssueNotifier(store: store, acceptor: acceptor, entitlements: entitlements, time: time)
+        let uploads = UploadService(store: store, folder: folder, settings: settings, time: time, logger: logger)
+        let addresses = FileAddresses(store: store, settings: settings, time: time)
+        self.controllers = [
+            PublicationsController(store: store, time: time), IssuesController(store: store, time: time),
+            UploadsController(store: store, uploads: uploads, maximumFile: settings.maximumFile, time: time),
+            CatalogueController(store: store, entitlements: entitlements, addresses: addresses),
+            NotifyController(store: store, notifier: self.notifier, waits: waits, time: time),
+            FilesController(
+                store: store,
+                folder: folder,
+                addresses: addresses,
+                downloads: self.downloads,
+                logger: logger
+            ),
+        ]
+    }
+}

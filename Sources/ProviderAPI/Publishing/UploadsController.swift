@@ -1,0 +1,232 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/uploads`, `/v1/uploads` and `/v1/apps/{app}/files`: files of any length, sent in as many requests as it
+/// takes.
+///
+/// It follows the draft "Resumable Uploads for HTTP" in its fields and methods; docs/publishing.md says exactly what is
+/// done.
+struct UploadsController: Controller {
+    /// The type of a body that is a part of a file, by the draft; a plain body of bytes is taken as well.
+    private static let partTypes = ["application/partial-upload", "application/octet-stream"]
+    /// The most bytes of a content type and of a name.
+    private static let (maximumType, maximumName) = (128, 256)
+
+    let store: any ProviderStore
+    let uploads: UploadService
+    let maximumFile: Int
+    let time: any TimeSource
+
+    var operations: [ProviderOperation] {
+        let (all, one) = ("/v1/apps/{app}/uploads", "/v1/uploads/{upload}")
+        let begin = Schema.object(
+            required: ["size": .integer(1...Int64(self.maximumFile)), "sha256": .contentHash],
+            optional: [
+                "contentType": Schema.string(length: 3...Self.maximumType)
+                    .described("Default application/octet-stream."),
+                "name": Schema.string(length: 1...Self.maximumName).described("Default the hash."),
+            ]
+        )
+        let offset = ParameterDescription.header(
+            "upload-offset",
+            "The position of the first byte.",
+            .integer(0...Int64.max)
+        )
+        let part = BodyDescription(
+            .string(),
+            maximum: self.maximumFile,
+            contentTypes: Self.partTypes,
+            stream: StreamedBody(minimumBytes: 16 * 1024)
+        )
+        let shown = ResponseDescription.ok(UploadResponse.schema)
+        let operations: [ProviderOperation] = [
+            .init(.post, all, .audited, id: "beginUpload", self.begin)
+                .summary("Begins the upload of a file; one that the app has already is complete at once.")
+                .scope(.send).body(begin).responses(.created(UploadResponse.schema))
+                .errors(.conflict, .unavailable),
+            .init(.get, one, id: "showUpload", "One upload.", self.show).scope(.read).responses(shown),
+            .init(.head, one, id: "uploadOffset", "The position of the next byte, as a field.", self.offset)
+                .scope(.send)
+                .responses(ResponseDescription(status: 204, "See the fields.", headers: UploadField.descriptions)),
+            .init(.patch, one, .unaudited, id: "continueUpload", "Adds bytes to an upload.", self.receive)
+                .scope(.send).parameters(offset).body(part).responses(shown)
+                .errors(.conflict, .unsupportedType, .unavailable),
+            .init(.delete, one, .audited, id: "deleteUpload", "Ends an upload; a complete file stays.", self.delete)
+                .scope(.send).responses(.noContent).errors(.conflict),
+            .init(.get, "/v1/apps/{app}/files", id: "listFiles", "The app's files.", self.files)
+                .scope(.read)
+                .parameters(.query("after", "The hash of the last file of the page before.", .contentHash), .limit())
+                .responses(.ok(.page("files", of: FileResponse.schema))),
+        ]
+        return operations.map { $0.tag(.publishing) }
+    }
+
+    private func begin(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(["size", "sha256", "contentType", "name"])
+        guard let size = try fields.integer("size", in: 1...Int64.max) else { throw IssuesController.missing("size") }
+        guard let hash = try fields.contentHash("sha256") else { throw IssuesController.missing("sha256") }
+        let type = try fields.value("contentType", maximum: Self.maximumType, orElse: "invalid_value", Self.typeForm) {
+            Self.isMediaType($0) ? $0 : nil
+        }
+        let upload = UploadRecord(
+            id: UUID(),
+            app: app.id,
+            size: Int(size),
+            hash: hash,
+            contentType: type ?? "application/octet-stream",
+            name: try fields.string("name", maximum: Self.maximumName) ?? hash.hex,
+            createdAt: self.time.recorded
+        )
+        request.made(upload.id)
+        return try await Self.named {
+            let begun = try await self.uploads.begin(upload)
+            var headers = UploadField.fields(of: begun)
+            headers[.location] = "/v1/uploads/\(begun.id.uuidString)"
+            return try .json(UploadResponse(upload: begun), status: .created, headers: headers)
+        }
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let upload = try await request.object("upload") { try await self.store.upload($0) }
+        return try .json(UploadResponse(upload: upload), headers: UploadField.fields(of: upload))
+    }
+
+    private func offset(_ request: OperationRequest) async throws -> Response {
+        let upload = try await request.object("upload") { try await self.store.upload($0) }
+        var headers = UploadField.fields(of: upload)
+        headers[.cacheControl] = "no-store"
+        return Response(status: .noContent, headers: headers)
+    }
+
+    /// Adds the bytes of the body, and completes the upload with the last byte of the file.
+    private func receive(_ request: OperationRequest) async throws -> Response {
+        let upload = try await request.object("upload") { try await self.store.upload($0) }
+        let headers = request.http.headers
+        guard let type = headers[.contentType], Self.partTypes.contains(where: { type.lowercased().hasPrefix($0) })
+        else { throw RequestError.unsupportedContentType(Self.partTypes.joined(separator: " or ")) }
+        guard let text = headers[UploadField.offset], let offset = Int(text), offset >= 0, text == "\(offset)" else {
+            throw RequestError.invalid("upload-offset", "send the position of the first byte, as HEAD returns it")
+        }
+        let body = UploadBody(
+            request.http.body,
+            maximum: max(0, upload.size - offset),
+            announced: headers[.contentLength].flatMap { Int($0) }
+        )
+        return try await Self.named {
+            let changed = try await self.uploads.receive(upload.id, at: offset, body)
+            return try .json(UploadResponse(upload: changed), headers: UploadField.fields(of: changed))
+        }
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let id = try await request.object("upload") { try await self.store.upload($0) }.id
+        return try await Self.named {
+            guard try await self.uploads.remove(id) else { throw RequestError.noSuch("upload") }
+            return .noContent
+        }
+    }
+
+    private func files(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let form = "use the member next of the page before, or leave it out to begin"
+        let after = try request.value("after", { ContentHash(hex: $0) }, orThrow: .invalid("after", form))
+        let limit = try request.limit()
+        let files = try await self.store.files(app: app.id, after: after, limit: limit)
+        let next = files.count == limit ? files.last?.hash.hex : nil
+        return try .page("files", files.map(FileResponse.init), next: next)
+    }
+
+    private static let typeForm = "use a media type such as application/zip"
+
+    /// Returns `true` for a type and a subtype without parameters.
+    private static func isMediaType(_ text: String) -> Bool {
+        text.wholeMatch(of: #/[A-Za-z0-9!#$&^_.+\-]+\/[A-Za-z0-9!#$&^_.+\-]+/#) != nil
+    }
+
+    /// Runs `body`, and turns a failure of an upload into its response.
+    private static func named(_ body: () async throws -> Response) async throws -> Response {
+        do {
+            return try await body()
+        } catch let failure as UploadFailure {
+            return failure.response
+        }
+    }
+}
+
+/// An upload in a response.
+struct UploadResponse: ResponseObject {
+    let upload: UploadRecord
+
+    private var hash: String { self.upload.hash.hex }
+    private var isComplete: Bool { self.upload.completedAt != nil }
+
+    static let schemaName: String? = "Upload"
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.upload.id),
+        .required("size", \.upload.size, "In bytes."),
+        .required("sha256", \.hash, as: .contentHash),
+        .required("contentType", \.upload.contentType),
+        .required("name", \.upload.name),
+        .required("offset", \.upload.received, "The position of the next byte: what is before it is on disk."),
+        .required("complete", \.isComplete, "true once all bytes are there and their SHA-256 is right."),
+        .required("createdAtMs", \.upload.createdAt),
+        .required("changedAtMs", \.upload.changedAt),
+    ]
+}
+
+/// The fields of requests and responses about uploads.
+enum UploadField {
+    // The names are constants of the draft.
+    static let offset = HTTPField.Name("upload-offset") ?? .range
+    private static let complete = HTTPField.Name("upload-complete") ?? .range
+    private static let length = HTTPField.Name("upload-length") ?? .range
+
+    static let descriptions = [
+        "upload-offset": "The position of the next byte.", "upload-complete": "?1 for a complete file, else ?0.",
+        "upload-length": "The size of the file.",
+    ]
+
+    static func fields(of upload: UploadRecord) -> HTTPFields {
+        [
+            self.offset: "\(upload.received)", self.length: "\(upload.size)",
+            self.complete: upload.completedAt == nil ? "?0" : "?1",
+        ]
+    }
+}
+
+extension UploadFailure {
+    /// The response to the request that failed.
+    var response: Response {
+        switch self {
+        case .missing: return .error(.noSuch("upload"))
+        case .busy:
+            let message = "another request sends bytes of this upload: wait until it has ended, then ask for the offset"
+            return .error(.conflict("upload_in_progress", message), headers: [.retryAfter: "1"])
+        case .wrongOffset(let present):
+            let message = "the next byte has the position \(present): continue from there"
+            return .error(
+                .conflict("wrong_offset", message, at: "upload-offset"),
+                headers: [UploadField.offset: "\(present)"]
+            )
+        case .wrongHash:
+            let message = "the bytes have another SHA-256 than the upload was begun with: send all of them again"
+            let error = RequestError(.invalid, code: "wrong_hash", message: message, path: "sha256")
+            return .error(error, headers: [UploadField.offset: "0"])
+        case .full(let reason):
+            let message = "the disk of the provider is full (\(reason)): what has arrived is kept"
+            let error = RequestError(.unavailable, code: "storage_full", message: message)
+            return .error(error, headers: [.retryAfter: "60"])
+        case .unwritable:
+            let message = "the provider cannot write the file; its log has the cause"
+            let error = RequestError(.unavailable, code: "storage_unavailable", message: message)
+            return .error(error, headers: [.retryAfter: "5"])
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import PushStore
+package import PushTypes
+
+/// Decides whether the next wave of a notification may begin, by the figures of its app's downloads.
+///
+/// A wave waits while a figure reaches its limit, and begins once all figures are below four fifths of theirs, so that it
+/// does not begin and end with every download. Without figures, as after a restart, it waits a minute and then begins: the
+/// time between the waves is the only brake then. A wave that has begun is not stopped. The time is passed in.
+struct WaveSteering: Sendable {
+    /// What to do with the next wave.
+    enum Decision: Hashable {
+        case begin
+        /// Ask again after ``interval``.
+        case wait(WaveWait)
+    }
+
+    /// The time between two decisions about a waiting wave.
+    static let interval: Duration = .seconds(2)
+    /// The longest time for which a wave waits for figures.
+    static let patience: Duration = .seconds(60)
+
+    private let limits: SteeringLimits
+    private var waitsSince: Timestamp?
+    /// The time since which there are no figures.
+    private var blindSince: Timestamp?
+
+    init(limits: SteeringLimits) { self.limits = limits }
+
+    /// Decides about the next wave.
+    /// - Parameter figures: The figures of the app's downloads; `nil` if they are not known.
+    mutating func decide(_ figures: DownloadFigures?, now: Timestamp) -> Decision {
+        guard let figures else {
+            let blindSince = min(self.blindSince ?? now, now)
+            self.blindSince = blindSince
+            guard now.since(blindSince) < Self.patience else { return self.begin() }
+            return self.wait(.figures, nil, now)
+        }
+        self.blindSince = nil
+        // Compared with four fifths while it waits.
+        let (numerator, denominator) = self.waitsSince == nil ? (1, 1) : (4, 5)
+        func exceeds(_ figure: Int, _ limit: Int?) -> Bool {
+            guard let limit else { return false }
+            let (left, right) = (
+                figure.multipliedReportingOverflow(by: denominator), limit.multipliedReportingOverflow(by: numerator)
+            )
+            return left.overflow || !right.overflow && left.partialValue >= right.partialValue
+        }
+        if exceeds(figures.open, self.limits.maximumDownloads) { return self.wait(.downloads, figures, now) }
+        if exceeds(figures.bytesPerSecond, self.limits.maximumBandwidth) { return self.wait(.bandwidth, figures, now) }
+        return self.begin()
+    }
+
+    private mutating func begin() -> Decision {
+        self.waitsSince = nil
+        return .begin
+    }
+
+    private mutating func wait(_ cause: WaveWait.Cause, _ figures: DownloadFigures?, _ now: Timestamp) -> Decision {
+        let since = min(self.waitsSince ?? now, now)
+        self.waitsSince = since
+        return .wait(WaveWait(cause: cause, since: since, figures: figures))
+    }
+}
+
+/// A wave that waits for downloads.
+package struct WaveWait: Hashable, Sendable {
+    /// The figure for which it waits.
+    package enum Cause: String, CaseIterable, Hashable, Sendable {
+        /// The open downloads.
+        case downloads
+        /// The bytes per second.
+        case bandwidth
+        /// The figures themselves, which are not known yet.
+        case figures
+    }
+
+    package let cause: Cause
+    /// The time since which it waits, by the steady clock.
+    package let since: Timestamp
+    /// The figures of the latest decision; `nil` where they are not known.
+    package let figures: DownloadFigures?
+}

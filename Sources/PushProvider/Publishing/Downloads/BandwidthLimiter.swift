@@ -1,0 +1,39 @@
+import PushTypes
+
+/// Shares a bandwidth among open downloads.
+///
+/// Each download reserves one piece at a time, and pieces are sent in the order of their reservations. All pieces have
+/// one length, so that downloads that keep up have equal shares. The time is passed in.
+struct BandwidthLimiter: Sendable {
+    /// The time for which unused bandwidth may be caught up.
+    static let burst: Duration = .milliseconds(100)
+    /// The lengths of a piece.
+    static let pieces = 4 * 1024...128 * 1024
+    /// The longest time between two pieces of a download, as far as the length of a piece allows it.
+    private static let longestPause = 5
+
+    /// The bytes per second; 0 for no limit.
+    private let rate: Int
+    /// The time at which everything that was reserved is sent, since 1970.
+    private var freeAt: Duration?
+
+    init(rate: Int) { self.rate = max(0, rate) }
+
+    /// Returns the length of the next piece of each of `open` downloads.
+    func piece(open: Int) -> Int {
+        guard self.rate > 0 else { return Self.pieces.upperBound }
+        let share = self.rate.multipliedReportingOverflow(by: Self.longestPause)
+        let piece = (share.overflow ? Int.max : share.partialValue) / max(1, open)
+        return min(max(piece, Self.pieces.lowerBound), Self.pieces.upperBound)
+    }
+
+    /// Reserves bandwidth for a piece.
+    /// - Returns: The time after which it may be sent.
+    mutating func reserve(_ bytes: Int, now: Timestamp) -> Duration {
+        guard self.rate > 0 else { return .zero }
+        let now = Duration.milliseconds(now.milliseconds)
+        let start = max(self.freeAt ?? now, now - Self.burst)
+        self.freeAt = start + .seconds(Double(max(0, bytes)) / Double(self.rate))
+        return max(.zero, start - now)
+    }
+}

@@ -1,0 +1,165 @@
+package import Metrics
+import PushStore
+package import PushSupport
+import PushTypes
+import Synchronization
+
+/// The figures of an app's downloads, or of all.
+package struct DownloadFigures: Hashable, Sendable {
+    /// The downloads that are open.
+    package var open: Int
+    /// The bytes per second over the last ten seconds.
+    package var bytesPerSecond: Int
+
+    package init(open: Int, bytesPerSecond: Int) { (self.open, self.bytesPerSecond) = (open, bytesPerSecond) }
+}
+
+/// Admits downloads up to a number, shares the bandwidth among them, and measures them.
+///
+/// There is one monitor for the whole provider. All times are of the steady clock.
+package final class DownloadMonitor: Sendable {
+    /// The downloads of one app.
+    private struct App {
+        var open = 0
+        var meter = ThroughputMeter()
+    }
+
+    private struct State {
+        var apps: [Int64: App] = [:]
+        var all = App()
+        var limiter: BandwidthLimiter
+        /// The time before which the figures of a full window are not known.
+        var measuredFrom: Timestamp?
+    }
+
+    private let maximum: Int
+    private let time: any TimeSource
+    private let state: Mutex<State>
+    private let bytes, completed, aborted, refused: Counter
+
+    package init(
+        settings: PublishingSettings,
+        factory: any MetricsFactory = NOOPMetricsHandler.instance,
+        time: any TimeSource
+    ) {
+        (self.maximum, self.time) = (settings.maximumDownloads, time)
+        let start = time.steady
+        self.state = Mutex(
+            State(
+                limiter: BandwidthLimiter(rate: settings.bandwidth),
+                measuredFrom: start.advanced(by: .seconds(ThroughputMeter.window))
+            )
+        )
+        func counter(_ result: String) -> Counter {
+            Counter(label: "martlet_downloads", dimensions: [("result", result)], factory: factory)
+        }
+        self.bytes = Counter(label: "martlet_download_bytes", dimensions: [], factory: factory)
+        (self.completed, self.aborted) = (counter("completed"), counter("aborted"))
+        self.refused = counter("refused")
+    }
+
+    /// Admits a download.
+    /// - Returns: The download, which is open until it ends or is released; `nil` if too many are open.
+    package func begin(app: Int64) -> OpenDownload? {
+        let isAdmitted = self.state.withLock { state in
+            guard state.all.open < self.maximum else { return false }
+            state.all.open += 1
+            state.apps[app, default: App()].open += 1
+            return true
+        }
+        guard isAdmitted else {
+            self.refused.increment()
+            return nil
+        }
+        return OpenDownload(app: app, monitor: self)
+    }
+
+    /// The figures of all downloads.
+    package var figures: DownloadFigures {
+        let now = self.time.steady
+        return self.state.withLock {
+            DownloadFigures(open: $0.all.open, bytesPerSecond: $0.all.meter.rate(now: now))
+        }
+    }
+
+    /// Returns the figures of an app's downloads; `nil` until they have been measured for ten seconds.
+    package func figures(app: Int64) -> DownloadFigures? {
+        let now = self.time.steady
+        return self.state.withLock { state in
+            if let start = state.measuredFrom {
+                guard now >= start else { return nil }
+                state.measuredFrom = nil
+            }
+            guard let app = state.apps[app] else { return DownloadFigures(open: 0, bytesPerSecond: 0) }
+            return DownloadFigures(open: app.open, bytesPerSecond: app.meter.rate(now: now))
+        }
+    }
+
+    /// Reserves bandwidth for the next piece of a download.
+    /// - Parameter left: The bytes that are left of the download.
+    /// - Returns: The length of the piece, and the time after which it may be sent.
+    fileprivate func reserve(left: Int) -> (bytes: Int, delay: Duration) {
+        let now = self.time.steady
+        return self.state.withLock { state in
+            let bytes = min(left, state.limiter.piece(open: state.all.open))
+            return (bytes, state.limiter.reserve(bytes, now: now))
+        }
+    }
+
+    fileprivate func sent(_ bytes: Int, app: Int64) {
+        let now = self.time.steady
+        self.state.withLock { state in
+            state.all.meter.add(bytes, now: now)
+            state.apps[app, default: App()].meter.add(bytes, now: now)
+        }
+        self.bytes.increment(by: bytes)
+    }
+
+    fileprivate func ended(app: Int64, isComplete: Bool) {
+        let now = self.time.steady
+        self.state.withLock { state in
+            state.all.open -= 1
+            state.apps[app]?.open -= 1
+            // Bounds the memory: the figures of an app without downloads are zero.
+            if let ended = state.apps[app], ended.open == 0, ended.meter.rate(now: now) == 0 { state.apps[app] = nil }
+        }
+        (isComplete ? self.completed : self.aborted).increment()
+    }
+}
+
+/// A download that is open. It ends as aborted when it is released before ``end()``.
+package final class OpenDownload: Sendable {
+    private let app: Int64
+    private let monitor: DownloadMonitor
+    private let hasEnded = Atomic(false)
+
+    fileprivate init(app: Int64, monitor: DownloadMonitor) { (self.app, self.monitor) = (app, monitor) }
+
+    deinit { if !self.hasEnded.load(ordering: .relaxed) { self.monitor.ended(app: self.app, isComplete: false) } }
+
+    /// Waits until the next piece may be sent.
+    /// - Parameters:
+    ///   - left: The bytes that are left.
+    ///   - isConnected: Returns `false` once the connection is closed, which is noticed within a second.
+    /// - Returns: The length of the piece.
+    /// - Throws: `CancellationError`, also for a closed connection.
+    package func nextPiece(left: Int, while isConnected: () -> Bool) async throws -> Int {
+        let (bytes, reserved) = self.monitor.reserve(left: left)
+        var delay = reserved
+        while delay > .zero {
+            guard isConnected() else { throw CancellationError() }
+            try await Task.sleep(for: min(delay, Duration.seconds(1)), clock: .continuous)
+            delay -= .seconds(1)
+        }
+        return bytes
+    }
+
+    /// Notes bytes that the connection has accepted.
+    package func sent(_ bytes: Int) { self.monitor.sent(bytes, app: self.app) }
+
+    /// Notes that all bytes were sent.
+    package func end() {
+        guard !self.hasEnded.exchange(true, ordering: .relaxed) else { return }
+        self.monitor.ended(app: self.app, isComplete: true)
+    }
+}

@@ -1,0 +1,43 @@
+package import NIOCore
+import PushSupport
+
+/// Reads a part of a file piece by piece, each on a thread of the pool.
+package struct FileReader: Sendable {
+    private let file: OpenFile
+    /// The positions that are left.
+    private(set) package var rest: Range<Int>
+
+    /// - Throws: ``OpenFile/Failure``, also for a file that is shorter than its record says.
+    package init(path: String, size: Int, part: Range<Int>) async throws {
+        self.file = try await FileFolder.blocking {
+            let file = try OpenFile(reading: path)
+            guard try file.length() == size else { throw FileIsShort() }
+            return file
+        }
+        self.rest = part
+    }
+
+    /// Returns the next bytes.
+    /// - Throws: ``OpenFile/Failure``, ``FileIsShort``.
+    package mutating func next(_ count: Int) async throws -> ByteBuffer {
+        let (file, start, count) = (self.file, self.rest.lowerBound, min(count, self.rest.count))
+        let buffer = try await FileFolder.blocking {
+            var buffer = ByteBufferAllocator().buffer(capacity: count)
+            while buffer.readableBytes < count {
+                let (offset, wanted) = (start + buffer.readableBytes, count - buffer.readableBytes)
+                let read = try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) {
+                    try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]), at: offset)
+                }
+                guard read > 0 else { throw FileIsShort() }
+            }
+            return buffer
+        }
+        self.rest = (start + count)..<self.rest.upperBound
+        return buffer
+    }
+}
+
+/// The error of a file whose length is not that of its record.
+package struct FileIsShort: Error, CustomStringConvertible {
+    package var description: String { "its length is not that of its record" }
+}

@@ -1,0 +1,113 @@
+package import Foundation
+package import PushStore
+package import PushTypes
+
+/// Decides who is entitled to the issues that are not free.
+package protocol EntitlementDeciding: Sendable {
+    /// Returns one decision for each product, in their order.
+    ///
+    /// It never throws: what cannot be found out is ``EntitlementDecision/unavailable(message:retryAfter:)``.
+    func decide(_ question: EntitlementQuestion) async -> [EntitlementDecision]
+    /// Returns the reason why nobody can be entitled to a product as the app is set up; `nil` if somebody can.
+    func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String?
+}
+
+/// A product that an entitlement is for.
+package struct EntitlementProduct: Hashable, Sendable {
+    package let productID: String
+    package let access: IssueAccess
+    package let publication: UUID
+    package let publishedAt: Timestamp?
+
+    package init(_ issue: IssueRecord) {
+        (self.productID, self.access) = (issue.productID, issue.access)
+        (self.publication, self.publishedAt) = (issue.publication, issue.publishedAt)
+    }
+}
+
+/// The question of an app: the products, and what shows that somebody has bought them.
+package struct EntitlementQuestion: Sendable {
+    package let app: AppRecord
+    package let products: [EntitlementProduct]
+    package let proof: EntitlementProof
+
+    package init(app: AppRecord, products: [EntitlementProduct], proof: EntitlementProof) {
+        (self.app, self.products, self.proof) = (app, products, proof)
+    }
+}
+
+/// What an app sends to show that somebody is entitled. Its lengths have been checked.
+package struct EntitlementProof: Hashable, Sendable {
+    /// The most transactions, and the most bytes of one.
+    package static let (maximumTransactions, maximumTransaction) = (100, 16 * 1024)
+
+    /// The signed transactions of the app store.
+    package var transactions: [String] = []
+    /// The publisher's account.
+    package var account: String?
+    /// The token that the publisher's server has given to the app's user.
+    package var authToken: String?
+
+    package init() {}
+}
+
+/// The decision about one product.
+package enum EntitlementDecision: Hashable, Sendable {
+    case entitled(by: EntitlementGrounds, until: Timestamp?)
+    /// The reason is a stable code, such as `not_entitled`.
+    case refused(reason: String, message: String)
+    /// The decision cannot be found out now.
+    case unavailable(message: String, retryAfter: Duration)
+}
+
+/// The grounds on which somebody is entitled.
+package enum EntitlementGrounds: String, CaseIterable, Hashable, Sendable {
+    case free, transaction, publisher
+}
+
+/// An entitlement to nothing but free issues, for apps without any other.
+package struct FreeIssuesOnly: EntitlementDeciding {
+    private static let reason = "the provider has no way to find out who has bought this issue"
+
+    package init() {}
+
+    package func decide(_ question: EntitlementQuestion) async -> [EntitlementDecision] {
+        question.products.map { product in
+            guard product.access == .free else { return .refused(reason: "not_entitled", message: Self.reason) }
+            return .entitled(by: .free, until: nil)
+        }
+    }
+
+    package func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String? {
+        product.access == .free ? nil : Self.reason
+    }
+}
+
+/// The entitlements to the issues of apps: everybody to those that are free, and to others as it is decided.
+package struct IssueEntitlements: Sendable {
+    private let deciding: any EntitlementDeciding
+
+    package init(_ deciding: any EntitlementDeciding) { self.deciding = deciding }
+
+    /// Returns one decision for each issue, in their order. The issues that are not free are decided together.
+    package func decide(
+        _ issues: [IssueRecord],
+        app: AppRecord,
+        proof: EntitlementProof
+    ) async -> [EntitlementDecision] {
+        let products = issues.filter { $0.access == .retail }.map(EntitlementProduct.init)
+        let question = EntitlementQuestion(app: app, products: products, proof: proof)
+        var decisions = products.isEmpty ? [] : await self.deciding.decide(question)[...]
+        return issues.map { issue in
+            guard issue.access == .retail else { return .entitled(by: .free, until: nil) }
+            let missing = EntitlementDecision.unavailable(message: "no decision was made", retryAfter: .seconds(60))
+            return decisions.popFirst() ?? missing
+        }
+    }
+
+    /// Returns the reason why nobody can be entitled to an issue; `nil` if somebody can.
+    package func refusalForEverybody(_ issue: IssueRecord, app: AppRecord) async throws -> String? {
+        guard issue.access == .retail else { return nil }
+        return try await self.deciding.refusalForEverybody(EntitlementProduct(issue), app: app)
+    }
+}

@@ -1,0 +1,92 @@
+package import Foundation
+import NIOPosix
+package import PushStore
+import PushSupport
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The folder with the content of files, and with the parts of those that are being uploaded.
+///
+/// A content has its hash as its name, so that the same content is stored once. A part becomes content by a rename, so
+/// that a content is whole or absent, even after a power failure.
+package struct FileFolder: Sendable {
+    package let path: String
+    /// Lets one task at a time place or remove contents.
+    private let changes = CountingSemaphore(count: 1)
+
+    package init(path: String) { self.path = path }
+
+    private var uploads: String { "\(self.path)/uploads" }
+
+    package func path(of hash: ContentHash) -> String { "\(self.path)/\(hash.hex.prefix(2))/\(hash.hex)" }
+
+    package func path(ofUpload id: UUID) -> String { "\(self.uploads)/\(id.uuidString)" }
+
+    /// Runs work that blocks on a thread of the pool, and not on an event loop.
+    package static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value
+    {
+        try await NIOThreadPool.singleton.runIfActive(work)
+    }
+
+    /// Runs `body` while no other task places or removes contents.
+    func whileUnchanged<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        try await self.changes.run(body)
+    }
+
+    /// Returns the bytes that the disk has room for; `nil` if it does not say.
+    package func room() -> Int? {
+        var status = statvfs()
+        // The folder may not exist before the first upload.
+        let folder =
+            access(self.path, F_OK) == 0 ? self.path : URL(filePath: self.path).deletingLastPathComponent().path
+        guard statvfs(folder, &status) == 0 else { return nil }
+        return Int(
+            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue
+        )
+    }
+
+    /// Opens the part of an upload, and makes it if there is none.
+    func part(of upload: UUID) throws -> OpenFile {
+        guard DurableFile.makePrivateFolder(self.uploads) else { throw OpenFile.Failure.last }
+        return try OpenFile(writing: self.path(ofUpload: upload))
+    }
+
+    /// Makes the part of an upload, which is whole and on disk, the content with its hash.
+    func place(_ upload: UUID, as hash: ContentHash) throws {
+        let (part, target) = (self.path(ofUpload: upload), self.path(of: hash))
+        guard access(target, F_OK) != 0 else {
+            unlink(part)
+            return
+        }
+        let folder = URL(filePath: target).deletingLastPathComponent().path
+        guard DurableFile.makePrivateFolder(folder), DurableFile.rename(part, to: target),
+            DurableFile.sync(self.path)
+        else { throw OpenFile.Failure.last }
+    }
+
+    /// Returns `true` if the folder has a content of this hash.
+    func hasContent(_ hash: ContentHash) -> Bool { access(self.path(of: hash), F_OK) == 0 }
+
+    func remove(_ hash: ContentHash) { unlink(self.path(of: hash)) }
+
+    func removePart(of upload: UUID) { unlink(self.path(ofUpload: upload)) }
+
+    /// Returns the ids of the uploads that have parts.
+    func parts() -> [UUID] { Self.names(in: self.uploads).compactMap(UUID.init(uuidString:)) }
+
+    /// Returns the hashes of the contents that begin with a byte.
+    func contents(beginning byte: UInt8) -> [ContentHash] {
+        let folder = String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        return Self.names(in: "\(self.path)/\(folder)").compactMap { ContentHash(hex: $0) }
+    }
+
+    private static func names(in folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+}

@@ -1,0 +1,173 @@
+import Crypto
+import Foundation
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// Notifies the devices of a published issue: one notification for the issue, whatever renditions it has (reference 10.1).
+///
+/// An issue is notified of once. Two requests at a time make one notification, and so does one that is repeated after a
+/// crash: each has the same idempotency key until the issue's notification is another one.
+package struct IssueNotifier: Sendable {
+    /// The notification of an issue.
+    package enum Outcome: Hashable, Sendable {
+        case accepted(NotificationRecord)
+        /// The issue was notified of before.
+        case repeated(NotificationRecord)
+    }
+
+    private let store: any ProviderStore
+    private let acceptor: NotificationAcceptor
+    private let entitlements: IssueEntitlements
+    private let time: any TimeSource
+
+    package init(
+        store: any ProviderStore,
+        acceptor: NotificationAcceptor,
+        entitlements: IssueEntitlements,
+        time: any TimeSource
+    ) {
+        (self.store, self.acceptor, self.entitlements, self.time) = (store, acceptor, entitlements, time)
+    }
+
+    /// Accepts the notification of an issue, or finds that of an earlier call.
+    ///
+    /// - Parameters:
+    ///   - again: Makes another notification where the earlier one has ended.
+    ///   - changes: Changes the waves of the publication for this notification.
+    ///   - messageID: The message id of the push; `nil` for the time in milliseconds.
+    /// - Throws: ``RequestError`` with the reason why nobody is notified.
+    package func notify(
+        _ issue: IssueRecord,
+        app: AppRecord,
+        key: KeyReference?,
+        again: Bool = false,
+        messageID: Int64? = nil,
+        changes: PublicationChanges = PublicationChanges()
+    ) async throws -> Outcome {
+        try await self.check(issue, app: app)
+        if let id = issue.notification {
+            guard let earlier = try await self.store.notification(id) else {
+                guard again else {
+                    throw Self.refusal(
+                        "already_notified",
+                        "it was notified of, and the notification is forgotten: send again to repeat it"
+                    )
+                }
+                return try await self.accept(issue, app, key, messageID, changes)
+            }
+            guard again, [.done, .cancelled].contains(earlier.state) else { return .repeated(earlier) }
+        }
+        return try await self.accept(issue, app, key, messageID, changes)
+    }
+
+    /// Checks that somebody can download the issue.
+    private func check(_ issue: IssueRecord, app: AppRecord) async throws {
+        switch issue.state {
+        case .draft: throw Self.refusal("issue_is_draft", "it is a draft, which no app sees: publish it first")
+        case .withdrawn: throw Self.refusal("issue_withdrawn", "it is withdrawn, and cannot be downloaded")
+        case .published: break
+        }
+        guard !issue.renditions.isEmpty else {
+            throw Self.refusal("no_rendition", "it has no file that a device could download: set a rendition first")
+        }
+        if let reason = try await self.entitlements.refusalForEverybody(issue, app: app) {
+            throw Self.refusal("nobody_entitled", "nobody can be entitled to it: \(reason)")
+        }
+        let environment = Self.environment(of: issue.productID)
+        guard try await self.store.environments(app: app.id).contains(environment) else {
+            throw Self.refusal("missing_credential", "the app has no credential for \(environment.rawValue)")
+        }
+    }
+
+    private static func refusal(_ code: String, _ reason: String) -> RequestError {
+        RequestError(.conflict, code: code, message: "the issue cannot be notified of: \(reason)", path: "issue")
+    }
+
+    private func accept(
+        _ issue: IssueRecord,
+        _ app: AppRecord,
+        _ key: KeyReference?,
+        _ messageID: Int64?,
+        _ changes: PublicationChanges
+    ) async throws -> Outcome {
+        guard var publication = try await self.store.publication(issue.publication) else {
+            throw Self.refusal("no_such_publication", "its publication was removed")
+        }
+        changes.apply(to: &publication)
+        let turn = issue.notification?.uuidString ?? "first"
+        let idempotency = Idempotency(
+            key: "issue:\(issue.id.uuidString):\(turn)",
+            fingerprint: Array(SHA256.hash(data: Data(issue.id.uuidString.utf8)))
+        )
+        let (notification, acceptance) = try await self.acceptor.accept(
+            try self.request(issue, publication, app, messageID ?? self.time.now.milliseconds),
+            app: app.id,
+            key: key,
+            idempotency: idempotency
+        )
+        let (known, isNew): (NotificationRecord, Bool)
+        switch acceptance {
+        case .accepted: (known, isNew) = (notification, true)
+        case .repeated(let earlier): (known, isNew) = (earlier, false)
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind:
+            throw Self.refusal("idempotency_conflict", "another request has used its key")
+        }
+        var change = IssueChanges()
+        change.notification = known.id
+        _ = try await self.store.changeIssue(issue.id, change, now: self.time.now)
+        return isNew ? .accepted(known) : .repeated(known)
+    }
+
+    private func request(
+        _ issue: IssueRecord,
+        _ publication: PublicationRecord,
+        _ app: AppRecord,
+        _ messageID: Int64
+    ) throws -> NotificationRequest {
+        let payload: JSONValue = .object([
+            "aps": .object(["content-available": .integer(1)]), "productId": .string(issue.productID),
+            "Id": .integer(messageID),
+        ])
+        var request = NotificationRequest(
+            content: try Self.content(payload, to: app.bundleID),
+            audience: .devices(Self.audience(account: publication.account)),
+            environment: Self.environment(of: issue.productID),
+            pace: .waves(
+                size: publication.waves.size,
+                interval: publication.waves.interval,
+                steering: SteeringLimits(
+                    maximumBandwidth: publication.waves.maximumBandwidth,
+                    maximumDownloads: publication.waves.maximumDownloads
+                )
+            )
+        )
+        request.name = String("Notify \(issue.productID)".prefix(NotificationRequest.maximumName))
+        return request
+    }
+
+    /// Returns the content of a push that wakes devices to load an issue.
+    package static func content(_ payload: JSONValue, to topic: Topic) throws -> NotificationContent {
+        NotificationContent(
+            topic: topic,
+            pushType: .background,
+            tokenKind: .alert,
+            priority: .powerAware,
+            expiration: .servicePolicy,
+            collapseID: nil,
+            payload: try payload.text
+        )
+    }
+
+    /// The devices with Newsstand, of a publisher's account if the publication has one.
+    package static func audience(account: String?) -> AudienceExpression {
+        let newsstand = AudienceExpression.attribute(name: DeviceRequest.newsstandAttribute, .equal, .bool(true))
+        guard let account else { return newsstand }
+        return .and([newsstand, .attribute(name: DeviceRequest.accountAttribute, .equal, .string(account))])
+    }
+
+    /// The environment of development builds for product ids with the prefix `dev_test.`, else of distributed builds.
+    package static func environment(of productID: String) -> PushEnvironment {
+        productID.hasPrefix("dev_test.") ? .sandbox : .production
+    }
+}

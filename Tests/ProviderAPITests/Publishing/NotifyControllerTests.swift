@@ -1,0 +1,171 @@
+import Foundation
+import NIOCore
+import PushSender
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import ProviderAPI
+
+/// *Notify*: from the operation, and from the publisher's form.
+@Suite(.timeLimit(.minutes(5))) struct NotifyControllerTests {
+    private static func register(
+        _ fixture: PublishingFixture,
+        _ number: Int,
+        newsstand: Bool = true,
+        account: String? = nil,
+        environment: String = "production"
+    ) async throws {
+        let capabilities: JSONValue = newsstand ? ["alert", "newsstand"] : ["alert"]
+        var body: [String: JSONValue] = ["environment": .string(environment), "capabilities": capabilities]
+        if let account { body["attributes"] = ["accountId": .string(account)] }
+        _ = try await fixture.provider.register(DeviceToken.numbered(number).hex, body)
+    }
+
+    private static func addIssue(_ fixture: PublishingFixture, _ product: String = "issue7") async throws -> String {
+        let file = try await fixture.upload(Data("an issue".utf8))
+        return try await fixture.addIssue(product, renditions: ["1024x768": file, "2048x1536": file])
+    }
+
+    @Test(arguments: [("issue7", "production"), ("dev_test.issue7", "sandbox")])
+    func devicesWithNewsstandAreNotifiedOnce(product: String, environment: String) async throws {
+        let sender = ScriptedSender()
+        try await withPublishing(senders: sender) { fixture in
+            let other = environment == "sandbox" ? "production" : "sandbox"
+            try await Self.register(fixture, 1, environment: environment)
+            try await Self.register(fixture, 2, newsstand: false, environment: environment)
+            try await Self.register(fixture, 3, environment: other)
+            // It was on, and is off now.
+            try await Self.register(fixture, 4, environment: environment)
+            try await Self.register(fixture, 4, newsstand: false, environment: environment)
+            let id = try await Self.addIssue(fixture, product)
+            let sent = try await fixture.api.post("/v1/issues/\(id):notify", [:])
+            #expect(sent.status == 202 && sent.json["recipients"] == 1 && sent.json["pace"]["waves"]["size"] == 10_000)
+            _ = try await fixture.provider.finished(sent)
+            #expect(sender.sent.map(\.token.hex) == [DeviceToken.numbered(1).hex])
+            let push = try #require(sender.sent.first).notification
+            #expect(push.pushType == .background)
+            let payload = try JSONValue(parsing: Data(push.payload.readableBytesView))
+            let messageID = try #require(payload["Id"].integerValue)
+            #expect(
+                payload == ["aps": ["content-available": 1], "productId": .string(product), "Id": .integer(messageID)]
+            )
+            let again = try await fixture.api.call("POST", "/v1/issues/\(id):notify", nil)
+            #expect(again.status == 200 && again.json["id"] == sent.json["id"])
+            #expect(try await fixture.api.get("/v1/issues/\(id)").json["notification"] == sent.json["id"])
+            let more = try await fixture.api.post("/v1/issues/\(id):notify", ["again": true])
+            #expect(more.status == 202 && more.json["id"] != sent.json["id"])
+            _ = try await fixture.provider.finished(more)
+            #expect(sender.sent.count == 2)
+        }
+    }
+
+    @Test func manyRequestsAtATimeMakeOneNotification() async throws {
+        let sender = ScriptedSender()
+        try await withPublishing(senders: sender) { fixture in
+            try await Self.register(fixture, 1)
+            let id = try await Self.addIssue(fixture)
+            let ids = try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<10 {
+                    group.addTask { try await fixture.api.post("/v1/issues/\(id):notify", [:]).json["id"].stringValue }
+                }
+                return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+            }
+            #expect(ids.count == 1)
+            _ = try await fixture.provider.finished(try #require(ids.first ?? nil))
+            #expect(sender.sent.count == 1)
+        }
+    }
+
+    @Test func theAccountOfAPublicationBoundsItsDevices() async throws {
+        let sender = ScriptedSender()
+        try await withPublishing(senders: sender) { fixture in
+            _ = try await fixture.api.call(
+                "PATCH",
+                "/v1/publications/\(fixture.publication)",
+                Data(#"{"account":"A-1"}"#.utf8)
+            )
+            try await Self.register(fixture, 1, account: "A-1")
+            try await Self.register(fixture, 2, account: "A-2")
+            try await Self.register(fixture, 3)
+            let sent = try await fixture.api.post("/v1/issues/\(try await Self.addIssue(fixture)):notify", [:])
+            _ = try await fixture.provider.finished(sent)
+            #expect(sender.sent.map(\.token.hex) == [DeviceToken.numbered(1).hex])
+        }
+    }
+
+    @Test func anIssueThatNobodyCanDownloadIsRefusedWithTheReason() async throws {
+        try await withPublishing { fixture in
+            func code(_ id: String) async throws -> String? {
+                let response = try await fixture.api.post("/v1/issues/\(id):notify", [:])
+                #expect(response.status == 409)
+                return response.code
+            }
+            let file = try await fixture.upload(Data("an issue".utf8))
+            let draft = try await fixture.addIssue("a", renditions: ["1024x768": file], publishes: false)
+            #expect(try await code(draft) == "issue_is_draft")
+            #expect(try await code(try await fixture.addIssue("b")) == "no_rendition")
+            let withdrawn = try await fixture.addIssue("c", renditions: ["1024x768": file])
+            try await fixture.api.post("/v1/issues/\(withdrawn):withdraw", [:])
+            #expect(try await code(withdrawn) == "issue_withdrawn")
+            let retail = try await fixture.addIssue("d", access: "retail", renditions: ["1024x768": file])
+            #expect(try await code(retail) == "nobody_entitled")
+            #expect(try await fixture.api.post("/v1/issues/\(UUID().uuidString):notify", [:]).code == "no_such_issue")
+            let garbage = try await fixture.api.call("POST", "/v1/issues/\(draft):notify", Data("{]".utf8))
+            #expect(garbage.code == "invalid_json")
+        }
+    }
+
+    @Test func theFormOfAKnownIssueIsTheSameNotification() async throws {
+        let sender = ScriptedSender()
+        try await withPublishing(senders: sender) { fixture in
+            try await Self.register(fixture, 1)
+            let id = try await Self.addIssue(fixture)
+            let key: JSONValue = ["name": "editor@example.com", "scopes": ["send"]]
+            let password = try await fixture.api.post("/v1/keys", key).json["key"].stringValue ?? ""
+            let path = "/compat/publisher/\(Vectors.bundleID)/notify"
+            let fields = [
+                ("adobeID", "editor@example.com"), ("password", password), ("productId", "issue7"),
+                ("Id", "1384500000000"), ("waveSize", "7"),
+            ]
+            let first = try await fixture.provider.post(path, fields)
+            #expect(first.status == 200 && first.text.hasPrefix("OK "))
+            let notification = String(first.text.split(separator: " ")[1])
+            let shown = try await fixture.provider.finished(notification)
+            #expect(shown["pace"]["waves"]["size"] == 7 && shown["pace"]["waves"]["intervalSeconds"] == 300)
+            let payload = try JSONValue(
+                parsing: Data(try #require(sender.sent.first).notification.payload.readableBytesView)
+            )
+            #expect(payload["Id"] == 1_384_500_000_000)
+            #expect(try await fixture.api.post("/v1/issues/\(id):notify", [:]).json["id"].stringValue == notification)
+            #expect(try await fixture.provider.post(path, fields).text == first.text)
+            try await fixture.api.post("/v1/issues/\(id):withdraw", [:])
+            let refused = try await fixture.provider.post(path, fields)
+            #expect(refused.status == 409 && refused.text.hasPrefix("issue_withdrawn"))
+        }
+    }
+
+    @Test func aWaveWaitsForDownloadsAndSaysSo() async throws {
+        let sender = ScriptedSender()
+        try await withPublishing(senders: sender) { fixture in
+            try await Self.register(fixture, 1)
+            let steering: JSONValue = ["waves": ["steering": ["maximumDownloads": 5]]]
+            _ = try await fixture.api.call("PATCH", "/v1/publications/\(fixture.publication)", try steering.text)
+            let id = try await Self.addIssue(fixture)
+            // The figures of downloads are not known in the first ten seconds.
+            let sent = try await fixture.api.post("/v1/issues/\(id):notify", [:])
+            let notification = sent.json["id"].stringValue ?? ""
+            var shown = sent.json
+            while shown["waitingFor"] == .null, shown["state"] != "done" {
+                shown = try await fixture.api.get("/v1/notifications/\(notification)").json
+            }
+            #expect(shown["waitingFor"] == "figures" && shown["nextAtMs"] == .null && sender.sent.isEmpty)
+            let metrics = String(decoding: try await fixture.api.get("/metrics").body, as: UTF8.self)
+            #expect(metrics.contains(#"martlet_waves_waiting{cause="figures"} 1"#))
+            let cancelled = try await fixture.api.post("/v1/notifications/\(notification):cancel", [:])
+            #expect(cancelled.json["waitingFor"] == .null)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushProvider
+
+/// The bandwidth, the number and the figures of downloads, by clocks that tests move.
+@Suite(.timeLimit(.minutes(1))) struct DownloadMonitorTests {
+    private static let start = Timestamp(seconds: 1_700_000_000)
+
+    @Test func piecesAreReservedInTheirOrder() {
+        var limiter = BandwidthLimiter(rate: 1000)
+        #expect(limiter.reserve(500, now: Self.start) == .zero)
+        #expect(limiter.reserve(500, now: Self.start) == .milliseconds(500))
+        #expect(limiter.reserve(250, now: Self.start) == .seconds(1))
+        #expect(limiter.reserve(250, now: Self.start.advanced(by: .seconds(1))) == .milliseconds(250))
+    }
+
+    @Test func unusedBandwidthIsCaughtUpForAMomentOnly() {
+        var limiter = BandwidthLimiter(rate: 1000)
+        _ = limiter.reserve(1000, now: Self.start)
+        let later = Self.start.advanced(by: .seconds(3600))
+        #expect(limiter.reserve(100, now: later) == .zero)
+        #expect(limiter.reserve(1000, now: later) == .zero)
+        #expect(limiter.reserve(1, now: later) == .seconds(1))
+    }
+
+    /// However many downloads there are, what is sent in any time stays within the limit and one piece of each.
+    @Test(arguments: [1, 7, 100])
+    func theLimitHoldsForManyDownloads(open: Int) {
+        let rate = 1_000_000
+        var limiter = BandwidthLimiter(rate: rate)
+        var (ready, sent) = ([Duration](repeating: .zero, count: open), [Int](repeating: 0, count: open))
+        let end = Duration.seconds(60)
+        let piece = limiter.piece(open: open)
+        while let next = ready.indices.min(by: { ready[$0] < ready[$1] }), ready[next] < end {
+            let delay = limiter.reserve(piece, now: Self.start.advanced(by: ready[next]))
+            ready[next] += max(.milliseconds(1), delay)
+            if ready[next] <= end { sent[next] += piece }
+        }
+        let total = sent.reduce(0, +)
+        #expect(total <= rate * 60 + rate / 10 + piece)
+        #expect(total >= rate * 59)
+        #expect((sent.max() ?? 0) - (sent.min() ?? 0) <= 2 * piece, "equal shares")
+    }
+
+    @Test func aPieceIsShortWhereManyShareLittle() {
+        #expect(BandwidthLimiter(rate: 0).piece(open: 1) == BandwidthLimiter.pieces.upperBound)
+        #expect(BandwidthLimiter(rate: 100_000).piece(open: 10) == 50_000)
+        #expect(BandwidthLimiter(rate: 1).piece(open: 1000) == BandwidthLimiter.pieces.lowerBound)
+        #expect(BandwidthLimiter(rate: .max).piece(open: 0) == BandwidthLimiter.pieces.upperBound)
+    }
+
+    @Test func throughputIsThatOfTenSeconds() {
+        var meter = ThroughputMeter()
+        meter.add(1000, now: Self.start)
+        meter.add(1000, now: Self.start.advanced(by: .milliseconds(900)))
+        #expect(meter.rate(now: Self.start) == 200)
+        meter.add(3000, now: Self.start.advanced(by: .seconds(5)))
+        #expect(meter.rate(now: Self.start.advanced(by: .seconds(9))) == 500)
+        #expect(meter.rate(now: Self.start.advanced(by: .seconds(10))) == 300)
+        #expect(meter.rate(now: Self.start.advanced(by: .seconds(60))) == 0)
+        meter.add(10, now: Timestamp(milliseconds: -1))
+        #expect(
+            meter.rate(now: Self.start) == 0 || meter.rate(now: Self.start) == 300 || meter.rate(now: Self.start) == 200
+        )
+    }
+
+    @Test func downloadsAreAdmittedUpToTheirNumber() {
+        var settings = PublishingSettings()
+        settings.maximumDownloads = 2
+        let monitor = DownloadMonitor(settings: settings, time: ManualTime())
+        let first = monitor.begin(app: 1)
+        var second = monitor.begin(app: 2)
+        #expect(first != nil && second != nil && monitor.begin(app: 1) == nil)
+        #expect(monitor.figures.open == 2)
+        // One that is released has ended as well.
+        second = nil
+        #expect(monitor.figures.open == 1)
+        let third = monitor.begin(app: 1)
+        #expect(third != nil)
+        first?.end()
+        first?.end()
+        #expect(monitor.figures.open == 1)
+    }
+
+    @Test func figuresOfAnAppAreKnownAfterTenSeconds() {
+        let time = ManualTime()
+        let monitor = DownloadMonitor(settings: PublishingSettings(), time: time)
+        let download = monitor.begin(app: 1)
+        download?.sent(5000)
+        #expect(monitor.figures(app: 1) == nil)
+        time.advance(by: .seconds(9))
+        #expect(monitor.figures(app: 1) == nil)
+        time.advance(by: .seconds(1))
+        #expect(monitor.figures(app: 1) == DownloadFigures(open: 1, bytesPerSecond: 0))
+        download?.sent(5000)
+        #expect(monitor.figures(app: 1) == DownloadFigures(open: 1, bytesPerSecond: 500))
+        #expect(monitor.figures(app: 2) == DownloadFigures(open: 0, bytesPerSecond: 0))
+        #expect(monitor.figures.bytesPerSecond == 500)
+    }
+}

@@ -1,0 +1,275 @@
+import Crypto
+import Foundation
+import NIOCore
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Synchronization
+import Testing
+
+@testable import PushProvider
+
+/// Uploads into a folder, with crashes between their steps.
+@Suite(.timeLimit(.minutes(5))) struct UploadServiceTests {
+    /// A store and a folder, which a crash can be simulated with.
+    private struct Fixture: Sendable {
+        let directory: String
+        let store: SQLiteStore
+        let app: Int64
+        let uploads: UploadService
+        let time = ManualTime()
+
+        var folder: FileFolder { FileFolder(path: "\(self.directory)/files") }
+
+        init(_ directory: String) async throws {
+            self.directory = directory
+            self.store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            self.app = try await self.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
+            self.uploads = UploadService(
+                store: self.store,
+                folder: FileFolder(path: "\(directory)/files"),
+                settings: PublishingSettings(),
+                time: self.time,
+                logger: silentLogger
+            )
+        }
+
+        /// Begins the upload of a content.
+        func begin(_ content: [UInt8], hash: ContentHash? = nil) async throws -> UploadRecord {
+            try await self.uploads.begin(
+                UploadRecord(
+                    id: UUID(),
+                    app: self.app,
+                    size: content.count,
+                    hash: hash ?? ContentHash(SHA256.hash(data: content)),
+                    contentType: "application/zip",
+                    name: "issue.zip",
+                    createdAt: self.time.now
+                )
+            )
+        }
+
+        func send(_ bytes: ArraySlice<UInt8>, to upload: UploadRecord, at offset: Int) async throws -> UploadRecord {
+            try await self.uploads.receive(upload.id, at: offset, Self.body([ByteBuffer(bytes: bytes)]))
+        }
+
+        static func body(_ buffers: [ByteBuffer], error: (any Error)? = nil) -> AsyncThrowingStream<
+            ByteBuffer, any Error
+        > {
+            AsyncThrowingStream { continuation in
+                for buffer in buffers { continuation.yield(buffer) }
+                continuation.finish(throwing: error)
+            }
+        }
+    }
+
+    private struct Disconnected: Error {}
+
+    private static let content = (0..<1000).map { UInt8($0 % 251) }
+
+    @Test func aFileInPartsIsCompleteWithItsLastByte() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            let upload = try await fixture.begin(Self.content)
+            #expect(upload.received == 0 && upload.completedAt == nil)
+            let half = try await fixture.send(Self.content[..<400], to: upload, at: 0)
+            #expect(half.received == 400 && half.completedAt == nil)
+            let whole = try await fixture.send(Self.content[400...], to: upload, at: 400)
+            #expect(whole.received == 1000 && whole.completedAt != nil)
+            let path = fixture.folder.path(of: upload.hash)
+            #expect(try Array(Data(contentsOf: URL(filePath: path))) == Self.content)
+            #expect(try await fixture.store.file(upload.hash, app: fixture.app)?.size == 1000)
+            #expect(fixture.folder.parts() == [])
+            // The same content again is complete at once.
+            let again = try await fixture.begin(Self.content)
+            #expect(again.completedAt != nil && again.received == 1000)
+        }
+    }
+
+    @Test func aLostConnectionKeepsWhatHasArrived() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            let upload = try await fixture.begin(Self.content)
+            let body = Fixture.body([ByteBuffer(bytes: Self.content[..<700])], error: Disconnected())
+            await #expect(throws: Disconnected.self) { try await fixture.uploads.receive(upload.id, at: 0, body) }
+            #expect(try await fixture.store.upload(upload.id)?.received == 700)
+            await #expect(throws: UploadFailure.wrongOffset(700)) {
+                try await fixture.send(Self.content[500...], to: upload, at: 500)
+            }
+            #expect(try await fixture.send(Self.content[700...], to: upload, at: 700).completedAt != nil)
+        }
+    }
+
+    /// The bytes after the counted ones may be anything after a power failure.
+    @Test func aKilledUploadGoesOnFromWhatIsCounted() async throws {
+        try await withTemporaryDirectory { directory in
+            let upload: UploadRecord
+            do {
+                let fixture = try await Fixture(directory)
+                upload = try await fixture.begin(Self.content)
+                _ = try await fixture.send(Self.content[..<600], to: upload, at: 0)
+                let part = try fixture.folder.part(of: upload.id)
+                try [UInt8](repeating: 0xFF, count: 300).withUnsafeBytes { try part.write($0, at: 600) }
+                try fixture.store.close()
+            }
+            let fixture = try await Fixture(directory)
+            #expect(try await fixture.store.upload(upload.id)?.received == 600)
+            #expect(try await fixture.send(Self.content[600...], to: upload, at: 600).completedAt != nil)
+        }
+    }
+
+    @Test func aCrashBetweenTheContentAndItsRowIsMended() async throws {
+        try await withTemporaryDirectory { directory in
+            let upload: UploadRecord
+            do {
+                let fixture = try await Fixture(directory)
+                upload = try await fixture.begin(Self.content)
+                let part = try fixture.folder.part(of: upload.id)
+                try Self.content.withUnsafeBytes { try part.write($0, at: 0) }
+                #expect(try await fixture.store.noteUpload(upload.id, received: 1000, now: fixture.time.now))
+                try fixture.folder.place(upload.id, as: upload.hash)
+                try fixture.store.close()
+            }
+            let fixture = try await Fixture(directory)
+            #expect(try await fixture.store.file(upload.hash, app: fixture.app) == nil)
+            #expect(try await fixture.send([], to: upload, at: 1000).completedAt != nil)
+            #expect(try await fixture.store.file(upload.hash, app: fixture.app) != nil)
+        }
+    }
+
+    @Test func aPartThatLostBytesGoesOnFromWhatItHas() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            let upload = try await fixture.begin(Self.content)
+            _ = try await fixture.send(Self.content[..<600], to: upload, at: 0)
+            try fixture.folder.part(of: upload.id).truncate(to: 100)
+            await #expect(throws: UploadFailure.wrongOffset(100)) {
+                try await fixture.send(Self.content[600...], to: upload, at: 600)
+            }
+            #expect(try await fixture.send(Self.content[100...], to: upload, at: 100).completedAt != nil)
+        }
+    }
+
+    @Test func otherBytesThanAnnouncedAreRefused() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            let upload = try await fixture.begin(Self.content)
+            await #expect(throws: RequestError.self) { try await fixture.send(Self.content + [1], to: upload, at: 0) }
+            let other = [UInt8](repeating: 7, count: 1000)
+            await #expect(throws: UploadFailure.wrongHash) { try await fixture.send(other[...], to: upload, at: 0) }
+            #expect(try await fixture.store.upload(upload.id)?.received == 0)
+            #expect(try await !fixture.store.hasFile(upload.hash))
+            #expect(try await fixture.send(Self.content[...], to: upload, at: 0).completedAt != nil)
+            await #expect(throws: UploadFailure.missing) {
+                try await fixture.uploads.receive(UUID(), at: 0, Fixture.body([]))
+            }
+        }
+    }
+
+    @Test func oneRequestAtATimeSendsBytesOfAnUpload() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            let upload = try await fixture.begin(Self.content)
+            let (started, gate) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+            let isSent = Mutex(false)
+            let body = AsyncThrowingStream<ByteBuffer, any Error> {
+                let wasSent = isSent.withLock { isSent in
+                    defer { isSent = true }
+                    return isSent
+                }
+                if wasSent { return nil }
+                started.continuation.finish()
+                for await _ in gate.stream {}
+                return ByteBuffer(bytes: Self.content)
+            }
+            let first = Task { try await fixture.uploads.receive(upload.id, at: 0, body) }
+            for await _ in started.stream {}
+            await #expect(throws: UploadFailure.busy) { try await fixture.send([], to: upload, at: 0) }
+            gate.continuation.finish()
+            #expect(try await first.value.completedAt != nil)
+        }
+    }
+
+    @Test func manyUploadsOfTheSameContentStoreItOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        let upload = try await fixture.begin(Self.content)
+                        guard upload.completedAt == nil else { return true }
+                        return try await fixture.send(Self.content[...], to: upload, at: 0).completedAt != nil
+                    }
+                }
+                for try await isComplete in group { #expect(isComplete) }
+            }
+            #expect(try await fixture.store.files(app: fixture.app, after: nil, limit: 10).count == 1)
+            #expect(fixture.folder.parts() == [])
+        }
+    }
+
+    @Test func knowingAHashGivesNoFileOfAnotherApp() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            let upload = try await fixture.begin(Self.content)
+            _ = try await fixture.send(Self.content[...], to: upload, at: 0)
+            let bundleID = try #require(Topic("com.example.Other"))
+            let other = try await fixture.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
+            var foreign = upload
+            (foreign.id, foreign.app) = (UUID(), other)
+            #expect(try await fixture.uploads.begin(foreign).completedAt == nil)
+            #expect(try await fixture.store.file(upload.hash, app: other) == nil)
+        }
+    }
+
+    @Test func aFileThatIsTooLongIsNotBegun() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            var settings = PublishingSettings()
+            settings.maximumFile = 999
+            let uploads = UploadService(
+                store: fixture.store,
+                folder: fixture.folder,
+                settings: settings,
+                time: fixture.time,
+                logger: silentLogger
+            )
+            let upload = UploadRecord(
+                id: UUID(),
+                app: fixture.app,
+                size: 1000,
+                hash: ContentHash(SHA256.hash(data: Self.content)),
+                contentType: "application/zip",
+                name: "a",
+                createdAt: fixture.time.now
+            )
+            await #expect(throws: RequestError.self) { try await uploads.begin(upload) }
+        }
+    }
+
+    @Test func whatNothingRefersToIsRemovedAfterItsTime() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            let upload = try await fixture.begin(Self.content)
+            _ = try await fixture.send(Self.content[...], to: upload, at: 0)
+            let abandoned = try await fixture.begin([1, 2, 3])
+            _ = try await fixture.send([1], to: abandoned, at: 0)
+            // A crash can leave a part and a content without a row.
+            let stray = ContentHash(SHA256.hash(data: [9]))
+            let part = UUID()
+            try fixture.folder.part(of: part).sync()
+            try fixture.folder.place(part, as: stray)
+            let cleaner = FileCleaner(store: fixture.store, folder: fixture.folder, settings: PublishingSettings())
+            try await cleaner.clean(now: fixture.time.now)
+            #expect(fixture.folder.hasContent(upload.hash) && !fixture.folder.hasContent(stray))
+            #expect(fixture.folder.parts() == [abandoned.id])
+            fixture.time.advance(by: .seconds(86_401))
+            try await cleaner.clean(now: fixture.time.now)
+            #expect(!fixture.folder.hasContent(upload.hash))
+            #expect(fixture.folder.parts() == [])
+            #expect(try await fixture.store.upload(abandoned.id) == nil)
+        }
+    }
+}
