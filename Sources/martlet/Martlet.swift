@@ -28,7 +28,7 @@ struct Martlet: AsyncParsableCommand {
                     StatusCommand.self, AppCommand.self, CredentialCommand.self, UserCommand.self, AudienceCommand.self,
                     TemplateCommand.self,
                     NotificationCommand.self, TimelineCommand.self, ScheduleCommand.self, WebhookCommand.self,
-                    EntitlementCommand.self,
+                    PublicationCommand.self, IssueCommand.self, EntitlementCommand.self,
                     TokenInvalidationCommand.self,
                     KeyCommand.self, PersonCommand.self, AuditCommand.self,
                 ]

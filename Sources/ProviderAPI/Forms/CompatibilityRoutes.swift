@@ -75,7 +75,7 @@ struct CompatibilityRoutes: Sendable {
             UnauthenticatedConnections.markAuthenticated(context.channel)
             guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
             if let issue = try await self.store.issue(app: app.id, productID: form.productID) {
-                return Self.accepted(try await self.notify(of: issue, app, form, key))
+                return Self.accepted(try await self.notify(of: issue, app, form, caller))
             }
             guard try await self.store.environments(app: app.id).contains(form.environment) else {
                 throw RequestError.missingCredential(form.environment.rawValue)
@@ -101,12 +101,12 @@ struct CompatibilityRoutes: Sendable {
         of issue: IssueRecord,
         _ app: AppRecord,
         _ form: PublisherNotify,
-        _ key: APIKeyRecord
+        _ caller: APICaller
     ) async throws -> NotificationRecord {
         let outcome = try await self.notifier.notify(
             issue,
             app: app,
-            key: KeyReference(id: key.id, name: key.name),
+            key: caller.reference,
             again: form.again,
             messageID: form.messageID,
             changes: form.changes

@@ -47,6 +47,9 @@ struct APIRequest: Sendable {
         changed(self) { $0.headers.append(("idempotency-key", key ?? UUID().uuidString)) }
     }
 
+    /// Returns the request with a further header.
+    func header(_ name: String, _ value: String) -> APIRequest { changed(self) { $0.headers.append((name, value)) } }
+
     /// Returns the request with a JSON object of these members; those without a value are left out, `.null` is sent.
     func body(_ members: [String: JSONValue?]) -> APIRequest { changed(self) { $0.body = .members(members) } }
 

@@ -187,6 +187,10 @@ import Testing
         }
     }
 
+    private static func metrics(_ fixture: PublishingFixture) async throws -> String {
+        String(decoding: try await fixture.api.get("/metrics").body, as: UTF8.self)
+    }
+
     /// A reader that takes nothing keeps its place until its deadline.
     @Test func tooManyDownloadsAreRefused() async throws {
         try await withPublishing(configure: { ($0.publishing.maximumDownloads, $0.publishing.bandwidth) = (1, 1) }) {
@@ -196,11 +200,11 @@ import Testing
             let url = try #require(try await Self.download(fixture, "issue1").json["url"].stringValue)
             let api = Self.open(fixture)
             let slow = Task { try await api.get(url) }
-            var refused = try await api.get("\(url)")
-            while refused.status != 503 {
-                refused = try await api.call("GET", url, nil, headers: ["range": "bytes=0-0"])
-            }
-            #expect(refused.code == "too_many_downloads" && refused.headers["retry-after"] != nil)
+            while try await !Self.metrics(fixture).contains("martlet_downloads_open 1") { try Task.checkCancellation() }
+            let refused = try await api.get(url)
+            #expect(
+                refused.status == 503 && refused.code == "too_many_downloads" && refused.headers["retry-after"] != nil
+            )
             slow.cancel()
             _ = await slow.result
         }

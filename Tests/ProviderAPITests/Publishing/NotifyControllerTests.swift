@@ -149,12 +149,12 @@ import Testing
 
     @Test func aWaveWaitsForDownloadsAndSaysSo() async throws {
         let sender = ScriptedSender()
-        try await withPublishing(senders: sender) { fixture in
+        try await withPublishing(senders: sender, time: ManualTime()) { fixture in
             try await Self.register(fixture, 1)
             let steering: JSONValue = ["waves": ["steering": ["maximumDownloads": 5]]]
             _ = try await fixture.api.call("PATCH", "/v1/publications/\(fixture.publication)", try steering.text)
             let id = try await Self.addIssue(fixture)
-            // The figures of downloads are not known in the first ten seconds.
+            // The figures of downloads are not known in the first ten seconds, which do not pass here.
             let sent = try await fixture.api.post("/v1/issues/\(id):notify", [:])
             let notification = sent.json["id"].stringValue ?? ""
             var shown = sent.json

@@ -1,0 +1,141 @@
+import ArgumentParser
+import PushSupport
+
+/// `martlet issue`: manages the issues of publications, and notifies of them.
+struct IssueCommand: AsyncParsableCommand {
+    static let configuration = command("issue", "The issues of publications, from the draft to Notify.")
+        .example("issue add com.example.issue7 --title 'Issue 7' --date 2026-11-20 --publication 52c4…")
+        .subcommands([
+            List.self, ShowResource<Issue>.self, Add.self, Change.self, IssueUploadCommand.self,
+            PerformAction<Publish>.self, PerformAction<Withdraw>.self, Notify.self, RemoveResource<Issue>.self,
+        ])
+
+    /// The issues of a provider.
+    enum Issue: ProviderResource, ShowableResource, RemovableResource {
+        static let path = "issues"
+        static let id = ArgumentHelp("The issue's id.")
+        static let columns: TextTable = [
+            "id", .init("product id", "productId"), "title", "number", "date", "state", "access",
+            .time("published", "publishedAtMs"), "notification",
+        ]
+        static let show = command("show", "Show an issue with its files.").example("issue show 7d6f…")
+        static let remove = command("remove", "Remove an issue that is not published.").example("issue remove 7d6f…")
+
+        static func details(_ response: JSONValue) -> String {
+            let renditions = response["renditions"].elements.map { rendition in
+                "\(rendition["screenSize"].plainText) (\(rendition["file"]["size"].plainText) bytes)"
+            }
+            let files = response.replacing([
+                "renditions": .string(renditions.joined(separator: ", ")), "cover": response["cover"]["name"],
+            ])
+            return (self.columns + ["cover", "renditions"]).details(of: files)
+        }
+
+        static func removed(_ id: String) -> String { "the issue is removed" }
+    }
+
+    /// `martlet issue list`: lists the issues of a publication.
+    struct List: ListCommand {
+        static let configuration = command("list", "List the issues of a publication, the newest first.")
+            .example("issue list --publication 52c4… --state draft")
+        static let columns = Issue.columns
+        static let member: String? = Issue.path
+
+        @OptionGroup var access: ProviderOptions
+        @Option(help: "The publication's id.") var publication: String
+        @Option(help: "draft, published or withdrawn: only those.") var state: String?
+        @OptionGroup var shown: LimitOption
+
+        var limit: Int? { self.shown.limit }
+
+        func request() -> APIRequest {
+            .get(PublicationCommand.Publication.path, self.publication, Issue.path).query([("state", self.state)])
+        }
+    }
+
+    /// `martlet issue add`: adds a draft.
+    struct Add: RequestCommand {
+        static let configuration = command("add", "Add a draft, which no app sees.")
+            .example("issue add com.example.issue7 --title 'Issue 7' --date 2026-11-20 --publication 52c4…")
+
+        @OptionGroup var access: ProviderOptions
+        @Argument(help: "The product id: dev_test.… is for development builds.") var productID: String
+        @Option(help: "The publication's id.") var publication: String
+        @Option(help: "Its title.") var title: String
+        @Option(help: "Its date, as 2026-11-20.") var date: String
+        @Option(help: "The number that readers see.") var number: String?
+        @Option(help: "free or retail. Default: free.") var price: String?
+
+        func request() -> APIRequest {
+            .post(PublicationCommand.Publication.path, self.publication, Issue.path).body([
+                "productId": self.productID.json, "title": self.title.json, "date": self.date.json,
+                "number": self.number?.json, "access": self.price?.json,
+            ])
+        }
+
+        func text(of response: JSONValue) -> String { Issue.details(response) }
+    }
+
+    /// `martlet issue set`: changes an issue.
+    struct Change: ResourceCommand {
+        static let configuration = command("set", "Change an issue.").example(
+            "issue set 7d6f… --title 'Issue 7, mended'"
+        )
+
+        @OptionGroup var resource: ResourceOptions<Issue>
+        @Option(help: "Its product id, before it is published.") var productID: String?
+        @Option(help: "Its title.") var title: String?
+        @Option(help: "Its date, as 2026-11-20.") var date: String?
+        @Option(help: "The number that readers see; '' for none.") var number: String?
+        @Option(help: "free or retail.") var price: String?
+
+        func validate() throws {
+            guard [self.productID, self.title, self.date, self.number, self.price].contains(where: { $0 != nil }) else {
+                throw ValidationError("Give what to change, such as --title.")
+            }
+        }
+
+        func request() -> APIRequest {
+            self.resource.request(.patch).body([
+                "productId": self.productID?.json, "title": self.title?.json, "date": self.date?.json,
+                "number": self.number.map { $0.isEmpty ? .null : $0.json }, "access": self.price?.json,
+            ])
+        }
+    }
+
+    /// `martlet issue notify`: notifies the devices of an issue.
+    struct Notify: ResourceCommand {
+        static let configuration = command("notify", "Wake the devices with Newsstand to load an issue, in waves.")
+            .detail("An issue is notified of once: called again, it shows the notification of the first time.")
+            .detail("'martlet notification watch' follows it.")
+            .example("issue notify 7d6f…")
+
+        @OptionGroup var resource: ResourceOptions<Issue>
+        @Flag(help: "Notify once more, where the earlier notification has ended.") var again = false
+
+        func request() -> APIRequest {
+            self.resource.request(.post).action("notify").body(["again": self.again ? true.json : nil])
+        }
+
+        func text(of response: JSONValue) -> String {
+            "notification \(response["id"].plainText): \(NotificationProgressText.of(response))"
+        }
+    }
+
+    /// An action on an issue.
+    protocol Action: ResourceAction where Kind == Issue {}
+
+    /// `martlet issue publish`: puts an issue into the catalogue.
+    enum Publish: Action {
+        static let configuration = command("publish", "Put an issue into the catalogue.").example("issue publish 7d6f…")
+    }
+
+    /// `martlet issue withdraw`: takes an issue from the catalogue.
+    enum Withdraw: Action {
+        static let configuration = command(
+            "withdraw",
+            "Take an issue from the catalogue; it cannot be downloaded then."
+        )
+        .example("issue withdraw 7d6f…")
+    }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import PushSupport
+
+/// `martlet publication`: manages the publications of an app.
+struct PublicationCommand: AsyncParsableCommand {
+    static let configuration = command("publication", "The publications of an app, whose issues devices download.")
+        .example("publication add 'The Example' --app com.example.MyApp")
+        .subcommands([
+            ListResources<Publication>.self, ShowResource<Publication>.self, Add.self, Change.self,
+            RemoveResource<Publication>.self,
+        ])
+
+    /// The publications of a provider.
+    enum Publication: ProviderResource, ListableResource, ShowableResource, RemovableResource {
+        typealias ListAccess = AppOptions
+
+        static let path = "publications"
+        static let id = ArgumentHelp("The publication's id.")
+        static let columns: TextTable = [
+            "id", "name", "account", .init("wave", "waves.size"), .init("seconds", "waves.intervalSeconds"),
+            .init("waits from downloads", "waves.steering.maximumDownloads"),
+            .init("waits from bytes/s", "waves.steering.maximumBandwidth"), .time("since", "createdAtMs"),
+        ]
+        static let list = command("list", "List the publications of an app.")
+            .example("publication list --app com.example.MyApp")
+        static let show = command("show", "Show a publication.").example("publication show 52c4…")
+        static let remove = command("remove", "Remove a publication without issues.")
+            .example("publication remove 52c4…")
+
+        static func removed(_ id: String) -> String { "the publication is removed" }
+    }
+
+    /// The waves of *Notify*.
+    struct Waves: ParsableArguments {
+        @Option(help: "Devices that are notified in one wave.") var waveSize: Int?
+        @Option(help: "Seconds from one wave to the next.") var waveInterval: Int?
+        @Option(help: "Bytes per second of downloads from which the next wave waits; 0 for no limit.")
+        var maximumBandwidth: Int?
+        @Option(help: "Open downloads from which the next wave waits; 0 for no limit.") var maximumDownloads: Int?
+
+        /// The member of a request; `nil` without any of the options.
+        var member: JSONValue? {
+            func limit(_ value: Int?) -> JSONValue? { value.map { $0 == 0 ? .null : $0.json } }
+            let limits: [String: JSONValue?] = [
+                "maximumBandwidth": limit(self.maximumBandwidth), "maximumDownloads": limit(self.maximumDownloads),
+            ]
+            let steering = limits.compactMapValues(\.self)
+            let waves: [String: JSONValue?] = [
+                "size": self.waveSize?.json, "intervalSeconds": self.waveInterval?.json,
+                "steering": steering.isEmpty ? nil : .object(steering),
+            ]
+            let members = waves.compactMapValues(\.self)
+            return members.isEmpty ? nil : .object(members)
+        }
+    }
+
+    /// `martlet publication add`: adds a publication.
+    struct Add: RequestCommand {
+        static let configuration = command("add", "Add a publication.")
+            .example("publication add 'The Example' --wave-size 5000 --app com.example.MyApp")
+
+        @OptionGroup var access: AppOptions
+        @Argument(help: "Its name.") var name: String
+        @Option(help: "The publisher's account whose devices see its issues. Default: all devices.") var account:
+            String?
+        @OptionGroup var waves: Waves
+
+        func request() -> APIRequest {
+            .post(Publication.path)
+                .body(["name": self.name.json, "account": self.account?.json, "waves": self.waves.member])
+        }
+
+        func text(of response: JSONValue) -> String { Publication.details(response) }
+    }
+
+    /// `martlet publication set`: changes a publication.
+    struct Change: ResourceCommand {
+        static let configuration = command("set", "Change the name, the account or the waves of a publication.")
+            .example("publication set 52c4… --maximum-downloads 500")
+
+        @OptionGroup var resource: ResourceOptions<Publication>
+        @Option(help: "Its name.") var name: String?
+        @Option(help: "The publisher's account whose devices see its issues; '' for all devices.") var account: String?
+        @OptionGroup var waves: Waves
+
+        func validate() throws {
+            guard self.name != nil || self.account != nil || self.waves.member != nil else {
+                throw ValidationError("Give what to change, such as --name or --wave-size.")
+            }
+        }
+
+        func request() -> APIRequest {
+            let account = self.account.map { $0.isEmpty ? JSONValue.null : $0.json }
+            return self.resource.request(.patch)
+                .body(["name": self.name?.json, "account": account, "waves": self.waves.member])
+        }
+    }
+}
