@@ -19,7 +19,8 @@ enum SettingTable {
             "serve",
             "`martlet serve`; the storage settings `martlet backup`, `check` and `restore` too",
             ServeSettings.Storage.settings + ServeSettings.General.settings + ServeSettings.Limits.settings
-                + ServeSettings.Breaker.settings + ServeSettings.Publishing.settings + ServeSettings.Entitlement.settings
+                + ServeSettings.Breaker.settings + ServeSettings.Publishing.settings
+                + ServeSettings.Entitlement.settings
                 + ServeSettings.Compatibility.settings
         ),
         Part(
