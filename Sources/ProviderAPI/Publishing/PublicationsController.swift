@@ -10,17 +10,24 @@ struct PublicationsController: Controller {
     let store: any ProviderStore
     let time: any TimeSource
 
-    private static let members: Set<String> = ["name", "account", "waves"]
+    private static let members: Set<String> = ["name", "account", "waves", "subscriptionProducts"]
+
+    private static let subscriptions = Schema.array(of: .text, count: 0...PublicationRecord.maximumSubscriptions)
+        .described("The subscriptions in the App Store that entitle to its issues. They replace all earlier ones.")
 
     var operations: [ProviderOperation] {
         let (all, one) = ("/v1/apps/{app}/publications", "/v1/publications/{publication}")
         let (name, shown) = (Schema.text, ResponseDescription.ok(PublicationResponse.schema))
         let options: KeyValuePairs<String, Schema> = [
             "account": Schema.text.orNull, "waves": NotifyWavesSetting.schema,
+            "subscriptionProducts": Self.subscriptions,
         ]
         let add = Schema.object(required: ["name": name], optional: options).example(.texts(["name": "The Example"]))
         let change = Schema.object(
-            optional: ["name": name, "account": Schema.text.orNull, "waves": NotifyWavesSetting.schema]
+            optional: [
+                "name": name, "account": Schema.text.orNull, "waves": NotifyWavesSetting.schema,
+                "subscriptionProducts": Self.subscriptions,
+            ]
         )
         let operations: [ProviderOperation] = [
             .init(.get, all, id: "listPublications", "The app's publications.", self.list)
@@ -87,6 +94,13 @@ struct PublicationsController: Controller {
         let account = try fields.string("account", maximum: 256)
         changes.account = fields.nulls.contains("account") ? .clear : account.map(Update.set)
         try NotifyWavesSetting.read(fields, into: &changes)
+        let most = PublicationRecord.maximumSubscriptions
+        if let products = try fields.strings("subscriptionProducts", count: most, maximum: 256) {
+            guard products.allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 } }) else {
+                throw fields.error("subscriptionProducts", "invalid_value", "a product id has no spaces")
+            }
+            changes.subscriptionProducts = Set(products)
+        }
         return changes
     }
 
@@ -103,6 +117,7 @@ struct PublicationResponse: ResponseObject {
     let app: Topic?
 
     private var waves: JSONValue { NotifyWavesSetting.json(self.publication.waves) }
+    private var subscriptions: [String] { self.publication.subscriptionProducts.sorted() }
 
     static let schemaName: String? = "Publication"
     static let members: [ResponseMember<Self>] = [
@@ -111,6 +126,7 @@ struct PublicationResponse: ResponseObject {
         .required("name", \.publication.name),
         .optional("account", \.publication.account, "The publisher's account whose devices see its issues."),
         .required("waves", \.waves, as: NotifyWavesSetting.schema, "The waves of Notify."),
+        .required("subscriptionProducts", \.subscriptions, "The subscriptions that entitle to its issues."),
         .required("createdAtMs", \.publication.createdAt),
     ]
 }

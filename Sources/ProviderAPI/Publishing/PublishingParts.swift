@@ -18,7 +18,7 @@ struct PublishingParts: Sendable {
         configuration: ProviderConfiguration,
         acceptor: NotificationAcceptor,
         waits: WaveWaits,
-        entitlement: any EntitlementDeciding = FreeIssuesOnly(),
+        entitlement: any EntitlementDeciding,
         metrics: any MetricsFactory,
         time: any TimeSource,
         logger: Logger

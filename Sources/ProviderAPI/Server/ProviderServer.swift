@@ -120,13 +120,6 @@ package final class ProviderServer: Service {
             time: time,
             logger: logger
         )
-        let entitlement = EntitlementChecker(
-            store: store,
-            settings: configuration.entitlement,
-            addresses: configuration.webhookAddresses,
-            time: time,
-            logger: logger
-        )
         let dispatch = DispatchMetrics(factory: metrics)
         let receipts = ReceiptWriter(store: store, events: webhookWake, metrics: metrics, time: time)
         let refusals = RefusedKeyLog(logger: logger)
@@ -135,11 +128,19 @@ package final class ProviderServer: Service {
             GatewayReceipts(gateway: $0, store: store, writer: receipts, logger: logger)
         }
         let waits = WaveWaits()
+        let entitlement = EntitlementChecker(
+            store: store,
+            settings: configuration.entitlement,
+            addresses: configuration.webhookAddresses,
+            time: time,
+            logger: logger
+        )
         let publishing = PublishingParts(
             store: store,
             configuration: configuration,
             acceptor: acceptor,
             waits: waits,
+            entitlement: entitlement,
             metrics: metrics,
             time: time,
             logger: logger

@@ -18,9 +18,12 @@ package struct EntitlementProduct: Hashable, Sendable {
     package let access: IssueAccess
     package let publication: UUID
     package let publishedAt: Timestamp?
+    /// The beginning of the issue's day, in UTC.
+    package let date: Timestamp
 
     package init(_ issue: IssueRecord) {
         (self.productID, self.access) = (issue.productID, issue.access)
+        self.date = Timestamp(seconds: issue.date.dayNumber * 86_400)
         (self.publication, self.publishedAt) = (issue.publication, issue.publishedAt)
     }
 }
@@ -39,7 +42,7 @@ package struct EntitlementQuestion: Sendable {
 /// What an app sends to show that somebody is entitled. Its lengths have been checked.
 package struct EntitlementProof: Hashable, Sendable {
     /// The most transactions, and the most bytes of one.
-    package static let (maximumTransactions, maximumTransaction) = (100, 16 * 1024)
+    package static let (maximumTransactions, maximumTransaction) = (20, CompactJWS.maximumLength)
 
     /// The signed transactions of the app store.
     package var transactions: [String] = []

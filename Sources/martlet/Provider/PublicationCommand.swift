@@ -19,7 +19,8 @@ struct PublicationCommand: AsyncParsableCommand {
         static let columns: TextTable = [
             "id", "name", "account", .init("wave", "waves.size"), .init("seconds", "waves.intervalSeconds"),
             .init("waits from downloads", "waves.steering.maximumDownloads"),
-            .init("waits from bytes/s", "waves.steering.maximumBandwidth"), .time("since", "createdAtMs"),
+            .init("waits from bytes/s", "waves.steering.maximumBandwidth"),
+            .init("subscriptions", "subscriptionProducts"), .time("since", "createdAtMs"),
         ]
         static let list = command("list", "List the publications of an app.")
             .example("publication list --app com.example.MyApp")
@@ -64,10 +65,14 @@ struct PublicationCommand: AsyncParsableCommand {
         @Option(help: "The publisher's account whose devices see its issues. Default: all devices.") var account:
             String?
         @OptionGroup var waves: Waves
+        @Option(help: "A subscription in the App Store that entitles to its issues; repeat it for several.")
+        var subscription: [String] = []
 
         func request() -> APIRequest {
-            .post(Publication.path)
-                .body(["name": self.name.json, "account": self.account?.json, "waves": self.waves.member])
+            .post(Publication.path).body([
+                "name": self.name.json, "account": self.account?.json, "waves": self.waves.member,
+                "subscriptionProducts": .texts(self.subscription),
+            ])
         }
 
         func text(of response: JSONValue) -> String { Publication.details(response) }
@@ -82,9 +87,14 @@ struct PublicationCommand: AsyncParsableCommand {
         @Option(help: "Its name.") var name: String?
         @Option(help: "The publisher's account whose devices see its issues; '' for all devices.") var account: String?
         @OptionGroup var waves: Waves
+        @Option(
+            help: "A subscription that entitles to its issues; repeat it for several. They replace all earlier ones."
+        )
+        var subscription: [String] = []
 
         func validate() throws {
-            guard self.name != nil || self.account != nil || self.waves.member != nil else {
+            guard self.name != nil || self.account != nil || self.waves.member != nil || !self.subscription.isEmpty
+            else {
                 throw ValidationError("Give what to change, such as --name or --wave-size.")
             }
         }
@@ -92,7 +102,10 @@ struct PublicationCommand: AsyncParsableCommand {
         func request() -> APIRequest {
             let account = self.account.map { $0.isEmpty ? JSONValue.null : $0.json }
             return self.resource.request(.patch)
-                .body(["name": self.name?.json, "account": account, "waves": self.waves.member])
+                .body([
+                    "name": self.name?.json, "account": account, "waves": self.waves.member,
+                    "subscriptionProducts": .texts(self.subscription),
+                ])
         }
     }
 }

@@ -8,7 +8,7 @@ package import PushTypes
 /// Transactions come first: they are checked offline. The publisher's server is asked only about what they do not decide.
 package struct EntitlementChecker: Sendable {
     /// The most transactions of a question. Further ones are ignored.
-    package static let maximumTransactions = 20
+    package static let maximumTransactions = EntitlementProof.maximumTransactions
     /// The longest transaction, in bytes.
     package static let maximumTransactionLength = CompactJWS.maximumLength
     /// The longest product id, in bytes.
@@ -18,7 +18,7 @@ package struct EntitlementChecker: Sendable {
     /// The longest token of an account, in bytes.
     package static let maximumToken = 2048
 
-    let store: any EntitlementServerStore
+    let store: any EntitlementServerStore & PublishingStore
     let verifier: TransactionVerifier
     let allowsSandbox: Bool
     let direct: DirectEntitlement
@@ -28,7 +28,7 @@ package struct EntitlementChecker: Sendable {
 
     /// - Parameter addresses: The addresses that publishers' servers may have.
     package init(
-        store: any EntitlementServerStore,
+        store: any EntitlementServerStore & PublishingStore,
         settings: EntitlementSettings,
         addresses: AddressPolicy,
         resolver: any NameResolver = SystemResolver(),

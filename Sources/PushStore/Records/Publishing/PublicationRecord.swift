@@ -5,6 +5,8 @@ package import PushTypes
 package struct PublicationRecord: Hashable, Sendable {
     /// The most publications of an app.
     package static let maximumOfApp = 100
+    /// The most subscriptions of a publication.
+    package static let maximumSubscriptions = 50
 
     package var id: UUID
     package var app: Int64
@@ -12,6 +14,8 @@ package struct PublicationRecord: Hashable, Sendable {
     /// The publisher's account whose devices see its issues; `nil` for all devices.
     package var account: String?
     package var waves: NotifyWaves
+    /// The subscriptions in the App Store whose periods entitle to the issues that are dated within them.
+    package var subscriptionProducts: Set<String> = []
     package var createdAt: Timestamp
 
     package init(
@@ -47,6 +51,7 @@ package struct PublicationChanges: Hashable, Sendable {
     package var account: Update<String>?
     package var waveSize, waveInterval: Int?
     package var maximumBandwidth, maximumDownloads: Update<Int>?
+    package var subscriptionProducts: Set<String>?
 
     package init() {}
 
@@ -54,6 +59,7 @@ package struct PublicationChanges: Hashable, Sendable {
     package func apply(to publication: inout PublicationRecord) {
         publication.name = self.name ?? publication.name
         if let account { publication.account = account.value }
+        publication.subscriptionProducts = self.subscriptionProducts ?? publication.subscriptionProducts
         publication.waves.size = self.waveSize ?? publication.waves.size
         publication.waves.interval = self.waveInterval ?? publication.waves.interval
         if let maximumBandwidth { publication.waves.maximumBandwidth = maximumBandwidth.value }

@@ -15,6 +15,7 @@ extension SQLiteStore {
                     "waveInterval": publication.waves.interval,
                     "maximumBandwidth": publication.waves.maximumBandwidth,
                     "maximumDownloads": publication.waves.maximumDownloads,
+                    "subscriptionProducts": publication.storedSubscriptions,
                     "createdAt": publication.createdAt.milliseconds,
                 ]
             )
@@ -44,6 +45,7 @@ extension SQLiteStore {
                     "waveInterval": publication.waves.interval,
                     "maximumBandwidth": publication.waves.maximumBandwidth,
                     "maximumDownloads": publication.waves.maximumDownloads,
+                    "subscriptionProducts": publication.storedSubscriptions,
                 ],
                 id: id.uuidString
             )
@@ -86,7 +88,7 @@ extension SQLiteStore {
         var waves = NotifyWaves()
         (waves.size, waves.interval) = (size, interval)
         (waves.maximumBandwidth, waves.maximumDownloads) = (row["maximumBandwidth"], row["maximumDownloads"])
-        return PublicationRecord(
+        var publication = PublicationRecord(
             id: id,
             app: app,
             name: name,
@@ -94,5 +96,15 @@ extension SQLiteStore {
             waves: waves,
             createdAt: createdAt
         )
+        let subscriptions = (row["subscriptionProducts"] as String? ?? "").split(separator: "\n").map(String.init)
+        publication.subscriptionProducts = Set(subscriptions)
+        return publication
+    }
+}
+
+extension PublicationRecord {
+    /// The stored form of the subscriptions, one a line; `nil` for none.
+    fileprivate var storedSubscriptions: String? {
+        self.subscriptionProducts.isEmpty ? nil : self.subscriptionProducts.sorted().joined(separator: "\n")
     }
 }

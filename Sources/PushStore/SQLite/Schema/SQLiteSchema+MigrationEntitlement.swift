@@ -10,4 +10,10 @@ extension SQLiteSchema {
             sealed BLOB NOT NULL, revision TEXT NOT NULL, changedAt INTEGER NOT NULL
         ) STRICT;
         """
+
+    /// Migration 17: the subscriptions that entitle to a publication's issues.
+    static let subscriptions = """
+        -- Product ids, one a line; NULL for none.
+        ALTER TABLE publication ADD COLUMN subscriptionProducts TEXT;
+        """
 }

@@ -1,0 +1,135 @@
+import Foundation
+import Logging
+package import PushStore
+import PushSupport
+import PushTypes
+
+extension EntitlementChecker: EntitlementDeciding {
+    /// The delay that a caller is told after a failure of the store.
+    private static let storeDelay: Duration = .seconds(5)
+
+    package func decide(_ question: EntitlementQuestion) async -> [EntitlementDecision] {
+        do {
+            let decisions = try await self.decideByTransactions(question)
+            return try await self.decideByPublisher(question, otherwise: decisions)
+        } catch {
+            self.log.log(.error, "entitlement cannot be decided: the store does not respond", ["error": "\(error)"])
+            let message = "the provider's database does not respond"
+            return question.products.map { product in
+                guard product.access == .retail else { return .entitled(by: .free, until: nil) }
+                return .unavailable(message: message, retryAfter: Self.storeDelay)
+            }
+        }
+    }
+
+    package func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String? {
+        guard product.access == .retail, !self.verifier.hasRoots,
+            try await self.store.entitlementServer(app: app.id) == nil
+        else { return nil }
+        return """
+            nobody can be entitled to this retail issue: the provider has no App Store root certificate (setting \
+            serve.publishing.appStoreRoot), and the app no publisher's server (martlet entitlement set)
+            """
+    }
+
+    // MARK: Transactions
+
+    private func decideByTransactions(_ question: EntitlementQuestion) async throws -> [EntitlementDecision] {
+        var transactions: [StoreTransaction] = []
+        // The first fault is told where nothing else decides: the others are likely to have it too.
+        var fault: (index: Int, TransactionFault)?
+        for (index, text) in question.proof.transactions.prefix(Self.maximumTransactions).enumerated() {
+            do throws(TransactionFault) {
+                let now = self.time.now
+                transactions.append(try await self.verifier.verify(text, app: question.app.bundleID, now: now))
+            } catch {
+                if fault == nil { fault = (index, error) }
+            }
+        }
+        let rule = TransactionRule(
+            allowsSandbox: self.allowsSandbox,
+            account: question.proof.account.flatMap(UUID.init(uuidString:))
+        )
+        let subscriptions = transactions.isEmpty ? [:] : try await self.subscriptions(question.products)
+        return question.products.map { product in
+            guard product.access == .retail else { return .entitled(by: .free, until: nil) }
+            let own = subscriptions[product.publication] ?? []
+            return Self.decision(transactions.map { rule.decide($0, product, subscriptions: own) }, fault)
+        }
+    }
+
+    /// Returns the subscriptions of the products' publications.
+    private func subscriptions(_ products: [EntitlementProduct]) async throws -> [UUID: Set<String>] {
+        var subscriptions: [UUID: Set<String>] = [:]
+        for publication in Set(products.map(\.publication)) {
+            subscriptions[publication] = try await self.store.publication(publication)?.subscriptionProducts
+        }
+        return subscriptions
+    }
+
+    private static func decision(
+        _ decisions: [TransactionRule.Decision],
+        _ fault: (index: Int, TransactionFault)?
+    ) -> EntitlementDecision {
+        var refusal = TransactionRule.Refusal.notEntitled
+        for decision in decisions {
+            switch decision {
+            case .entitled: return .entitled(by: .transaction, until: nil)
+            case .refused(let reason): if refusal == .notEntitled { refusal = reason }
+            case .unrelated: break
+            }
+        }
+        if refusal == .notEntitled, let (index, fault) = fault {
+            return .refused(reason: fault.code, message: "transactions[\(index)]: \(fault.message)")
+        }
+        return .refused(reason: refusal.rawValue, message: refusal.message)
+    }
+
+    // MARK: Publishers' servers
+
+    /// Asks the app's server, if it has one, about the products that are refused so far.
+    private func decideByPublisher(
+        _ question: EntitlementQuestion,
+        otherwise refusals: [EntitlementDecision]
+    ) async throws -> [EntitlementDecision] {
+        var decisions = refusals
+        let open = decisions.indices.filter { decisions[$0].isRefused }
+        let (account, token) = (question.proof.account, question.proof.authToken)
+        guard !open.isEmpty, account != nil || token != nil,
+            let server = try await self.store.entitlementServer(app: question.app.id)
+        else { return decisions }
+        let asked = PublisherQuestion(
+            app: question.app.bundleID,
+            account: account,
+            token: token,
+            products: open.map { question.products[$0].productID }
+        )
+        for (index, decision) in zip(open, await self.direct.decide(asked, server)) {
+            decisions[index] = Self.decision(decision, otherwise: decisions[index])
+        }
+        return decisions
+    }
+
+    /// - Parameter refusal: What the transactions have decided.
+    private static func decision(
+        _ decision: DirectEntitlement.Decision,
+        otherwise refusal: EntitlementDecision
+    ) -> EntitlementDecision {
+        switch decision {
+        case .granted: .entitled(by: .publisher, until: nil)
+        case .refused: refusal
+        case .accountRefused:
+            .refused(reason: "account_refused", message: "the publisher refuses the account: sign in again")
+        case .refusedWhileDown:
+            .refused(reason: "publisher_unavailable", message: "the publisher's server does not answer")
+        case .unavailable(let delay):
+            .unavailable(message: "the publisher's server does not answer: try again later", retryAfter: delay)
+        }
+    }
+}
+
+extension EntitlementDecision {
+    fileprivate var isRefused: Bool {
+        if case .refused = self { true } else { false }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import PushTypes
+
+/// Decides whether a purchase entitles to an issue.
+///
+/// The issue's own product entitles for good once it was bought as a Non-Consumable. A subscription of the publication entitles
+/// to the issues that are dated within one of its periods, also after its end: they were paid for.
+struct TransactionRule: Hashable, Sendable {
+    /// The prefix of products for development builds.
+    static let developmentPrefix = "dev_test."
+    /// The length of an issue's day.
+    private static let day: Duration = .seconds(86_400)
+
+    /// The reason for which a purchase of the right product does not entitle.
+    enum Refusal: String, Hashable, Sendable {
+        case notEntitled = "not_entitled"
+        case revoked = "transaction_revoked"
+        case expired = "transaction_expired"
+        case upgraded = "transaction_upgraded"
+        case sandbox = "sandbox_transaction"
+        case otherAccount = "other_account"
+
+        /// The reason as a sentence without its full stop.
+        var message: String {
+            switch self {
+            case .notEntitled: "no transaction entitles to this product"
+            case .revoked: "the App Store has taken the purchase back"
+            case .expired: "the subscription has no period in which the issue appeared"
+            case .upgraded: "the subscription was upgraded: send the transaction of the new one"
+            case .sandbox: "a purchase in the sandbox entitles to products that begin with \(developmentPrefix) only"
+            case .otherAccount: "the purchase was made for another account"
+            }
+        }
+    }
+
+    /// `true` if purchases in the sandbox entitle to every product.
+    var allowsSandbox: Bool
+    /// The account of the request, if it is a UUID.
+    var account: UUID?
+
+    /// The decision about one purchase and one issue.
+    enum Decision: Hashable, Sendable {
+        case entitled
+        case refused(Refusal)
+        /// The purchase is of something else.
+        case unrelated
+    }
+
+    /// - Parameter subscriptions: The subscriptions of the product's publication.
+    func decide(
+        _ transaction: StoreTransaction,
+        _ product: EntitlementProduct,
+        subscriptions: Set<String>
+    ) -> Decision {
+        let isOwn = transaction.productID == product.productID
+        guard isOwn || subscriptions.contains(transaction.productID) else { return .unrelated }
+        if transaction.revokedAt != nil { return .refused(.revoked) }
+        if let owner = transaction.account, let account, owner != account { return .refused(.otherAccount) }
+        let isDevelopment = product.productID.hasPrefix(Self.developmentPrefix)
+        guard transaction.environment == .production || isDevelopment || self.allowsSandbox else {
+            return .refused(.sandbox)
+        }
+        switch transaction.kind {
+        case .nonConsumable: return isOwn ? .entitled : .refused(.notEntitled)
+        // Its use is the app's affair: the App Store does not know whether it was consumed.
+        case .consumable: return .refused(.notEntitled)
+        case .subscription, .nonRenewing:
+            return isOwn ? .refused(.notEntitled) : self.decide(period: transaction, product)
+        }
+    }
+
+    private func decide(period transaction: StoreTransaction, _ product: EntitlementProduct) -> Decision {
+        if transaction.isUpgraded { return .refused(.upgraded) }
+        // A Non-Renewing Subscription has no end that the App Store knows.
+        guard let end = transaction.expiresAt else { return .refused(.notEntitled) }
+        let isWithin = transaction.purchasedAt < product.date.advanced(by: Self.day) && end > product.date
+        return isWithin ? .entitled : .refused(.expired)
+    }
+}
