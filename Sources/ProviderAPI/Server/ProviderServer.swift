@@ -79,13 +79,15 @@ package final class ProviderServer: Service {
         self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)
         let people = People(store: store, settings: configuration.sessions, time: time)
         self.adminLink = FirstAdminLink(people, configuration, logger: logger, show: showAdminLink)
+        let trail = AuditTrail(store: store, time: time, logger: logger)
         let signIns = SignInService(
             store: store,
             keys: keys,
-            hasher: PasswordHasher(configuration.passwords),
+            hasher: PasswordHasher(configuration.passwords, secret: store.passwordSecret),
             settings: configuration.sessions,
             time: time,
-            logger: logger
+            logger: logger,
+            audit: { await trail.record($0, status: 200, by: $1, isFrequent: true) }
         )
         self.signIns = signIns
         let (wakes, scheduleWake, webhookWake) = (LaneWakeSignals(), WakeSignal(), WakeSignal())
@@ -203,7 +205,6 @@ package final class ProviderServer: Service {
         unauthenticated.connections = min(unauthenticated.connections, max(1, configuration.limits.connections / 2))
         let connections = UnauthenticatedConnections(limits: unauthenticated, logger: logger)
         self.unauthenticated = connections
-        let trail = AuditTrail(store: store, time: time, logger: logger)
         let requests = RequestMetrics(factory: metrics)
         let limits = configuration.limits
         let runner = OperationRunner(

@@ -2,9 +2,10 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A password as it is stored: scrypt (RFC 7914) with its parameters and salt, in one text.
+/// A password as it is stored: the HMAC-SHA256 of its scrypt (RFC 7914), with the parameters and the salt, in one text.
 ///
-/// The text is `$scrypt$ln=15,r=8,p=3$SALT$HASH`, in base64 without padding, as other programs write it.
+/// The text is `$scrypt-hmac$ln=15,r=8,p=3$SALT$HASH`, in base64 without padding. The key of the HMAC is a secret that the
+/// database does not hold, so that its hashes alone are worth nothing.
 package struct PasswordHash {
     /// The cost of a hash.
     package struct Parameters: Hashable, Sendable {
@@ -28,51 +29,61 @@ package struct PasswordHash {
         }
     }
 
+    /// The name of the algorithm in the stored text.
+    private static let algorithm = "scrypt-hmac"
     /// The bytes of a salt, and of a hash.
     private static let (saltLength, hashLength) = (16, 32)
 
     let parameters: Parameters
     private let salt: Data
-    private let hash: SymmetricKey
+    private let hash: Data
 
     /// Hashes a password with a new salt. It takes the time and memory of the parameters.
-    init(_ password: String, _ parameters: Parameters) throws {
+    init(_ password: String, _ parameters: Parameters, secret: String) throws {
         var generator = SystemRandomNumberGenerator()
         let salt = Data((0..<Self.saltLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
         (self.parameters, self.salt) = (parameters, salt)
-        self.hash = try Self.derive(password, salt, parameters, length: Self.hashLength)
+        self.hash = Data(Self.code(of: try Self.derive(password, salt, parameters), secret))
     }
 
     /// Reads a stored text; `nil` for what is not one.
     init?(text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
-        guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt",
+        guard parts.count == 5, parts[0].isEmpty, parts[1] == Self.algorithm,
             let parameters = Self.parameters(parts[2]), parameters.isSensible,
             let salt = Self.bytes(parts[3]), (8...64).contains(salt.count),
-            let hash = Self.bytes(parts[4]), (16...64).contains(hash.count)
+            let hash = Self.bytes(parts[4]), hash.count == Self.hashLength
         else { return nil }
-        (self.parameters, self.salt, self.hash) = (parameters, salt, SymmetricKey(data: hash))
+        (self.parameters, self.salt, self.hash) = (parameters, salt, hash)
     }
 
     /// The text to store.
     var text: String {
-        let (cost, hash) = (self.parameters, self.hash.withUnsafeBytes { Data($0) })
+        let cost = self.parameters
         let parameters = "ln=\(cost.logarithm),r=\(cost.blockSize),p=\(cost.parallelism)"
-        return "$scrypt$\(parameters)$\(Self.text(self.salt))$\(Self.text(hash))"
+        return "$\(Self.algorithm)$\(parameters)$\(Self.text(self.salt))$\(Self.text(self.hash))"
     }
 
     /// Returns `true` for the password that was hashed, in the time and memory of the parameters. The comparison takes the
     /// same time for all others.
-    func matches(_ password: String) throws -> Bool {
-        // `SymmetricKey` compares in constant time.
-        try Self.derive(password, self.salt, self.parameters, length: self.hash.bitCount / 8) == self.hash
+    func matches(_ password: String, secret: String) throws -> Bool {
+        let derived = try Self.derive(password, self.salt, self.parameters)
+        let key = SymmetricKey(data: Data(secret.utf8))
+        return derived.withUnsafeBytes { bytes in
+            HMAC<SHA256>.isValidAuthenticationCode(self.hash, authenticating: bytes, using: key)
+        }
+    }
+
+    /// Returns the code of a derived key.
+    private static func code(of derived: SymmetricKey, _ secret: String) -> HMAC<SHA256>.MAC {
+        let key = SymmetricKey(data: Data(secret.utf8))
+        return derived.withUnsafeBytes { HMAC<SHA256>.authenticationCode(for: Data($0), using: key) }
     }
 
     private static func derive(
         _ password: String,
         _ salt: Data,
-        _ parameters: Parameters,
-        length: Int
+        _ parameters: Parameters
     ) throws -> SymmetricKey {
         // The same characters may be typed as different code points.
         let normal = Array(password.precomposedStringWithCompatibilityMapping.utf8)
@@ -80,7 +91,7 @@ package struct PasswordHash {
             // The library requires bytes; no password is empty or ends with 0.
             from: normal.isEmpty ? [0] : normal,
             salt: salt,
-            outputByteCount: length,
+            outputByteCount: Self.hashLength,
             rounds: 1 << parameters.logarithm,
             blockSize: parameters.blockSize,
             parallelism: parameters.parallelism

@@ -17,16 +17,20 @@ package final class PasswordHasher: Sendable {
     private static let (maximumRunning, maximumWaiting) = (2, 14)
 
     private let parameters: PasswordHash.Parameters
+    private let secret: String
     private let running = CountingSemaphore(count: PasswordHasher.maximumRunning)
     private let admitted = Mutex(0)
 
-    package init(_ parameters: PasswordHash.Parameters = .standard) { self.parameters = parameters }
+    /// - Parameter secret: The key of the hashes (``PersonStore/passwordSecret``).
+    package init(_ parameters: PasswordHash.Parameters = .standard, secret: String) {
+        (self.parameters, self.secret) = (parameters, secret)
+    }
 
     /// Returns the text to store for a password.
     ///
     /// - Throws: ``RetryLaterError`` if too many wait.
     func hash(_ password: String) async throws -> String {
-        try await self.run { [parameters] in try PasswordHash(password, parameters).text }
+        try await self.run { [parameters, secret] in try PasswordHash(password, parameters, secret: secret).text }
     }
 
     /// Checks a password.
@@ -34,14 +38,14 @@ package final class PasswordHasher: Sendable {
     /// - Parameter stored: The stored text; `nil` for none, which takes the same time and is wrong.
     /// - Throws: ``RetryLaterError`` if too many wait.
     func check(_ password: String, _ stored: String?) async throws -> Verdict {
-        try await self.run { [parameters] in
+        try await self.run { [parameters, secret] in
             guard let hash = stored.flatMap({ PasswordHash(text: $0) }) else {
-                _ = try PasswordHash(password, parameters)
+                _ = try PasswordHash(password, parameters, secret: secret)
                 return .wrong
             }
-            guard try hash.matches(password) else { return .wrong }
+            guard try hash.matches(password, secret: secret) else { return .wrong }
             guard hash.parameters != parameters else { return .right }
-            return .outdated(renewed: try PasswordHash(password, parameters).text)
+            return .outdated(renewed: try PasswordHash(password, parameters, secret: secret).text)
         }
     }
 

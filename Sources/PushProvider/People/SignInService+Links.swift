@@ -52,7 +52,7 @@ extension SignInService {
         agent: String
     ) async throws -> SessionGrant {
         try await self.changePassword(of: session.caller, from: current, to: new)
-        try await self.audit("change the own password", by: session.caller)
+        await self.audit("change the own password", session.caller)
         return try await self.signIn(name: session.caller.name, password: new, address: address, agent: agent)
     }
 

@@ -15,16 +15,20 @@ package struct SignInService: Sendable {
     let settings: SessionSettings
     let time: any TimeSource
     let log: LimitedLog
+    /// Writes an entry of the audit: what was done, and who did it.
+    let audit: @Sendable (String, APICaller) async -> Void
 
+    /// - Parameter audit: Writes an entry of the audit, many equal ones of a minute as one.
     package init(
         store: any ProviderStore,
         keys: APIKeys,
         hasher: PasswordHasher,
         settings: SessionSettings = SessionSettings(),
         time: any TimeSource,
-        logger: Logger
+        logger: Logger,
+        audit: @escaping @Sendable (String, APICaller) async -> Void
     ) {
-        (self.store, self.keys, self.hasher) = (store, keys, hasher)
+        (self.store, self.keys, self.hasher, self.audit) = (store, keys, hasher, audit)
         (self.settings, self.time, self.log) = (settings, time, LimitedLog(logger))
     }
 
@@ -195,21 +199,8 @@ extension SignInService {
     ) async throws -> SessionGrant {
         if let old { try await self.signOut(old) }
         let session = Session(stored, token: token)
-        try await self.audit(action, by: session.caller, resource: session.id)
+        await self.audit(action, session.caller)
         return SessionGrant(token: token, session: session)
-    }
-
-    func audit(_ action: String, by caller: APICaller, resource: UUID? = nil) async throws {
-        let entry = AuditRecord(
-            at: self.time.recorded,
-            key: caller.id,
-            keyName: caller.name,
-            isPerson: caller.isPerson,
-            action: action,
-            resource: resource?.uuidString,
-            status: 200
-        )
-        try await self.store.addAudit(entry)
     }
 
     /// Writes the last use of a session. A failure ends no request.

@@ -131,10 +131,15 @@ package struct SQLiteStoreFile: Sendable {
         defer { try? queue.close() }
         do {
             return try queue.read { database in
-                let tables = ["credential", "webhook", "userSecret", "entitlementServer", "addressKey"]
-                return try tables.contains { table in
+                let secrets = [
+                    ("credential", "sealed"), ("webhook", "sealed"), ("userSecret", "sealed"),
+                    ("entitlementServer", "sealed"), ("addressKey", "sealed"),
+                    // It is keyed with the master key.
+                    ("person", "password"),
+                ]
+                return try secrets.contains { table, column in
                     guard try database.tableExists(table) else { return false }
-                    return try database.hasRow(sql: "SELECT 1 FROM \(table) LIMIT 1")
+                    return try database.hasRow(sql: "SELECT 1 FROM \(table) WHERE \(column) IS NOT NULL LIMIT 1")
                 }
             }
         } catch let error as DatabaseError {

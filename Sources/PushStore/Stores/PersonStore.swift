@@ -3,6 +3,8 @@ package import PushTypes
 
 /// The people who can sign in, and the links with which they choose their passwords.
 package protocol PersonStore: Sendable {
+    /// The secret with which stored passwords are keyed. It is derived from the master key, and stored nowhere.
+    var passwordSecret: String { get }
     /// Adds a person with a link.
     /// - Returns: The person with its number; `nil` if another one has the name.
     /// - Throws: ``StoreError/noSuchApp(_:)`` for a person who is limited to an app that does not exist.

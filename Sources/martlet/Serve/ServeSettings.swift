@@ -181,6 +181,12 @@ enum ServeSettings {
             .integer("serve.publicKeyRate", flag: "public-key-rate", 0...1_000_000, \.limits.publicKeyRate)
                 .help("Requests per second with public keys from one address, 0 for no limit")
                 .detail("Twice as many may come at once. Behind a proxy all clients have its address."),
+            .time("serve.sessionIdleSeconds", flag: "session-idle-seconds", 60...2_592_000, \.sessions.idle)
+                .help("Seconds without a request after which a session of the dashboard ends")
+                .detail("1800 is what OWASP ASVS asks of level 2, see [security.md](security.md)."),
+            .time("serve.sessionSeconds", flag: "session-seconds", 300...7_776_000, \.sessions.longest)
+                .help("Seconds after which a session of the dashboard ends, however much it is used")
+                .detail("43200 is what OWASP ASVS asks of level 2."),
             .toggle("serve.webhooks.allowPrivate", flag: "allow-private-webhooks", \.webhookAddresses.allowsPrivate)
                 .help("Webhooks and publishers' servers may have addresses of the own network, with any port")
                 .detail("`http` is allowed for them too. The holder of an admin key can then reach these addresses."),

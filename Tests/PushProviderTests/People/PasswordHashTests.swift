@@ -7,49 +7,60 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PasswordHashTests {
     private static let cheap = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
 
-    /// The third vector of RFC 7914 section 12, in the stored form.
-    @Test func aHashOfTheStandardIsRead() throws {
-        let text = """
-            $scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$\
-            cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofLVQylVYT8Pz2LUlwUkKpr55h6F3A1lHkDfzwF7RVdYhw
-            """
+    /// The password, the salt and the parameters are those of the third vector of RFC 7914 section 12; Python's `hashlib` and
+    /// `hmac` have made the text.
+    @Test func aHashOfAnotherImplementationIsRead() throws {
+        let text = "$scrypt-hmac$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$gw4oUC5RcYa5sXAweoLVr0fgExP0nONzw0PARW6YarE"
         let hash = try #require(PasswordHash(text: text))
         #expect(hash.text == text)
-        #expect(try hash.matches("pleaseletmein"))
-        #expect(try !hash.matches("pleaseletmeim"))
+        #expect(try hash.matches("pleaseletmein", secret: "secret"))
+        #expect(try !hash.matches("pleaseletmeim", secret: "secret"))
+    }
+
+    /// Whoever has the database and not the master key cannot try passwords.
+    @Test func aHashIsWorthNothingWithoutItsSecret() throws {
+        let hash = try PasswordHash("correct horse battery", Self.cheap, secret: "secret")
+        #expect(try hash.matches("correct horse battery", secret: "secret"))
+        #expect(try !hash.matches("correct horse battery", secret: "other"))
+        #expect(try !hash.matches("correct horse battery", secret: ""))
     }
 
     @Test func onlyThePasswordItselfMatches() throws {
-        let stored = try PasswordHash("correct horse battery", Self.cheap).text
-        #expect(stored.hasPrefix("$scrypt$ln=4,r=8,p=1$"))
+        let stored = try PasswordHash("correct horse battery", Self.cheap, secret: "secret").text
+        #expect(stored.hasPrefix("$scrypt-hmac$ln=4,r=8,p=1$"))
         let hash = try #require(PasswordHash(text: stored))
-        #expect(try hash.matches("correct horse battery"))
+        #expect(try hash.matches("correct horse battery", secret: "secret"))
         for other in ["", "correct horse batter", "correct horse battery ", "Correct horse battery", "\0"] {
-            #expect(try !hash.matches(other), "\(other)")
+            #expect(try !hash.matches(other, secret: "secret"), "\(other)")
         }
-        let again = try PasswordHash("correct horse battery", Self.cheap).text
+        let again = try PasswordHash("correct horse battery", Self.cheap, secret: "secret").text
         #expect(stored != again, "each has a salt of its own")
     }
 
     /// The same characters, typed in another way.
     @Test func composedAndDecomposedCharactersAreTheSame() throws {
-        let hash = try PasswordHash("caf\u{e9} au lait \u{fb01}n", Self.cheap)
-        #expect(try hash.matches("cafe\u{301} au lait fin"))
+        let hash = try PasswordHash("caf\u{e9} au lait \u{fb01}n", Self.cheap, secret: "secret")
+        #expect(try hash.matches("cafe\u{301} au lait fin", secret: "secret"))
     }
 
     @Test(arguments: [
-        "", "$", "scrypt", "$scrypt$ln=4,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA", "$argon2$ln=4,r=8,p=1$AAAAAAAAAAAAAAAA$AAAA",
-        "$scrypt$ln=63,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-        "$scrypt$ln=-1,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-        "$scrypt$ln=4,r=8000000,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-        "$scrypt$ln=4,r=8,p=1$$", "$scrypt$ln=4,r=8,p=1$!!$??",
-        "$scrypt$p=1,r=8,ln=4$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAA",
+        "", "$", "scrypt", "$scrypt-hmac$ln=4,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA",
+        "$argon2$ln=4,r=8,p=1$AAAAAAAAAAAAAAAA$AAAA",
+        "$scrypt-hmac$ln=63,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "$scrypt-hmac$ln=-1,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "$scrypt-hmac$ln=4,r=8000000,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "$scrypt-hmac$ln=4,r=8,p=1$$", "$scrypt-hmac$ln=4,r=8,p=1$!!$??",
+        "$scrypt-hmac$p=1,r=8,ln=4$AAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAA",
     ])
     func whatIsNoHashIsNotRead(text: String) { #expect(PasswordHash(text: text) == nil) }
 
     @Test func aHashWithOtherParametersIsRenewed() async throws {
-        let old = try PasswordHash("correct horse battery", .init(logarithm: 3, blockSize: 8, parallelism: 1)).text
-        let hasher = PasswordHasher(Self.cheap)
+        let old = try PasswordHash(
+            "correct horse battery",
+            .init(logarithm: 3, blockSize: 8, parallelism: 1),
+            secret: "secret"
+        ).text
+        let hasher = PasswordHasher(Self.cheap, secret: "secret")
         #expect(try await hasher.check("wrong", old) == .wrong)
         guard case .outdated(let renewed) = try await hasher.check("correct horse battery", old) else {
             Issue.record("it has the parameters of new ones")
@@ -62,7 +73,7 @@ import Testing
 
     /// Each hash takes memory: so many wait, and further ones are refused at once.
     @Test func moreThanSixteenAtOnceAreRefused() async throws {
-        let hasher = PasswordHasher(.init(logarithm: 10, blockSize: 8, parallelism: 4))
+        let hasher = PasswordHasher(.init(logarithm: 10, blockSize: 8, parallelism: 4), secret: "secret")
         let results = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<200 {
                 group.addTask {

@@ -128,9 +128,9 @@ import Testing
         try await withSignIns { fixture in
             let person = try await fixture.add("anna")
             _ = try await fixture.signIn("anna")
-            let entries = try await fixture.store.audit(before: nil, limit: 10)
-            #expect(entries.map(\.action) == ["sign in with a password", "redeem a link"])
-            #expect(entries.allSatisfy { $0.isPerson && $0.key == person.id && $0.keyName == "anna" })
+            let entries = fixture.audit.entries
+            #expect(entries.map(\.action) == ["redeem a link", "sign in with a password"])
+            #expect(entries.allSatisfy { $0.caller.isPerson && $0.caller.id == person.id && $0.caller.name == "anna" })
         }
     }
 

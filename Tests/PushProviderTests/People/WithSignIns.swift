@@ -4,6 +4,7 @@ import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
+import Synchronization
 import Testing
 
 /// A service that signs people in, over a store of its own.
@@ -15,15 +16,17 @@ struct SignInFixture: Sendable {
     let keys: APIKeys
     let service: SignInService
     let time: ManualTime
+    let audit: RecordedAudit
 
     /// Makes a service as another start of the process would.
     func restarted() -> SignInService {
         SignInService(
             store: self.store,
             keys: self.keys,
-            hasher: PasswordHasher(.cheap),
+            hasher: PasswordHasher(.cheap, secret: "secret"),
             time: self.time,
-            logger: silentLogger
+            logger: silentLogger,
+            audit: self.audit.add
         )
     }
 
@@ -65,6 +68,15 @@ struct SignInFixture: Sendable {
     }
 }
 
+/// The entries of an audit.
+final class RecordedAudit: Sendable {
+    private let state = Mutex<[(action: String, caller: APICaller)]>([])
+
+    var entries: [(action: String, caller: APICaller)] { self.state.withLock { $0 } }
+
+    func add(_ action: String, _ caller: APICaller) { self.state.withLock { $0.append((action, caller)) } }
+}
+
 extension PasswordHash.Parameters {
     /// Parameters for passwords that are no secrets.
     static let cheap = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
@@ -74,17 +86,27 @@ extension PasswordHash.Parameters {
 func withSignIns(_ body: (SignInFixture) async throws -> Void) async throws {
     for backend in StoreBackend.available {
         try await backend.withStore { store, _ in
-            let time = ManualTime()
+            let (time, audit) = (ManualTime(), RecordedAudit())
             let keys = APIKeys(store: store, time: time, logger: silentLogger)
             let service = SignInService(
                 store: store,
                 keys: keys,
-                hasher: PasswordHasher(.cheap),
+                hasher: PasswordHasher(.cheap, secret: "secret"),
                 time: time,
-                logger: silentLogger
+                logger: silentLogger,
+                audit: audit.add
             )
             let people = People(store: store, time: time)
-            try await body(SignInFixture(store: store, people: people, keys: keys, service: service, time: time))
+            try await body(
+                SignInFixture(
+                    store: store,
+                    people: people,
+                    keys: keys,
+                    service: service,
+                    time: time,
+                    audit: audit
+                )
+            )
         }
     }
 }

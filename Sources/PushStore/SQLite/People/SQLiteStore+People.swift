@@ -3,6 +3,8 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
+    package var passwordSecret: String { self.masterKey.derive("password") }
+
     package func addPerson(_ person: PersonRecord, link: LinkRecord) async throws -> PersonRecord? {
         try await self.database.write { database in
             try Self.checkApps(person.apps ?? [], in: database)

@@ -123,7 +123,7 @@ extension SQLiteStore {
         try database.run(sql: sql)
     }
 
-    private static func session(_ row: Row) throws -> SessionRecord {
+    static func session(_ row: Row) throws -> SessionRecord {
         let holder = row.uuid("person").map(SessionHolder.person) ?? row.uuid("apiKey").map(SessionHolder.key)
         guard let holder, let id = row.uuid("id"), let createdAt = row.time("createdAt"),
             let lastUsedAt = row.time("lastUsedAt"), let expiresAt = row.time("expiresAt"),

@@ -27,6 +27,20 @@ import Testing
         }
     }
 
+    /// A role of a later version gives no rights.
+    @Test func aPersonWhoCannotBeReadIsNamedAndDoesNotSignIn() async throws {
+        try await self.withStore { store, _ in
+            let person = try await store.addPerson("anna", password: "p")
+            try await store.damage("UPDATE person SET role = 'king'")
+            await #expect(throws: DamagedRow.self) { try await store.signInCandidate(name: "anna", network: [1]) }
+            await #expect(throws: DamagedRow.self) {
+                try await store.session(hash: [UInt8(truncatingIfNeeded: person.number)])
+            }
+            let faults = try await store.checkIntegrity()
+            #expect(faults == ["person \(person.id): what is stored of it cannot be read"])
+        }
+    }
+
     /// It can be cancelled, none of its retries stay, and retention deletes it.
     @Test func whatCannotBeReadIsCancelled() async throws {
         try await self.withStore { store, app in
