@@ -25,7 +25,8 @@ struct Martlet: AsyncParsableCommand {
             CommandGroup(
                 name: "Provider",
                 subcommands: [
-                    StatusCommand.self, AppCommand.self, CredentialCommand.self, UserCommand.self, AudienceCommand.self,
+                    StatusCommand.self, OverviewCommand.self, StatisticsCommand.self, SystemCommand.self,
+                    AppCommand.self, CredentialCommand.self, UserCommand.self, AudienceCommand.self,
                     TemplateCommand.self,
                     NotificationCommand.self, TimelineCommand.self, ScheduleCommand.self, WebhookCommand.self,
                     PublicationCommand.self, IssueCommand.self, EntitlementCommand.self,

@@ -1,3 +1,4 @@
+package import Foundation
 package import PushStore
 import PushSupport
 package import PushTypes
@@ -21,15 +22,39 @@ extension AppStore {
     }
 }
 
-extension NotificationStore {
-    /// Returns the notifications of one app, or of all for `nil`.
+extension NotificationStore where Self: AppStore {
+    /// Returns the notifications of one app, or of all for `nil`, the newest first.
     package func notifications(
         app: Int64?,
         state: NotificationRecord.State?,
         before: NotificationCursor?,
         limit: Int
     ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
-        try await self.notifications(apps: app.map { [$0] }, state: state, name: nil, before: before, limit: limit)
+        let apps = if let app { [app] } else { try await self.apps().map(\.id) }
+        var filter = NotificationFilter(apps: apps)
+        filter.state = state
+        let after = before.map { ListPosition(number: $0.number) }
+        let page = try await self.notifications(filter, sort: .newest, after: after, limit: limit)
+        return (page.entries, page.next.map { NotificationCursor(number: $0.number) })
+    }
+}
+
+extension AuditStore {
+    /// Returns all entries, the newest first, beginning before `before`.
+    package func audit(before: Int64?, limit: Int) async throws -> [AuditRecord] {
+        try await self.audit(AuditFilter(), before: before, limit: limit).entries
+    }
+}
+
+extension NotificationStore {
+    /// Returns a notification's deliveries with any reason.
+    package func deliveries(
+        of notification: UUID,
+        state: DeliveryRecord.State?,
+        after: Int64?,
+        limit: Int
+    ) async throws -> [DeliveryRecord] {
+        try await self.deliveries(of: notification, state: state, reason: nil, after: after, limit: limit)
     }
 
     /// Stores a notification that is not a run of a schedule.

@@ -1,15 +1,14 @@
 import Hummingbird
-package import PushHTTP
+import PushHTTP
 import PushProvider
-package import PushStore
+import PushStore
 import PushSupport
 import PushTypes
 
-/// `/v1/keys`, `/v1/key` and `/v1/audit`: the API keys, and the changes that were made with them.
+/// `/v1/keys` and `/v1/key`: the API keys.
 struct KeysController: Controller {
     let store: any ProviderStore
     let keys: APIKeys
-    let trail: AuditTrail
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
@@ -27,8 +26,6 @@ struct KeysController: Controller {
                 .body(change, maximum: maximum).responses(.ok(key)).errors(.conflict),
             .init(.delete, "/v1/keys/{key}", .audited, id: "deleteKey", "Removes an API key.", self.delete)
                 .responses(.noContent).errors(.conflict),
-            .init(.get, "/v1/audit", id: "listAudit", "The changes by API key, newest first.", self.audit)
-                .parameters(.cursor, .limit()).responses(.ok(.page("entries", of: AuditRecord.schema))),
         ]
         return operations.map { $0.tag(.administration).scope(.admin) } + [
             .init(.get, "/v1/key", id: "ownKey", "The API key of the request itself.", self.own)
@@ -125,28 +122,4 @@ struct KeysController: Controller {
         key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()
         return KeyResponse(record: key)
     }
-
-    /// Lists audit entries, after pending counts have been written.
-    private func audit(_ request: OperationRequest) async throws -> Response {
-        let page = try request.page(.audit)
-        try await self.trail.flush()
-        let entries = try await self.store.audit(before: page.after, limit: page.limit)
-        return try .page("entries", entries, next: page.next(after: entries, \.id))
-    }
-}
-
-/// An audit entry in a response.
-extension AuditRecord: ResponseObject {
-    package static let schemaName: String? = "AuditEntry"
-    package static let members: [ResponseMember<Self>] = [
-        .required("id", \.id),
-        .required("atMs", \.at),
-        .optional("key", \.key, "The API key, or the person."),
-        .required("keyName", \.keyName),
-        .required("isPerson", \.isPerson, "Whether the two above are those of a person."),
-        .required("action", \.action, "Method and path."),
-        .optional("resource", \.resource, "The id of what the request made."),
-        .required("status", \.status),
-        .required("count", \.count, "The number of requests: equal ones of a minute that failed share one entry."),
-    ]
 }

@@ -108,7 +108,12 @@ struct AppsController: Controller {
             let state = try await EnvironmentResponse(app, environment, self.faults)
             if state.status != nil || environments.contains(environment) { states.append(state) }
         }
-        return AppResponse(app: app, environments: environments.map(\.rawValue).sorted(), states: states)
+        return AppResponse(
+            app: app,
+            environments: environments.map(\.rawValue).sorted(),
+            states: states,
+            stop: AppStopResponse(stop: try await self.store.stop(of: app.id))
+        )
     }
 }
 
@@ -118,6 +123,7 @@ struct AppResponse: ResponseObject {
     /// The environments with a credential, in alphabetical order.
     let environments: [String]
     let states: [EnvironmentResponse]
+    let stop: AppStopResponse
 
     private var tags: [String] { self.app.installationTags.texts }
     private var attributes: [String] { self.app.installationAttributes.texts }
@@ -134,6 +140,7 @@ struct AppResponse: ResponseObject {
         .required("receipts", \.app.receipts.word, as: .choice(ReceiptPrivacy.allCases.map(\.word))),
         .required("environments", \.environments, "The environments with a credential."),
         .required("environmentStates", \.states, "Whether pushes are sent, per environment."),
+        .required("stop", \.stop, "Whether a person has stopped everything of the app."),
         .required("createdAtMs", \.app.createdAt),
     ]
 }

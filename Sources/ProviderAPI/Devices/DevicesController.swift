@@ -24,10 +24,6 @@ struct DevicesController: Controller {
                 .summary("Adds or refreshes up to 1,000 devices; each entry has its own result.")
                 .scope(.register).body(batch, maximum: 4 * 1024 * 1024)
                 .responses(.ok(BatchResponse.schema, "The result of each, in the order of the request.")),
-            .init(.get, path, id: "listDevices", "Devices, inactive ones too.", self.list)
-                .scope(.read).cost(.query)
-                .parameters(.query("user", "Of this user.", .text), .query("tag", "With this tag.", .text), .tokenKind)
-                .parameters(.cursor, .limit()).responses(.ok(.page("devices", of: DeviceResponse.schema))),
             .init(.get, "\(path)/{token}", id: "showDevice", self.show)
                 .summary("The devices with this token: one per environment at most.")
                 .scope(.read).responses(.ok(.list("devices", of: DeviceResponse.schema))),
@@ -81,24 +77,6 @@ struct DevicesController: Controller {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be an object", path: path)
         }
         return try DeviceRequest.registration(JSONFields(members: members, path: path, known: DeviceRequest.members))
-    }
-
-    /// Lists the devices of a user, those with a tag, those with both, or all of them.
-    private func list(_ request: OperationRequest) async throws -> Response {
-        let app = try await request.app(self.store)
-        let page = try request.page(.devices)
-        var conditions: [AudienceExpression] = []
-        if let user = request.query["user"] { conditions.append(.user(user)) }
-        if let tag = request.query["tag"] { conditions.append(.tag(tag)) }
-        let devices = try await self.store.devices(
-            app: app.id,
-            audience: conditions.count > 1 ? .and(conditions) : conditions.first ?? .everyone,
-            environment: nil,
-            kind: request.choice("kind", TokenKind.self),
-            after: page.after ?? 0,
-            limit: page.limit
-        )
-        return try .page("devices", devices.map(DeviceResponse.init), next: page.next(after: devices, \.id))
     }
 
     /// Responds with the devices of a token, which may be registered in both environments.

@@ -31,6 +31,9 @@ struct NotificationResponse: ResponseObject {
     /// The environments that cannot be sent to, which only the response to a request for this one notification has.
     var environments: [EnvironmentResponse]?
 
+    /// The stop of the app, which only the response to a request for this one notification has.
+    var stop: AppStopResponse?
+
     /// The numbers of skipped recipients, which only the response to a request for this one notification has.
     var skipped: [SkippedRecipients]?
 
@@ -87,6 +90,7 @@ struct NotificationResponse: ResponseObject {
             .optional("steering", \.steered, "The downloads for which the next wave waits."),
             .optional("pauseReason", \.progress.pauseReason),
             .optional("environmentStates", \.environments, "Its environments that are paused or failing."),
+            .optional("appStop", \.stop, "Present while everything of the app is stopped."),
             .optional("schedule", \.notification.run),
             .required("createdAtMs", \.notification.createdAt),
             .required("startsAtMs", \.notification.startsAt),

@@ -17,29 +17,18 @@ struct NotificationsController: Controller {
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
-        let name = ParameterDescription.query(
-            "name",
-            "With this name.",
-            .string(length: 1...NotificationRequest.maximumName)
-        )
-        let page = ResponseDescription.ok(.page("notifications", of: NotificationResponse.schema))
-        let state = ParameterDescription.query("state", "In this state.", .choice(of: NotificationRecord.State.self))
         let path = "/v1/notifications/{notification}"
         let operations: [ProviderOperation] = [
-            .init(.get, "/v1/apps/{app}/notifications", id: "listAppNotifications") {
-                try await self.list($0, app: try await $0.app(self.store))
-            }
-            .summary("An app's notifications, newest first.").parameters(state, name, .cursor, .limit()).responses(
-                page
-            ),
-            .init(.get, "/v1/notifications", id: "listNotifications") { try await self.list($0, app: nil) }
-                .summary("All apps' notifications, or those of the API key's apps, newest first.").filteredByApp()
-                .parameters(state, name, .cursor, .limit()).responses(page),
             .init(.get, path, id: "showNotification", "A notification and its progress.", self.show)
                 .responses(.ok(NotificationResponse.schema)),
             .init(.get, "\(path)/deliveries", id: "listDeliveries", self.deliveries)
                 .summary("The deliveries of the notification.").cost(.query)
-                .parameters(.query("state", "In this state.", .choice(DeliveryResponse.states)), .cursor, .limit())
+                .parameters(
+                    .query("state", "In this state.", .choice(DeliveryResponse.states)),
+                    .query("reason", "With exactly this reason.", .string(length: 1...300)),
+                    .cursor,
+                    .limit()
+                )
                 .responses(.ok(.page("deliveries", of: DeliveryResponse.schema))),
         ]
         return operations.map { $0.tag(.notifications).scope(.read) } + [
@@ -55,36 +44,6 @@ struct NotificationsController: Controller {
             try await self.set(change, name, $0)
         }
         .tag(.notifications).scope(.send).responses(.ok(NotificationResponse.schema)).errors(.conflict)
-    }
-
-    /// Lists the notifications of one app; for `nil`, of all that the API key may use.
-    private func list(_ request: OperationRequest, app: AppRecord?) async throws -> Response {
-        let page = try request.page(.notifications)
-        let allApps = if let app { [app] } else { try await self.store.apps() }
-        let apps = allApps.filter { request.caller?.mayUse($0.bundleID) ?? true }
-        let (notifications, next) = try await self.store.notifications(
-            apps: app == nil && request.caller?.apps == nil ? nil : apps.map(\.id),
-            state: try request.choice("state", NotificationRecord.State.self),
-            name: request.query["name"],
-            before: page.after.map(NotificationCursor.init(number:)),
-            limit: page.limit
-        )
-        var names: [Int64: Topic] = [:]
-        for app in apps { names[app.id] = app.bundleID }
-        let clocks = self.time.reading
-        return try .page(
-            "notifications",
-            notifications.map { notification in
-                var response = NotificationResponse(
-                    notification: notification,
-                    app: names[notification.app],
-                    clocks: clocks
-                )
-                response.steered = self.waits.wait(of: notification.id, now: clocks.steady)
-                return response
-            },
-            next: next.map { Cursor(list: .notifications, position: $0.number).text }
-        )
     }
 
     /// Responds with a notification with its audience and content, which lists leave out.
@@ -137,8 +96,13 @@ struct NotificationsController: Controller {
             { name in DeliveryRecord.State.allCases.first { $0.word == name } },
             orThrow: .invalid("state", "use one of \(DeliveryResponse.states.joined(separator: ", "))")
         )
-        let (id, after, limit) = (notification.id, page.after, page.limit)
-        let deliveries = try await self.store.deliveries(of: id, state: state, after: after, limit: limit)
+        let deliveries = try await self.store.deliveries(
+            of: notification.id,
+            state: state,
+            reason: try request.text("reason", maximum: 300),
+            after: page.after,
+            limit: page.limit
+        )
         let next = page.next(after: deliveries, \.recipient)
         return try .page("deliveries", deliveries.map(DeliveryResponse.init), next: next)
     }
@@ -156,6 +120,7 @@ struct NotificationsController: Controller {
             let environments = notification.environment.map { [$0] } ?? PushEnvironment.allCases
             let states = try await EnvironmentResponse.faulty(app, environments, self.faults)
             if !states.isEmpty { response.environments = states }
+            response.stop = try await self.store.stop(of: app.id).map(AppStopResponse.init)
         }
         return response
     }

@@ -174,7 +174,9 @@ struct SendingController: Controller {
         var needed = wanted.environment
         if needed == nil, case .tokens = wanted.audience { needed = .production }
         let environments = needed.map { [$0] } ?? PushEnvironment.allCases
-        return try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning)
+        let stop = try await self.store.stop(of: app.id).map { AppStopResponse.warning($0, app: app.bundleID) }
+        return [stop].compactMap(\.self)
+            + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
 
     /// Returns the response to an accepted notification, with its path in a header and the outcomes that it waited for.
@@ -207,7 +209,13 @@ struct SendingController: Controller {
     private func outcomes(of notification: NotificationRecord) async throws -> OutcomeList {
         // A page may have held a few more recipients than were counted.
         let most = OutcomeWaiting.maximumRecipients * 2
-        let deliveries = try await self.store.deliveries(of: notification.id, state: nil, after: nil, limit: most)
+        let deliveries = try await self.store.deliveries(
+            of: notification.id,
+            state: nil,
+            reason: nil,
+            after: nil,
+            limit: most
+        )
         var devices: [DeviceRecord] = []
         if !notification.hasEnded, case .devices(let audience) = notification.audience {
             devices = try await self.store.devices(
@@ -250,7 +258,13 @@ struct SendingController: Controller {
         guard !original.isForgotten else { throw NotificationResend.forgotten }
         var deliveries: [DeliveryRecord] = []
         if case .tokens(let tokens) = original.audience {
-            deliveries = try await self.store.deliveries(of: original.id, state: nil, after: nil, limit: tokens.count)
+            deliveries = try await self.store.deliveries(
+                of: original.id,
+                state: nil,
+                reason: nil,
+                after: nil,
+                limit: tokens.count
+            )
         }
         let wanted = try resend.request(original, deliveries, now: self.time.now)
         try await self.checkCredentials(app, wanted)

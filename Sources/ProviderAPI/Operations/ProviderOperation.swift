@@ -36,6 +36,7 @@ extension Cursor.List {
     static let schedules = Cursor.List("s")
     static let receipts = Cursor.List("p", numbers: 3)
     static let timeline = Cursor.List("l")
+    static let webhookDeliveries = Cursor.List("w")
     static let audiences = Cursor.List("la")
     static let templates = Cursor.List("lt")
     static let libraryVersions = Cursor.List("lv")

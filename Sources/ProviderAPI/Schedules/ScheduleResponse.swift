@@ -32,6 +32,8 @@ struct ScheduleResponse: ResponseObject {
         .optional("lastRunAtMs", \.schedule.lastRunAt),
         .required("createdAtMs", \.schedule.createdAt),
         .optional("key", \.schedule.key, "The API key that added or replaced it."),
+        .optional("problem", \.schedule.problem?.message, "What went wrong with its latest runs."),
+        .optional("problemAtMs", \.schedule.problem?.at),
     ]
 
     /// A schedule in a list, which leaves long notifications out.

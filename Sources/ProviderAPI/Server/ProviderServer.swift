@@ -250,6 +250,7 @@ package final class ProviderServer: Service {
                     interrupt: { await webhooks.interrupt($0) },
                     time: time
                 ), UserSecretsController(store: store, time: time), DevicesController(store: store, time: time),
+                DeviceListController(store: store),
                 InstallationsController(store: store, time: time), ReceiptsController(store: store, writer: receipts),
                 UserPreferencesController(store: store), HistoryController(store: store),
                 AudiencesController(store: store, time: time), NamedAudiencesController(store: store, time: time),
@@ -281,10 +282,19 @@ package final class ProviderServer: Service {
                     addresses: configuration.webhookAddresses,
                     checker: entitlement,
                     time: time
-                ), KeysController(store: store, keys: keys, trail: trail, time: time),
+                ), KeysController(store: store, keys: keys, time: time),
                 PeopleController(store: store, people: people, time: time),
                 MeController(store: store, signIns: signIns, time: time),
-            ] + publishing.controllers,
+                AppStopController(store: store, wakes: wakes, time: time),
+            ] + publishing.controllers
+                + Self.reportControllers(
+                    store: store,
+                    trail: trail,
+                    dispatch: dispatch,
+                    trouble: TroubleReport(store: store, faults: faults, expiry: expiry, time: time),
+                    waits: waits,
+                    time: time
+                ),
             runner: runner,
             compatibility: CompatibilityRoutes(
                 configuration: configuration.compatibility,

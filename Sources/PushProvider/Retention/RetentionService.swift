@@ -74,6 +74,7 @@ package struct RetentionService: Service {
         try await self.repeated { try await self.store.forgetConnections(before: oldest, limit: Self.batch) }
         let oldestAudit = now.advanced(by: .zero - self.settings.audit)
         try await self.repeated { try await self.store.forgetAudit(before: oldestAudit, limit: Self.batch) }
+        try await self.repeated { try await self.store.rollUpStatistics(now: now) }
         let steady = self.time.steady
         try await self.repeated { try await self.store.forgetCapUses(now: steady, limit: Self.batch) }
         _ = try await self.store.forgetEvents(before: now.advanced(by: .zero - self.settings.events))

@@ -158,6 +158,9 @@ package struct ScheduleRunner: Service {
                 "schedule": "\(schedule.id)", "since": "\(next.rfc3339)", "made": "\(due.runs.count)",
             ]
             self.log.log(.warning, "schedule runs were missed", metadata)
+            let message =
+                "runs from \(next.rfc3339) on were missed while the provider did not work; \(due.runs.count) made"
+            try await self.note(message, of: schedule)
         }
         for run in due.runs {
             // The schedule was changed, paused or deleted meanwhile, and is read again.
@@ -193,6 +196,10 @@ package struct ScheduleRunner: Service {
                 scheduleVersion: schedule.version
             )
             if acceptance == .accepted {
+                // That runs were missed before stays known until the next one.
+                if let problem = schedule.problem, problem.at < run {
+                    try await self.store.setProblem(nil, ofSchedule: schedule.id)
+                }
                 let metadata: Logger.Metadata = [
                     "app": "\(app.bundleID.name)", "schedule": "\(schedule.id)", "run": "\(run.rfc3339)",
                     "notification": "\(Self.id(of: schedule.id, run: run))",
@@ -205,8 +212,15 @@ package struct ScheduleRunner: Service {
                 "a run of a schedule was rejected",
                 metadata: ["schedule": "\(schedule.id)", "code": "\(error.code)", "message": "\(error.message)"]
             )
+            let place = error.path.map { " (\($0))" } ?? ""
+            try await self.note("the run of \(run.rfc3339) was rejected: \(error.message)\(place)", of: schedule)
             return true
         }
+    }
+
+    /// Notes what people have to know of the runs of a schedule.
+    private func note(_ message: String, of schedule: ScheduleRecord) async throws {
+        try await self.store.setProblem(ScheduleProblem(message: message, at: self.time.now), ofSchedule: schedule.id)
     }
 
     /// Returns the id of a run's notification, a UUID of version 8 (RFC 9562 section 5.8) derived from schedule and run.

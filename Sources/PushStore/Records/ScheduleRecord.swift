@@ -17,6 +17,8 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var createdAt: Timestamp
     /// The API key that added or replaced it; `nil` if it is not known.
     package var key: KeyReference?
+    /// What went wrong with its latest runs; `nil` after a run that was made.
+    package var problem: ScheduleProblem?
     /// The version, which rises with every change by a person.
     package var version: Int64 = 0
     /// The audiences and templates that the request names. Written with the request, and not read again.
@@ -36,4 +38,12 @@ package struct ScheduleRecord: Hashable, Sendable {
         (self.id, self.app, self.name, self.request, self.rule) = (id, app, name, request, rule)
         (self.nextRunAt, self.lastRunAt, self.isPaused, self.createdAt) = (nextRunAt, lastRunAt, isPaused, createdAt)
     }
+}
+
+/// A fault of the runs of a schedule, which a person has to know of.
+package struct ScheduleProblem: Hashable, Sendable {
+    package var message: String
+    package var at: Timestamp
+
+    package init(message: String, at: Timestamp) { (self.message, self.at) = (message, at) }
 }

@@ -8,8 +8,8 @@ package protocol AuditStore: Sendable {
     func addAudit(_ entry: AuditRecord) async throws -> Int64
     /// Sets the number of requests that an entry stands for.
     func setAuditCount(_ count: Int, of id: Int64) async throws
-    /// Returns entries, the newest first, beginning before `before`.
-    func audit(before: Int64?, limit: Int) async throws -> [AuditRecord]
+    /// Returns a page of the entries that a filter leaves, the newest first, beginning before `before`.
+    func audit(_ filter: AuditFilter, before: Int64?, limit: Int) async throws -> ListPage<AuditRecord>
     /// Deletes entries that are older than this, `limit` at most.
     /// - Returns: Their number.
     func forgetAudit(before: Timestamp, limit: Int) async throws -> Int

@@ -34,6 +34,15 @@ package protocol DeviceStore: Sendable {
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord]
+    /// Returns a page of the devices that a search finds, in an order. Devices that cannot be read are left out.
+    func devices(
+        _ search: DeviceSearch,
+        sort: DeviceSort,
+        after: ListPosition?,
+        limit: Int
+    ) async throws -> ListPage<DeviceRecord>
+    /// Counts the devices that a search finds, up to ``ListTotal/maximum``.
+    func totalDevices(_ search: DeviceSearch) async throws -> ListTotal
     /// Returns the devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.

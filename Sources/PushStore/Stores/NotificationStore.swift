@@ -20,25 +20,25 @@ package protocol NotificationStore: Sendable {
     /// Returns a notification; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func notification(_ id: UUID) async throws -> NotificationRecord?
-    /// Returns notifications, the newest first, beginning before `before`. Those that cannot be read are left out.
-    /// - Parameters:
-    ///   - apps: The apps of the notifications; `nil` for all apps.
-    ///   - name: The name that they have; `nil` for any.
+    /// Returns a page of the notifications that a filter leaves, in an order. Those that cannot be read are left out.
     func notifications(
-        apps: [Int64]?,
-        state: NotificationRecord.State?,
-        name: String?,
-        before: NotificationCursor?,
+        _ filter: NotificationFilter,
+        sort: NotificationSort,
+        after: ListPosition?,
         limit: Int
-    ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?)
+    ) async throws -> ListPage<NotificationRecord>
+    /// Counts the notifications that a filter leaves, up to ``ListTotal/maximum``.
+    func totalNotifications(_ filter: NotificationFilter) async throws -> ListTotal
     /// Pauses, resumes or cancels a notification. The retries of a cancelled one are due at once, to be ended.
     /// - Returns: The notification, unchanged if its state does not allow the change; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read. It is paused or cancelled all the same.
     func setState(_ change: StateChange, of notification: UUID, now: Timestamp) async throws -> NotificationRecord?
     /// Returns a notification's deliveries in the order of recipients, beginning after `after`.
+    /// - Parameter reason: The whole text of the reason; `nil` for any.
     func deliveries(
         of notification: UUID,
         state: DeliveryRecord.State?,
+        reason: String?,
         after: Int64?,
         limit: Int
     ) async throws -> [DeliveryRecord]

@@ -2,5 +2,5 @@
 package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, DispatchStore, TokenStateStore, BadgeStore,
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
     ErasureStore, UserSecretStore, ObservationStore, EnvironmentStore, ReceiptStore, PreferenceStore, TimelineStore,
-    LibraryStore, PersonStore, SessionStore, PublishingStore, EntitlementServerStore
+    LibraryStore, PersonStore, SessionStore, PublishingStore, EntitlementServerStore, StatisticsStore, AppStopStore
 {}

@@ -27,6 +27,9 @@ package protocol WebhookStore: Sendable {
     func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
     /// Returns blocks of events in the order of their positions, beginning after `after`.
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
+    /// Returns the blocks of events that a webhook wants, and what became of them there; the newest first, beginning before
+    /// the position `before`.
+    func deliveries(to webhook: WebhookRecord, before: Int64?, limit: Int) async throws -> [WebhookDeliveryRecord]
     /// Returns the position of the last block before this time; 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
     /// Deletes the blocks before this time.

@@ -7,7 +7,8 @@ struct AppCommand: AsyncParsableCommand {
     static let configuration = command("app", "The apps that a provider sends for.")
         .example("app add com.example.MyApp --name 'My App'")
         .subcommands([
-            ListResources<App>.self, ShowResource<App>.self, Retry.self, Add.self, AppSetCommand.self,
+            ListResources<App>.self, ShowResource<App>.self, Retry.self, Pause.self,
+            PerformAction<Resume>.self, Add.self, AppSetCommand.self,
             EraseResource<App>.self,
             UserSecretCommand.self,
         ])
@@ -37,7 +38,15 @@ struct AppCommand: AsyncParsableCommand {
             let app = response.replacing([
                 "cap": cap == .null ? .null : .string("\(cap["count"].plainText) in \(cap["window"].plainText)")
             ])
-            return ([Self.allColumns.details(of: app)] + EnvironmentStateText.lines(response)).joined(separator: "\n")
+            let stop = response["stop"]["stopped"] == .bool(true) ? ["stopped: \(Self.stopped(response["stop"]))"] : []
+            return ([Self.allColumns.details(of: app)] + stop + EnvironmentStateText.lines(response))
+                .joined(separator: "\n")
+        }
+
+        /// Returns when, by whom and for what reason an app was stopped.
+        static func stopped(_ stop: JSONValue) -> String {
+            ["since \(stop["sinceMs"].timeText)", stop["by"]["name"].plainText, stop["reason"].plainText]
+                .filter { !$0.isEmpty }.joined(separator: ", ").printable
         }
         static let erase = command("remove", "Erase an app with everything that is kept of it.")
             .example("app remove com.example.MyApp")
@@ -82,5 +91,31 @@ struct AppCommand: AsyncParsableCommand {
         }
 
         func text(of response: JSONValue) -> String { EnvironmentStateText.of(response) }
+    }
+
+    /// `martlet app pause`: stops everything of an app.
+    struct Pause: ResourceCommand {
+        static let configuration = command("pause")
+            .help("Stop everything of an app, urgent notifications too, until it is resumed.")
+            .example("app pause com.example.MyApp --reason 'wrong text in the campaign'")
+
+        @OptionGroup var resource: ResourceOptions<App>
+        @Option(help: "The reason, which is shown wherever the stop is.") var reason: String?
+
+        func request() -> APIRequest {
+            self.resource.request(.post).action("pause").body(["reason": self.reason?.json])
+        }
+
+        func text(of response: JSONValue) -> String { "stopped \(App.stopped(response))" }
+    }
+
+    /// `martlet app resume`: lets a stopped app send again.
+    enum Resume: ResourceAction {
+        typealias Kind = App
+
+        static let configuration = command("resume", "Send what waits, and everything from now on.")
+            .example("app resume com.example.MyApp")
+
+        static func text(of response: JSONValue) -> String { "it sends again" }
     }
 }

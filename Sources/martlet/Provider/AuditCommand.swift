@@ -12,5 +12,17 @@ struct AuditCommand: PagedListCommand {
     @OptionGroup var access: ProviderOptions
     @OptionGroup var shown: LimitOption
 
-    func request() -> APIRequest { .get("audit") }
+    @Option(help: "Only those of this API key or person, by the id.") var key: String?
+    @Option(help: "Only those with this text in the name of the key or person.") var name: String?
+    @Option(help: "Only those with this text in the method or the path.") var action: String?
+    @Option(help: "done or rejected.") var result: String?
+    @Option(help: "From this time on, as 2026-11-25T09:30:00Z.") var from: String?
+    @Option(help: "Before this time.") var to: String?
+
+    func request() -> APIRequest {
+        .get("audit").query([
+            ("key", self.key), ("name", self.name), ("action", self.action), ("result", self.result),
+            ("from", self.from), ("to", self.to),
+        ])
+    }
 }

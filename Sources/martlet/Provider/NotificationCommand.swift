@@ -43,8 +43,11 @@ struct NotificationCommand: AsyncParsableCommand {
         @OptionGroup var resource: ResourceOptions<ProviderNotification>
         @OptionGroup var shown: LimitOption
         @Option(help: "sending, accepted, rejected, failed, skipped or unknown.") var state: String?
+        @Option(help: "With exactly this reason, such as Unregistered.") var reason: String?
 
-        func request() -> APIRequest { self.resource.request(.get, "deliveries").query([("state", self.state)]) }
+        func request() -> APIRequest {
+            self.resource.request(.get, "deliveries").query([("state", self.state), ("reason", self.reason)])
+        }
     }
 
     /// `martlet notification receipts`: lists the receipts of a notification.
@@ -89,8 +92,21 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         @OptionGroup var shown: LimitOption
         @Option(help: "scheduled, accepted, sending, paused, cancelled or done.") var state: String?
         @Option(help: "Those with this name.") var name: String?
+        @Option(help: "Those with this text in their name.") var nameContains: String?
+        @Option(help: "Those that this API key or person sent, by the id.") var key: String?
+        @Option(help: "urgent: single and urgent ones. bulk: campaigns.") var lane: String?
+        @Option(help: "The runs of this schedule.") var schedule: String?
+        @Option(help: "Accepted from this time on, as 2026-11-25T09:30:00Z.") var from: String?
+        @Option(help: "Accepted before this time.") var to: String?
+        @Option(help: "newest, name, recipients or state.") var sort: String?
 
-        var query: [(String, String?)] { [("state", self.state), ("name", self.name)] }
+        var query: [(String, String?)] {
+            [
+                ("state", self.state), ("name", self.name), ("nameContains", self.nameContains), ("key", self.key),
+                ("lane", self.lane), ("schedule", self.schedule), ("from", self.from), ("to", self.to),
+                ("sort", self.sort),
+            ]
+        }
         var maximum: Int? { self.shown.limit }
     }
 
@@ -105,7 +121,7 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         .init("skipped", "counters.skipped"), .init("unknown", "counters.unknown"),
         .init("retrying", "counters.retrying"), .time("created", "createdAtMs"),
     ]
-    static let list = command("list", "List notifications, newest first.")
+    static let list = command("list", "List notifications, newest first or in another order.")
         .example("notification list --app com.example.MyApp --state sending")
     static let show = command("show", "Show a notification and its progress.").example("notification show 9e1c…")
     private static let allColumns: TextTable = [

@@ -12,8 +12,17 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
         @Option(help: "Only those of this user.") var user: String?
         @Option(help: "Only those with this tag.") var tag: String?
         @Option(help: "Only those with tokens of this kind, such as voip.") var kind: TokenKind?
+        @Option(help: "Only those whose token begins so, in hexadecimal.") var token: String?
+        @Option(help: "Only those of this installation.") var installation: String?
+        @Option(help: "active, inactive or suspected.") var state: String?
+        @Option(help: "oldest, newest, lastSeen, user or token.") var sort: String?
 
-        var query: [(String, String?)] { [("user", self.user), ("tag", self.tag), ("kind", self.kind?.rawValue)] }
+        var query: [(String, String?)] {
+            [
+                ("user", self.user), ("tag", self.tag), ("kind", self.kind?.rawValue), ("token", self.token),
+                ("installation", self.installation), ("state", self.state), ("sort", self.sort),
+            ]
+        }
         var maximum: Int? { self.shown.limit }
     }
 

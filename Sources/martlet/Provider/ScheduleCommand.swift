@@ -8,6 +8,7 @@ struct ScheduleCommand: AsyncParsableCommand {
         .subcommands([
             ListResources<Schedule>.self, ShowResource<Schedule>.self, Add.self, Change.self, PerformAction<Pause>.self,
             PerformAction<Resume>.self, RemoveResource<Schedule>.self, Runs.self, Preview.self,
+            ScheduleCalendarCommand.self,
         ])
 
     /// The schedules of a provider.
@@ -28,7 +29,8 @@ struct ScheduleCommand: AsyncParsableCommand {
             .example("schedule remove 7d6f…")
 
         static func details(_ response: JSONValue) -> String {
-            (self.columns + [.init("rule", "schedule"), .init("sends", "notification")]).details(of: response)
+            (self.columns + [.init("problem", "problem"), .init("rule", "schedule"), .init("sends", "notification")])
+                .details(of: response)
         }
 
         static func removed(_ id: String) -> String { "the schedule is removed" }

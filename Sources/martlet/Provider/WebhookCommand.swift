@@ -7,7 +7,7 @@ struct WebhookCommand: AsyncParsableCommand {
         .example("webhook add https://hooks.example.com/push --app com.example.MyApp")
         .subcommands([
             ListResources<Webhook>.self, ShowResource<Webhook>.self, Add.self, Change.self,
-            RemoveResource<Webhook>.self, PerformAction<Enable>.self, Test.self, Replay.self,
+            RemoveResource<Webhook>.self, PerformAction<Enable>.self, Test.self, Replay.self, Deliveries.self,
             PerformAction<Rotate>.self,
             PerformAction<FinishRotation>.self,
         ])
@@ -33,6 +33,23 @@ struct WebhookCommand: AsyncParsableCommand {
         static func details(_ response: JSONValue) -> String { (self.columns + self.moreColumns).details(of: response) }
 
         static func removed(_ id: String) -> String { "the webhook is removed" }
+    }
+
+    /// `martlet webhook deliveries`: lists the blocks of events for a webhook.
+    struct Deliveries: PagedListCommand {
+        static let configuration = command("deliveries", "List the blocks of events for a webhook, newest first.")
+            .detail("'webhook replay' posts them again from a block on.")
+            .example("webhook deliveries 52c4… --limit 20")
+        static let columns: TextTable = [
+            "block", "kind", "state", "bytes", .time("at", "atMs"), .time("posted", "postedAtMs"),
+            .time("acknowledged", "acknowledgedAtMs"),
+        ]
+
+        var access: ResourceOptions<Webhook> { self.resource }
+        @OptionGroup var resource: ResourceOptions<Webhook>
+        @OptionGroup var shown: LimitOption
+
+        func request() -> APIRequest { self.resource.request(.get, "deliveries") }
     }
 
     /// `martlet webhook add`: adds a webhook.

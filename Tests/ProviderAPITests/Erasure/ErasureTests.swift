@@ -276,7 +276,7 @@ import Testing
             }
             let erasure = try await store.eraseUser(Self.user, app: app, steady: Vectors.issuedAt)
             while try await store.continueErasure(erasure, now: Vectors.issuedAt) {}
-            let left = try await store.notifications(apps: [app], state: nil, name: nil, before: nil, limit: 1000)
+            let left = try await store.notifications(app: app, state: nil, before: nil, limit: 1000)
             #expect(left.notifications.count == 12)
             for audience in left.notifications.map({ "\($0.audience)" }) {
                 #expect(audience.contains(Self.other) && !audience.contains(Self.user))

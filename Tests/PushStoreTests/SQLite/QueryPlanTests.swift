@@ -155,6 +155,10 @@ import Testing
         _ = try await store.dueSchedules(now: self.now, limit: 10)
         _ = try await store.nextScheduleRun()
         _ = try await store.audit(before: nil, limit: 10)
+        _ = try await store.statistics(apps: [app], from: .atOnce, to: self.now, step: .hour)
+        _ = try await store.topReasons(apps: [app], from: .atOnce, to: self.now, limit: 5)
+        _ = try await store.rollUpStatistics(now: self.now.advanced(by: .seconds(9_000_000)))
+        _ = try await store.libraryItems(of: .audience, app: app, after: 0, limit: 10)
         _ = try await store.forgetAudit(before: self.now, limit: 10)
     }
 
@@ -191,6 +195,6 @@ import Testing
     private static let tables: Set<String> = [
         "device", "deviceTag", "deviceAttribute", "notification", "target", "delivery", "retry", "reason", "badge",
         "badgeStep", "tokenEvent", "eventBlock", "audit", "page", "attempt", "connection", "webhookPost", "skipCount",
-        "capUse",
+        "capUse", "statistic", "statisticReason", "libraryItem", "libraryVersion",
     ]
 }

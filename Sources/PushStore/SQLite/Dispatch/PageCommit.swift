@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import PushTypes
+import PushTypes
 
 /// The commit of one page, within a transaction.
 struct PageCommit {
@@ -11,6 +11,8 @@ struct PageCommit {
     private let now: Timestamp
     private let reasons: ReasonLookup
     private let trace: PageTrace
+    private let statistics: StatisticCounter
+    private let isAppStopped: Bool
     private let database: Database
     private let id: UUID
     private let app: Int64
@@ -26,6 +28,7 @@ struct PageCommit {
         now: Timestamp,
         reasons: ReasonLookup,
         connections: ConnectionLookup,
+        statistics: StatisticCounter,
         database: Database
     ) throws {
         let sql = "SELECT id, app, state, lane, startedAt FROM notification WHERE number = ?"
@@ -38,11 +41,15 @@ struct PageCommit {
         (self.now, self.reasons, self.database) = (now, reasons, database)
         (self.id, self.app, self.state, self.lane) = (id, app, state, lane)
         self.hasStarted = row["startedAt"] as Int64? != nil
+        self.statistics = statistics
+        self.isAppStopped = try database.hasRow(sql: "SELECT 1 FROM appStop WHERE app = ?", [app])
         self.trace = try PageTrace(page, number: self.number, now: now, connections: connections, in: database)
     }
 
     /// Indicates whether the notification is still to be sent after this page.
-    private var isInProgress: Bool { self.page.pauses == nil && (self.state == .accepted || self.state == .sending) }
+    private var isInProgress: Bool {
+        self.page.pauses == nil && (self.state == .accepted || self.state == .sending) && !self.isAppStopped
+    }
 
     /// Writes the page.
     /// - Returns: ``CommitResult/leaseLost`` without having written anything but the notification's pause if the lease is lost.
@@ -53,7 +60,8 @@ struct PageCommit {
         var started: Set<Int64> = []
         var skips = SkipCounter()
         let hasHeld = try self.hasHeldRecipients()
-        for delivery in self.page.deliveries where try self.write(delivery, hasHeld: hasHeld) {
+        let written = try self.page.deliveries.filter { try self.write($0, hasHeld: hasHeld) }
+        for delivery in written {
             counts[delivery.state, default: 0] += 1
             skips.add(delivery)
             if delivery.state == .sending { started.insert(delivery.recipient) }
@@ -66,6 +74,8 @@ struct PageCommit {
             skips.add(ending.delivery)
         }
         try skips.write(self.number, self.reasons, in: self.database)
+        self.statistics.add(written, of: self.app)
+        self.statistics.add(ended.map(\.delivery), of: self.app)
         let paused = try self.pausedEnvironments()
         for retry in self.page.retries {
             try self.queue(retry, paused)
@@ -304,42 +314,5 @@ extension RawStatement {
         for (offset, state) in states.enumerated() {
             self.bind(Int64(counts[state] ?? 0), at: position + Int32(offset))
         }
-    }
-}
-
-extension SQLiteStore {
-    package func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage {
-        try await self.write([page], begins: true, now: now).first ?? StartedPage(result: .leaseLost, started: [])
-    }
-
-    package func commit(_ pages: [PageResult], now: Timestamp) async throws -> [CommitResult] {
-        try await self.write(pages, begins: false, now: now).map(\.result)
-    }
-
-    private func write(_ pages: [PageResult], begins: Bool, now: Timestamp) async throws -> [StartedPage] {
-        let owner = try await self.owner.number(self.database)
-        let (results, reasons, connections) = try await self.database.write { database in
-            let (reasons, connections) = (self.reasons.lookup(), self.connections.lookup())
-            let results = try pages.map { page in
-                // They are the app's, also where the notification is gone.
-                for request in page.environmentPauses {
-                    _ = try EnvironmentPauses.write(request, now: now, in: database)
-                }
-                return try PageCommit(
-                    page,
-                    begins: begins,
-                    owner: owner,
-                    now: now,
-                    reasons: reasons,
-                    connections: connections,
-                    database: database
-                )?
-                .run() ?? StartedPage(result: .leaseLost, started: [])
-            }
-            return (results, reasons.found, connections.found)
-        }
-        self.reasons.remember(reasons)
-        self.connections.remember(connections)
-        return results
     }
 }

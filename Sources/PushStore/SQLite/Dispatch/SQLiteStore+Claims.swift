@@ -128,6 +128,7 @@ extension SQLiteStore {
                 SELECT notification.*, shard, zoneKind, zone, cursor, upTo, waitsSince
                 FROM free JOIN notification ON notification.number = free.notification
                 WHERE state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND \(filter.isOfOtherTargets)
+                    AND \(AppStops.isNone)
                     AND (pace IS NULL OR round = 1 AND NOT EXISTS (
                         SELECT 1 FROM shard AS other
                         WHERE other.notification = notification.number AND other.lease IS NOT NULL))
@@ -145,6 +146,7 @@ extension SQLiteStore {
                 WHERE shard.lane = 0 AND isDone = 0 AND notBefore <= ?3 AND lease IS NULL
                     AND \(Self.isNotTooEarly)
                     AND state IN ('accepted', 'sending') AND nextPageAt <= ?1 AND \(filter.isOfOtherTargets)
+                    AND \(AppStops.isNone)
                 ORDER BY shard.notBefore LIMIT ?2
                 """
             }
@@ -160,7 +162,8 @@ extension SQLiteStore {
         """
 
     /// The condition on a notification whose retries are claimed, to be tried or to be ended.
-    static let mayRetry = "notification.state IN ('accepted', 'sending', 'cancelled')"
+    static let mayRetry =
+        "(notification.state = 'cancelled' OR notification.state IN ('accepted', 'sending') AND \(AppStops.isNone))"
 
     /// Reads a shard's row with its notification.
     /// - Throws: ``DamagedRow``.
@@ -197,7 +200,8 @@ extension SQLiteStore {
                 SELECT min(max(shard.notBefore + ?3, nextPageAt)) AS at
                 FROM shard JOIN notification ON notification.number = shard.notification
                 WHERE shard.lane = ?1 AND isDone = 0 AND lease IS NULL AND \(Self.isNotTooEarly)
-                    AND state IN ('accepted', 'sending') AND max(shard.notBefore + ?3, nextPageAt) > ?2
+                    AND state IN ('accepted', 'sending') AND \(AppStops.isNone)
+                    AND max(shard.notBefore + ?3, nextPageAt) > ?2
                 UNION ALL
                 SELECT * FROM (
                     SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification

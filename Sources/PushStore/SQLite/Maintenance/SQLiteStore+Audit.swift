@@ -24,27 +24,4 @@ extension SQLiteStore {
         let sql = "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ?)"
         return try await self.database.run(sql: sql, [before.milliseconds, limit])
     }
-
-    package func audit(before: Int64?, limit: Int) async throws -> [AuditRecord] {
-        let sql = "SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?"
-        return try await self.database.lookup { database in
-            try database.rows(sql: sql, [before ?? Int64.max, limit]).map { row in
-                guard let id = row["id"] as Int64?, let at = row.time("at"), let name = row["keyName"] as String?,
-                    let action = row["action"] as String?, let status = row["status"] as Int?,
-                    let count = row["count"] as Int?
-                else { throw DamagedRow(table: "audit") }
-                return AuditRecord(
-                    id: id,
-                    at: at,
-                    key: row.uuid("key"),
-                    keyName: name,
-                    isPerson: row["isPerson"] as Bool? ?? false,
-                    action: action,
-                    resource: row["resource"],
-                    status: status,
-                    count: count
-                )
-            }
-        }
-    }
 }

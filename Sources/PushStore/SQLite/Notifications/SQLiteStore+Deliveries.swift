@@ -50,16 +50,21 @@ extension SQLiteStore {
     package func deliveries(
         of notification: UUID,
         state: DeliveryRecord.State?,
+        reason: String?,
         after: Int64?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
-        let filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
+        var filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
+        // These have an index of their own.
+        if let state, state != .sending, state != .accepted { filter += " AND delivery.state > 1" }
+        if reason != nil { filter += " AND delivery.reason = (SELECT id FROM reason WHERE text = ?)" }
         let condition = """
             WHERE delivery.notification = (SELECT number FROM notification WHERE id = ?)
                 AND delivery.recipient > ?\(filter)
             ORDER BY delivery.recipient LIMIT ?
             """
-        return try await self.deliveries(condition, [notification.uuidString, after ?? .min, limit])
+        let reasons = reason.map { [$0 as any DatabaseValueConvertible & Sendable] } ?? []
+        return try await self.deliveries(condition, [notification.uuidString, after ?? .min] + reasons + [limit])
     }
 
     package func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord? {

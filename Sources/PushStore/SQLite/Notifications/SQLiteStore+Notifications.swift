@@ -69,37 +69,6 @@ extension SQLiteStore {
         try await self.database.lookup { try NotificationRow.fetch(id, in: $0) }
     }
 
-    package func notifications(
-        apps: [Int64]?,
-        state: NotificationRecord.State?,
-        name: String?,
-        before: NotificationCursor?,
-        limit: Int
-    ) async throws -> (notifications: [NotificationRecord], next: NotificationCursor?) {
-        var condition = "number < ?1"
-        if let state { condition += " AND state = '\(state.rawValue)'" }
-        if name != nil { condition += " AND name = ?3" }
-        // Most have ended: the others have an index.
-        if let state, state != .done, state != .cancelled { condition += " AND finishedAt IS NULL" }
-        // The newest of each app are found by an index, however many other apps have.
-        let numbers = apps?.map { app in
-            "SELECT number FROM (SELECT number FROM notification WHERE \(condition) AND app = \(app) "
-                + "ORDER BY number DESC LIMIT ?2)"
-        }
-        if let numbers { condition = "number IN (\(numbers.joined(separator: " UNION ALL ")))" }
-        let sql = "SELECT * FROM notification WHERE \(condition) ORDER BY number DESC LIMIT ?2"
-        guard apps?.isEmpty != true else { return ([], nil) }
-        let arguments: StatementArguments = [before?.number ?? Int64.max, limit] + (name.map { [$0] } ?? [])
-        return try await self.database.lookup { database in
-            let rows = try database.rows(sql: sql, arguments, isKept: false)
-            let next = rows.count == limit ? rows.last?["number"] as Int64? : nil
-            let notifications = try rows.compactMap { row in
-                try Self.readable(row, orElse: { _ in }) { try NotificationRow.record($0, in: database) }
-            }
-            return (notifications, next.map(NotificationCursor.init))
-        }
-    }
-
     package func setState(
         _ change: StateChange,
         of notification: UUID,

@@ -40,7 +40,7 @@ extension SQLiteStore {
         try await self.database.read { database in
             let sql = """
                 SELECT id, app, name, CASE WHEN length(request) <= ?1 THEN request ELSE x'' END AS request, rule,
-                    nextRunAt, lastRunAt, isPaused, createdAt, version, number, key, keyName, length(request) AS requestBytes
+                    nextRunAt, lastRunAt, isPaused, createdAt, version, number, key, keyName, problem, problemAt, length(request) AS requestBytes
                 FROM schedule WHERE app = ?2 AND number > ?3 ORDER BY number LIMIT ?4
                 """
             let rows = try database.rows(sql: sql, [longestRequest, app, cursor?.number ?? 0, limit])
@@ -215,6 +215,9 @@ extension SQLiteStore {
             createdAt: createdAt
         )
         (schedule.version, schedule.key) = (version, row.key)
+        if let message = row["problem"] as String?, let at = row.time("problemAt") {
+            schedule.problem = ScheduleProblem(message: message, at: at)
+        }
         return schedule
     }
 }

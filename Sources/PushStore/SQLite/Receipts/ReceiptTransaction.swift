@@ -12,6 +12,8 @@ struct ReceiptTransaction {
     /// The apps that were read; `nil` for those that there are not.
     private var apps: [Topic: Int64?] = [:]
     private var counts: [CountKey: (unique: Int64, total: Int64)] = [:]
+    /// The installations that opened a notification, by app.
+    private let statistics = StatisticCounter()
     /// The names of actions of each notification.
     private var actions: [Int64: Set<String>] = [:]
     /// The apps that have a webhook for receipts, or have none.
@@ -87,6 +89,7 @@ struct ReceiptTransaction {
         if isCounted { (record.at, record.receivedAt) = (Self.rounded(record.at), Self.rounded(record.receivedAt)) }
         try self.insert(record, id: id, of: notification.number)
         self.count(notification.number, record.event, "", isFirst: earlier.isEmpty)
+        if record.event == .opened, earlier.isEmpty { self.statistics.addOpened(1, of: notification.app) }
         if let action = record.action {
             let isFirst = !earlier.contains { $0.action == action }
             self.count(notification.number, record.event, action, isFirst: isFirst)
@@ -214,6 +217,7 @@ struct ReceiptTransaction {
             statement.bind(key.action, at: 5)
             try statement.run()
         }
+        try self.statistics.write(now: self.now, ReasonLookup(known: [:]), in: self.database)
         for (app, news) in self.news {
             let kind = WebhookRecord.Event.receipt.rawValue
             let values: Columns = [

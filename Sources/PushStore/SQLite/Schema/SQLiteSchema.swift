@@ -31,6 +31,7 @@ enum SQLiteSchema {
         migrator.registerMigration("13 library") { try $0.execute(sql: Self.library) }
         migrator.registerMigration("14 publishing") { try $0.execute(sql: Self.publishing) }
         migrator.registerMigration("15 entitlement") { try $0.execute(sql: Self.entitlement) }
+        migrator.registerMigration("16 statistics") { try $0.execute(sql: Self.statistics) }
         migrator.registerMigration("17 subscriptions") { try $0.execute(sql: Self.subscriptions) }
         return migrator
     }

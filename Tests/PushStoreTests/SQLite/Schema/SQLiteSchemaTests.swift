@@ -48,7 +48,7 @@ import Testing
                 )
             }
             #expect(loose == ["grdb_migrations"])
-            #expect(indexes == 74)
+            #expect(indexes == 82)
         }
     }
 
@@ -113,10 +113,12 @@ import Testing
             let read = try #require(try await store.notification(new.id))
             #expect(read.name == "Spring" && read.key == new.key && read.resendOf == id)
             #expect(read.content.expiresIn == 60)
-            let named = try await store.notifications(apps: [1], state: nil, name: "Spring", before: nil, limit: 10)
-            #expect(named.notifications.map(\.id) == [new.id])
-            let other = try await store.notifications(apps: nil, state: nil, name: "spring", before: nil, limit: 10)
-            #expect(other.notifications.isEmpty)
+            for (name, ids) in [("Spring", [new.id]), ("spring", [])] {
+                var filter = NotificationFilter(apps: [1])
+                filter.name = name
+                let page = try await store.notifications(filter, sort: .newest, after: nil, limit: 10)
+                #expect(page.entries.map(\.id) == ids)
+            }
             try store.close()
         }
     }

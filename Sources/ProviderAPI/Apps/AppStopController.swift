@@ -1,0 +1,74 @@
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `POST /v1/apps/{app}:pause` and `:resume`: the switch that stops everything of an app.
+struct AppStopController: Controller {
+    let store: any ProviderStore
+    let wakes: LaneWakeSignals
+    let time: any TimeSource
+
+    /// The longest reason, in bytes.
+    private static let maximumReason = 300
+
+    var operations: [ProviderOperation] {
+        let reason = Schema.string(length: 1...Self.maximumReason).described("Shown wherever the stop is.")
+        return [
+            .init(.post, "/v1/apps/{app}:pause", .audited, id: "pauseApp", self.pause)
+                .summary("Stops everything of an app, urgent notifications too, until it is resumed.")
+                .tag(.apps).scope(.operate).body(.object(optional: ["reason": reason]), maximum: 16 * 1024)
+                .responses(.ok(AppStopResponse.schema)),
+            .init(.post, "/v1/apps/{app}:resume", .audited, id: "resumeApp", self.resume)
+                .summary("Sends what waits, and everything from now on.")
+                .tag(.apps).scope(.operate).responses(.ok(AppStopResponse.schema)),
+        ]
+    }
+
+    private func pause(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let data = try await request.body()
+        let fields = try data.isEmpty ? nil : JSONFields(parsing: data, known: ["reason"])
+        let wanted = AppStop(
+            app: app.id,
+            since: self.time.recorded,
+            reason: try fields?.string("reason", maximum: Self.maximumReason),
+            by: request.caller?.reference
+        )
+        return try .json(AppStopResponse(stop: try await self.store.stop(wanted)))
+    }
+
+    private func resume(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        if try await self.store.resumeApp(app.id) {
+            for lane in NotificationRecord.Lane.allCases { self.wakes[lane].signal() }
+        }
+        return try .json(AppStopResponse(stop: nil))
+    }
+}
+
+/// Whether an app is stopped, in a response.
+struct AppStopResponse: ResponseObject {
+    /// `nil` for an app that is sent for.
+    let stop: AppStop?
+
+    private var isStopped: Bool { self.stop != nil }
+
+    static let schemaName: String? = "AppStop"
+    static let members: [ResponseMember<Self>] = [
+        .required("stopped", \.isStopped),
+        .optional("sinceMs", \.stop?.since),
+        .optional("reason", \.stop?.reason),
+        .optional("by", \.stop?.by, "The API key or the person that stopped it."),
+    ]
+
+    /// The warning for a caller that sends to a stopped app.
+    static func warning(_ stop: AppStop, app: Topic) -> ContentWarning {
+        let reason = stop.reason.map { ": \($0)" } ?? ""
+        let message =
+            "\(app.name) is stopped since \(stop.since.rfc3339)\(reason). This waits until POST /v1/apps/…:resume"
+        return ContentWarning(field: "app", message: message)
+    }
+}

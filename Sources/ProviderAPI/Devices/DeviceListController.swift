@@ -1,0 +1,90 @@
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `GET /v1/apps/{app}/devices`: a search that is sorted and paged.
+struct DeviceListController: Controller {
+    let store: any ProviderStore
+
+    var operations: [ProviderOperation] {
+        let token =
+            "Whose token begins so, in hexadecimal: \(DeviceSearch.minimumPrefix) bytes or more. Or a whole token."
+        let length = 2 * DeviceSearch.minimumPrefix...DeviceToken.maximumLength * 4
+        return [
+            .init(.get, "/v1/apps/{app}/devices", id: "listDevices", "Devices, inactive ones too.", self.list)
+                .tag(.devices).scope(.read).cost(.query)
+                .parameters(
+                    .query("token", token, .string(length: length)),
+                    .query("user", "Of this user.", .text),
+                    .query("installation", "Of this installation.", .text),
+                    .query("tag", "With this tag.", .text),
+                    .environment,
+                    .tokenKind,
+                    .query("state", "In this state.", .choice(of: DeviceSearch.State.self)),
+                    .sort(DeviceSort.self),
+                    .total,
+                    .cursor,
+                    .limit()
+                )
+                .responses(.ok(.countedPage("devices", of: DeviceResponse.schema)))
+        ]
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let sort = try request.choice("sort", DeviceSort.self) ?? .oldest
+        var search = DeviceSearch(app: app.id)
+        search.tokenPrefix = try Self.tokenPrefix(request)
+        search.user = try request.text("user")
+        search.installation = try request.text("installation")
+        search.tag = try request.text("tag")
+        search.environment = try request.environment()
+        search.kind = try request.choice("kind", TokenKind.self)
+        search.state = try request.choice("state", DeviceSearch.State.self)
+        let list = sort.cursors
+        let page = try await self.store.devices(
+            search,
+            sort: sort,
+            after: try request.position(list),
+            limit: try request.limit()
+        )
+        let total = try request.wantsTotal() ? try await self.store.totalDevices(search) : nil
+        let next = page.next?.cursor(list, isSorted: sort != .oldest)
+        return try .countedPage("devices", page.entries.map(DeviceResponse.init), next: next, total: total)
+    }
+
+    /// Returns the bytes with which a token begins, or those of a whole token.
+    private static func tokenPrefix(_ request: OperationRequest) throws -> [UInt8]? {
+        try request.value(
+            "token",
+            { text in
+                // An odd digit at the end is left out: some more devices are found.
+                let digits = text.prefix(text.count - text.count % 2)
+                return (Hexadecimal.decode(digits) ?? DeviceToken(userInput: text)?.bytes)
+                    .flatMap { $0.count >= DeviceSearch.minimumPrefix ? $0 : nil }
+            },
+            orThrow: RequestError(
+                .invalid,
+                code: "invalid_token",
+                message: "use at least \(2 * DeviceSearch.minimumPrefix) hexadecimal digits, or a whole token",
+                path: "token"
+            )
+        )
+    }
+}
+
+extension DeviceSort {
+    /// The list of the order, so that no other order takes its cursors.
+    fileprivate var cursors: Cursor.List {
+        switch self {
+        case .oldest: .devices
+        case .newest: Cursor.List("dn", numbers: 2)
+        case .lastSeen: Cursor.List("dl", numbers: 2)
+        case .user: Cursor.List("du", numbers: 2)
+        case .token: Cursor.List("dt", numbers: 2)
+        }
+    }
+}

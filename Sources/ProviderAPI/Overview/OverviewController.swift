@@ -1,0 +1,104 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `GET /v1/overview`: what goes on, whether anything is wrong, and what to do about it.
+struct OverviewController: Controller {
+    let store: any ProviderStore
+    let trouble: TroubleReport
+    let time: any TimeSource
+
+    /// The most campaigns of each state.
+    private static let maximum = 20
+
+    var operations: [ProviderOperation] {
+        [
+            .init(.get, "/v1/overview", id: "showOverview", self.show)
+                .summary(
+                    "Campaigns in progress, the figures of today and trouble, of the apps that the caller may use."
+                )
+                .tag(.operation).scope(.read).cost(.query).filteredByApp()
+                .parameters(.query("timeZone", "In which today begins at midnight; default UTC.", .text))
+                .responses(.ok(OverviewResponse.schema))
+        ]
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let zone = try request.value(
+            "timeZone",
+            { TimeZone(named: $0) },
+            orThrow: .invalid("timeZone", "use a name such as Europe/Berlin")
+        )
+        let apps = try await self.store.apps().filter { request.caller?.mayUse($0.bundleID) ?? true }
+        let now = self.time.now
+        let midnight = Self.midnight(before: now, in: zone ?? .gmt)
+        let to = now.advanced(by: .seconds(1))
+        var today = StatisticPoint(at: midnight)
+        for point in try await self.store.statistics(apps: apps.map(\.id), from: midnight, to: to, step: .day) {
+            today.add(point)
+        }
+        let response = OverviewResponse(
+            sending: try await self.campaigns(apps),
+            today: today,
+            trouble: try await self.trouble.all(apps, includesServer: request.caller?.apps == nil)
+        )
+        return try .json(response)
+    }
+
+    /// Returns the campaigns that are sent, wait or are paused, the newest of each state first.
+    private func campaigns(_ apps: [AppRecord]) async throws -> [NotificationResponse] {
+        var campaigns: [NotificationRecord] = []
+        for state in [NotificationRecord.State.sending, .accepted, .paused, .scheduled] {
+            var filter = NotificationFilter(apps: apps.map(\.id))
+            (filter.state, filter.lane) = (state, .bulk)
+            campaigns += try await self.store.notifications(
+                filter,
+                sort: .newest,
+                after: nil,
+                limit: Self.maximum
+            ).entries
+        }
+        let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.bundleID) })
+        let clocks = self.time.reading
+        return campaigns.map { NotificationResponse(notification: $0, app: names[$0.app], clocks: clocks) }
+    }
+
+    /// Returns the latest midnight in a time zone.
+    private static func midnight(before now: Timestamp, in zone: TimeZone) -> Timestamp {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let date = calendar.startOfDay(for: Date(timeIntervalSince1970: Double(now.seconds)))
+        return Timestamp(seconds: Int64(date.timeIntervalSince1970))
+    }
+}
+
+/// The overview in a response.
+struct OverviewResponse: ResponseObject {
+    let sending: [NotificationResponse]
+    let today: StatisticPoint
+    let trouble: [Trouble]
+
+    static let schemaName: String? = "Overview"
+    static let members: [ResponseMember<Self>] = [
+        .required("campaigns", \.sending, "Those in progress, with rate and time left; at most 20 of each state."),
+        .required("today", \.today, "Since midnight."),
+        .required("trouble", \.trouble, "The worst first; empty if all is well."),
+    ]
+}
+
+extension StatisticPoint {
+    /// Adds the numbers of another interval.
+    fileprivate mutating func add(_ other: StatisticPoint) {
+        self.accepted += other.accepted
+        self.rejected += other.rejected
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.unknown += other.unknown
+        self.opened += other.opened
+        for index in self.latency.buckets.indices { self.latency.buckets[index] += other.latency.buckets[index] }
+    }
+}

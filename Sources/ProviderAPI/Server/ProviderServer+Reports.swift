@@ -1,0 +1,24 @@
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+
+extension ProviderServer {
+    /// Returns the controllers of operations that only show: lists, figures, the calendar, and the state of the server.
+    static func reportControllers(
+        store: any ProviderStore,
+        trail: AuditTrail,
+        dispatch: DispatchMetrics,
+        trouble: TroubleReport,
+        waits: SteeredWaits,
+        time: any TimeSource
+    ) -> [any Controller<APIScope>] {
+        [
+            NotificationListController(store: store, waits: waits, time: time),
+            AuditController(store: store, trail: trail), WebhookDeliveriesController(store: store),
+            ScheduleCalendarController(store: store, time: time), StatisticsController(store: store, time: time),
+            SystemController(store: store, dispatch: dispatch, startedAt: time.now, time: time),
+            OverviewController(store: store, trouble: trouble, time: time),
+        ]
+    }
+}

@@ -1,0 +1,20 @@
+package import PushTypes
+
+/// The counters of charts.
+package protocol StatisticsStore: Sendable {
+    /// Returns the intervals of a range in which something was counted, in their order, as sums over apps.
+    /// - Parameters:
+    ///   - from: The beginning of the first interval.
+    ///   - to: The end of the last interval, which does not count.
+    func statistics(
+        apps: [Int64],
+        from: Timestamp,
+        to: Timestamp,
+        step: StatisticStep
+    ) async throws -> [StatisticPoint]
+    /// Returns the most frequent reasons of what was not accepted in a range.
+    func topReasons(apps: [Int64], from: Timestamp, to: Timestamp, limit: Int) async throws -> [ReasonCount]
+    /// Adds counters that are too old for their step to those of the next one, and deletes the oldest days.
+    /// - Returns: The number of rows of one transaction; 0 once nothing is left to do.
+    func rollUpStatistics(now: Timestamp) async throws -> Int
+}

@@ -1,0 +1,126 @@
+import Foundation
+import GRDB
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushStore
+
+/// Lists walk over an index in its order: nothing is sorted, and nothing is read from the beginning.
+@Suite(.timeLimit(.minutes(5))) struct ListPlanTests {
+    private func withStore(_ body: (SQLiteStore, Int64) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
+            try await body(store, app)
+            try store.close()
+        }
+    }
+
+    /// Returns the faults in the plan of a walk: a sort, or a scan that no condition bounds.
+    private func faults(_ scan: KeysetScan, in database: Database) throws -> [String] {
+        let direction = scan.isDescending ? "DESC" : "ASC"
+        let order = scan.key == scan.number ? "" : "\(scan.key) \(direction), "
+        let sql = """
+            EXPLAIN QUERY PLAN SELECT \(scan.key), \(scan.number) FROM \(scan.table)
+            WHERE \(scan.range) ORDER BY \(order)\(scan.number) \(direction)
+            """
+        let statement = try database.makeStatement(sql: sql)
+        statement.setUncheckedArguments(StatementArguments(scan.rangeArguments))
+        return try Row.fetchAll(statement).map { $0["detail"] as String }.filter {
+            $0.contains("USE TEMP B-TREE FOR ORDER BY") || $0.hasPrefix("SCAN ")
+        }
+    }
+
+    @Test func noListOfNotificationsIsSorted() async throws {
+        try await self.withStore { store, app in
+            var filters = [NotificationFilter(apps: [app])]
+            for state in NotificationRecord.State.allCases {
+                var filter = NotificationFilter(apps: [app])
+                filter.state = state
+                filters.append(filter)
+            }
+            for (change, value) in [(\NotificationFilter.name, "Spring"), (\.nameContains, "pri")] {
+                var filter = NotificationFilter(apps: [app])
+                filter[keyPath: change] = value
+                filters.append(filter)
+            }
+            var timed = NotificationFilter(apps: [app])
+            (timed.from, timed.to, timed.lane) = (Vectors.issuedAt, Vectors.issuedAt.advanced(by: .seconds(9)), .bulk)
+            filters.append(timed)
+            _ = try await store.start(app: app) { $0.name = "Spring" }
+            for filter in filters {
+                for sort in NotificationSort.allCases {
+                    for after in [nil, ListPosition(key: 2, number: 1)] {
+                        let scans = NotificationScans(filter: filter, sort: sort, after: after)
+                        let faults = try await store.database.read { database in
+                            try scans.scans(state: sort == .state ? .paused : nil, in: database)
+                                .flatMap { try self.faults($0, in: database) }
+                        }
+                        #expect(faults == [], "\(filter) \(sort)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func noListOfDevicesIsSortedUnlessItIsShort() async throws {
+        try await self.withStore { store, app in
+            let device = try await store.register(1, app: app) { $0.user = .set("alice") }
+            for state in [nil] + DeviceSearch.State.allCases {
+                var search = DeviceSearch(app: app)
+                (search.state, search.tag, search.kind) = (state, "beta", .voip)
+                for sort in DeviceSort.allCases {
+                    for after in [nil, ListPosition(key: 1, number: device)] {
+                        let faults = try await store.database.read { database in
+                            let scan = try #require(try SQLiteStore.scan(search, sort, after: after, in: database))
+                            return try self.faults(scan, in: database)
+                        }
+                        #expect(faults == [], "\(search) \(sort)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// The few that failed of a large campaign are found by an index of their own.
+    @Test func failedDeliveriesAreNotSearchedAmongTheAccepted() async throws {
+        try await self.withStore { store, app in
+            let plan = try await store.database.read { database in
+                let sql = """
+                    EXPLAIN QUERY PLAN SELECT recipient FROM delivery
+                    WHERE delivery.notification = (SELECT number FROM notification WHERE id = 'x')
+                        AND delivery.recipient > 1 AND delivery.state = 3 AND delivery.state > 1
+                    ORDER BY delivery.recipient LIMIT 9
+                    """
+                return try Row.fetchAll(database, sql: sql).map { $0["detail"] as String }
+            }
+            #expect(plan.contains { $0.contains("deliveryUnsuccessful") }, "\(plan)")
+        }
+    }
+
+    /// With many rows that do not fit, a page is short and tells where to go on.
+    @Test func aWalkIsBounded() async throws {
+        try await self.withStore { store, app in
+            try await store.database.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO audit (at, keyName, action, status)
+                        WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 50000)
+                        SELECT n, iif(n = 10, 'Ann', 'Bob'), 'POST /v1/apps', 200 FROM counter
+                        """
+                )
+            }
+            var filter = AuditFilter()
+            filter.name = "ann"
+            var (pages, found): (Int, [AuditRecord]) = (0, [])
+            var place: Int64?
+            repeat {
+                let page = try await store.audit(filter, before: place, limit: 10)
+                (pages, found, place) = (pages + 1, found + page.entries, page.next?.number)
+            } while place != nil
+            #expect(pages == 3 && found.map(\.keyName) == ["Ann"])
+        }
+    }
+}
