@@ -113,6 +113,10 @@ final class MemoryWebhookStore: WebhookStore {
         }
     }
 
+    func deliveries(to webhook: WebhookRecord, before: Int64?, limit: Int) async throws -> [WebhookDeliveryRecord] {
+        []
+    }
+
     func lastEventBlock(app: Int64, before: Timestamp) -> Int64 {
         self.state.withLock { $0.blocks.last { $0.app == app && $0.block.at < before }?.block.id ?? 0 }
     }

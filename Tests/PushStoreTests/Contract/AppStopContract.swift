@@ -45,10 +45,10 @@ import Testing
             let until = self.now.advanced(by: .seconds(9))
             let filter = ClaimFilter()
             let held = try await store.dueRetries(lane: .bulk, now: self.now, until: until, limit: 9, from: filter)
-            #expect(held == nil)
+            #expect(held.isEmpty)
             _ = try await store.resumeApp(notification.app)
             let freed = try await store.dueRetries(lane: .bulk, now: self.now, until: until, limit: 9, from: filter)
-            #expect(freed != nil)
+            #expect(freed.count == 1)
         }
     }
 }

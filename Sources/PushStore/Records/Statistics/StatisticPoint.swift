@@ -73,4 +73,8 @@ package struct ReasonCount: Hashable, Sendable {
     package var state: DeliveryRecord.State
     package var reason: String
     package var count: Int
+
+    package init(state: DeliveryRecord.State, reason: String, count: Int) {
+        (self.state, self.reason, self.count) = (state, reason, count)
+    }
 }

@@ -71,13 +71,14 @@ import Testing
             for state in [nil] + DeviceSearch.State.allCases {
                 var search = DeviceSearch(app: app)
                 (search.state, search.tag, search.kind) = (state, "beta", .voip)
+                let wanted = search
                 for sort in DeviceSort.allCases {
                     for after in [nil, ListPosition(key: 1, number: device)] {
                         let faults = try await store.database.read { database in
-                            let scan = try #require(try SQLiteStore.scan(search, sort, after: after, in: database))
+                            let scan = try #require(try SQLiteStore.scan(wanted, sort, after: after, in: database))
                             return try self.faults(scan, in: database)
                         }
-                        #expect(faults == [], "\(search) \(sort)")
+                        #expect(faults == [], "\(wanted) \(sort)")
                     }
                 }
             }
