@@ -10,11 +10,11 @@ extension ProviderServer {
         trail: AuditTrail,
         dispatch: DispatchMetrics,
         trouble: TroubleReport,
-        waits: SteeredWaits,
+        waits: WaveWaits,
         time: any TimeSource
     ) -> [any Controller<APIScope>] {
         [
-            NotificationListController(store: store, waits: waits, time: time),
+            NotificationListController(store: store, waits: waits, time: time), DeviceListController(store: store),
             AuditController(store: store, trail: trail), WebhookDeliveriesController(store: store),
             ScheduleCalendarController(store: store, time: time), StatisticsController(store: store, time: time),
             SystemController(store: store, dispatch: dispatch, startedAt: time.now, time: time),

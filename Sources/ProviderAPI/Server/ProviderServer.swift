@@ -250,7 +250,6 @@ package final class ProviderServer: Service {
                     interrupt: { await webhooks.interrupt($0) },
                     time: time
                 ), UserSecretsController(store: store, time: time), DevicesController(store: store, time: time),
-                DeviceListController(store: store),
                 InstallationsController(store: store, time: time), ReceiptsController(store: store, writer: receipts),
                 UserPreferencesController(store: store), HistoryController(store: store),
                 AudiencesController(store: store, time: time), NamedAudiencesController(store: store, time: time),
