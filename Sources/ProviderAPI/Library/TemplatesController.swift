@@ -82,13 +82,7 @@ struct TemplatesController: Controller {
         for name in ["version", "variables"] { reference[name] = fields.members[name] }
         let wanted: [String: JSONValue] = ["template": .object(reference), "to": .object(["all": .bool(true)])]
         let named = try JSONFields(members: wanted, path: nil, known: NotificationRequest.members)
-        let notification = try NotificationRequest(
-            named,
-            bundleID: app.bundleID,
-            now: self.time.now,
-            receipts: app.receipts,
-            library: try await LibraryContents(of: named, app: app.id, in: self.store)
-        )
+        let notification = try await NotificationRequest.read(named, of: app, now: self.time.now, in: self.store)
         let subject = try await PreviewSubjects(store: self.store).subject(fields, app, notification.content)
         return try .json(PreviewResponse(notification, bundleID: app.bundleID, for: subject))
     }

@@ -11,13 +11,7 @@ extension SendingController {
     func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(NotificationRequest.members.union(PreviewSubjects.members))
-        var wanted = try NotificationRequest(
-            fields,
-            bundleID: app.bundleID,
-            now: self.time.now,
-            receipts: app.receipts,
-            library: try await LibraryContents(of: fields, app: app.id, in: self.store)
-        )
+        var wanted = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
         let subject = try await PreviewSubjects(store: self.store).subject(fields, app, wanted.content)
         let recipients = try await self.recipients(wanted, app)
         if recipients == 0,

@@ -68,13 +68,7 @@ struct SendingController: Controller {
             return try await self.repeated(earlier, app, body, waiting, request)
         }
         let fields = try JSONFields(body, known: NotificationRequest.members)
-        let wanted = try NotificationRequest(
-            fields,
-            bundleID: app.bundleID,
-            now: self.time.now,
-            receipts: app.receipts,
-            library: try await LibraryContents(of: fields, app: app.id, in: self.store)
-        )
+        let wanted = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
         try waiting?.check(wanted)
         try await self.checkCredentials(app, wanted)
         let (notification, acceptance) = try await self.acceptor.accept(
@@ -146,7 +140,7 @@ struct SendingController: Controller {
         _ waiting: OutcomeWaiting?,
         _ request: OperationRequest
     ) async throws -> Response {
-        let wanted = try await self.request(body, app, now: earlier.createdAt)
+        let wanted = await self.request(body, app, now: earlier.createdAt)
         // The first request may have come without a wait, to more recipients.
         let isSmall = earlier.progress.recipients <= OutcomeWaiting.maximumRecipients && earlier.delivery == nil
         let warnings = (wanted?.warnings ?? []) + Self.nobodyReached(by: earlier)
@@ -156,17 +150,9 @@ struct SendingController: Controller {
     }
 
     /// Returns a repeated request as it is understood now; `nil` for one that would be rejected now.
-    private func request(_ body: JSONValue, _ app: AppRecord, now: Timestamp) async throws -> NotificationRequest? {
-        guard let fields = try? JSONFields(body, known: NotificationRequest.members),
-            let library = try? await LibraryContents(of: fields, app: app.id, in: self.store)
-        else { return nil }
-        return try? NotificationRequest(
-            fields,
-            bundleID: app.bundleID,
-            now: now,
-            receipts: app.receipts,
-            library: library
-        )
+    private func request(_ body: JSONValue, _ app: AppRecord, now: Timestamp) async -> NotificationRequest? {
+        guard let fields = try? JSONFields(body, known: NotificationRequest.members) else { return nil }
+        return try? await NotificationRequest.read(fields, of: app, now: now, in: self.store)
     }
 
     /// Returns a warning for each environment of a notification that cannot be sent to now.

@@ -179,13 +179,7 @@ package struct ScheduleRunner: Service {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
             let fields = try JSONFields(parsing: schedule.request, known: NotificationRequest.members)
-            var request = try NotificationRequest(
-                fields,
-                bundleID: app.bundleID,
-                now: self.time.now,
-                receipts: app.receipts,
-                library: try await LibraryContents(of: fields, app: app.id, in: self.store)
-            )
+            var request = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
             if request.name == nil { request.name = schedule.name }
             let (_, acceptance) = try await self.acceptor.accept(
                 request,
