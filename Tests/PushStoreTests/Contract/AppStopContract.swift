@@ -24,7 +24,7 @@ import Testing
             }
             #expect(try await store.stops().map(\.app) == [app])
             #expect(try await store.resumeApp(app))
-            #expect(try await !store.resumeApp(app))
+            #expect(try await store.resumeApp(app) == false)
             for lane in NotificationRecord.Lane.allCases {
                 #expect(try await store.claim(lane: lane, now: self.now, until: until, limit: 9).count == 1)
             }
