@@ -47,5 +47,6 @@ package struct PageTemplates: Sendable {
         Source("entry", PackageResources.entry_mustache),
         Source("time", PackageResources.time_mustache),
         Source("pager", PackageResources.pager_mustache),
+        Source("chart", PackageResources.chart_mustache),
     ]
 }
