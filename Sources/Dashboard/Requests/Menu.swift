@@ -1,7 +1,9 @@
 import Foundation
 import HummingbirdCore
 import PushHTTP
+import PushProvider
 import PushStore
+import PushSupport
 import PushTypes
 import WebPages
 
@@ -12,6 +14,8 @@ struct Menu {
         let name: String
         let path: String
         var scope = APIScope.read
+        /// Indicates whether those see it who may use all apps.
+        var isOfServer = false
     }
 
     private let request: PageRequest
@@ -41,7 +45,7 @@ struct Menu {
 
     private func group(_ heading: String?, _ items: [Item]) -> PageModel {
         var group: PageModel = [
-            "items": items.filter { self.request.may($0.scope) }.map { item -> PageModel in
+            "items": items.filter(self.isVisible).map { item -> PageModel in
                 [
                     "path": "\(Dashboard.root)\(item.path)", "label": self.request.texts["menu.\(item.name)"],
                     "current": self.isCurrent(item),
@@ -52,14 +56,28 @@ struct Menu {
         return group
     }
 
+    private func isVisible(_ item: Item) -> Bool {
+        self.request.may(item.scope) && (!item.isOfServer || self.request.session.caller.apps == nil)
+    }
+
     private func isCurrent(_ item: Item) -> Bool {
         let path = self.request.http.uri.path.dropFirst(Dashboard.root.count)
-        return path == item.path || !item.path.isEmpty && path.hasPrefix("\(item.path)/")
+        if item.name == "app" || item.path.isEmpty { return path == item.path }
+        return path == item.path || path.hasPrefix("\(item.path)/")
     }
 
     private static let top = [Item(name: "overview", path: "")]
 
-    private static let ofApp: [Item] = []
+    private static let ofApp = [
+        Item(name: "app", path: ""), Item(name: "devices", path: "/devices"), Item(name: "tokens", path: "/tokens"),
+        Item(name: "credentials", path: "/credentials"), Item(name: "webhooks", path: "/webhooks", scope: .operate),
+        Item(name: "appSettings", path: "/settings"),
+    ]
 
-    private static let server: [Item] = []
+    private static let server = [
+        Item(name: "keys", path: "/keys", scope: .admin, isOfServer: true),
+        Item(name: "people", path: "/people", scope: .admin, isOfServer: true),
+        Item(name: "audit", path: "/audit", scope: .admin, isOfServer: true),
+        Item(name: "system", path: "/system", isOfServer: true),
+    ]
 }

@@ -13,10 +13,11 @@ extension PageRequest {
 
     /// Carries out a request to the API as who is signed in, and notes it for the page's list of calls.
     ///
+    /// - Parameter isNoted: `false` for one of many like it, which would hide the others in the list.
     /// - Returns: The body; `null` for an empty one.
     /// - Throws: The API's own ``RequestError``.
-    func call(_ call: APICall) async throws -> JSONValue {
-        self.note(call)
+    func call(_ call: APICall, isNoted: Bool = true) async throws -> JSONValue {
+        if isNoted { self.note(call) }
         var head = HTTPRequest(method: call.method, scheme: nil, authority: nil, path: call.path)
         head.headerFields = call.headers
         var body = ByteBuffer()

@@ -138,7 +138,7 @@ extension PageRequest {
     }
 
     /// The scheme and the authority that the browser uses.
-    private var origin: String {
+    var origin: String {
         "\(self.interface.isSecure ? "https" : "http")://\(self.http.head.authority ?? "localhost")"
     }
 }

@@ -2,12 +2,49 @@ import Hummingbird
 import PushSupport
 import WebPages
 
-/// The first page: the state of all apps.
+/// The first page: what is wrong, what is sent now, today's figures, and the apps.
 struct OverviewPages: PageArea {
-    var routes: [PageRoute] { [.get("", self.show)] }
+    var routes: [PageRoute] { [.get("", self.show), .get("/overview/live", self.live)] }
 
     private func show(_ request: PageRequest) async throws -> Response {
-        let apps = try await request.get("/v1/apps")
-        return request.page("overview", title: "overview.title", ["apps": PageValue.of(apps["apps"]) ?? []])
+        let overview = try await request.get("/v1/overview")
+        let apps = try await request.get("/v1/apps")["apps"].elements
+        let troubles = overview["trouble"].elements.map { Trouble($0, request) }
+        var model: PageModel = [
+            "troubles": troubles.map(\.model), "apps": apps.map { Self.card($0, troubles, request) },
+            "live": "\(Dashboard.root)/overview/live", "may": request.permissions,
+            "addPath": "\(Dashboard.root)/add-app",
+        ]
+        if !apps.isEmpty {
+            model.merge(SendingModel.model(overview["campaigns"].elements, request, showsApp: true).0) { $1 }
+            model["figures"] = StatisticsModel.figures(overview["today"], request)
+            model["charts"] = try await StatisticsModel.charts(request, app: nil)
+        }
+        return request.page("overview", title: "overview.title", model)
+    }
+
+    private static func card(_ app: JSONValue, _ troubles: [Trouble], _ request: PageRequest) -> PageModel {
+        let name = app["bundleId"].stringValue ?? ""
+        let own = troubles.filter { $0.app == name }
+        let hasCredential = !app["environments"].elements.isEmpty
+        var model = PageValue.members(app)
+        model["path"] = "\(Dashboard.root)\(PageRequest.appPath(name))"
+        model["name"] = app["name"].stringValue ?? name
+        model["stateLabel"] =
+            [
+                "kind": own.contains(where: \.isBad) ? "bad" : own.isEmpty && hasCredential ? "good" : "warn",
+                "text": !own.isEmpty
+                    ? request.texts["overview.troubles", ["count": "\(own.count)"]]
+                    : request.texts[hasCredential ? "overview.fine" : "overview.noCredential"],
+            ] as PageModel
+        return model
+    }
+
+    private func live(_ request: PageRequest) async throws -> Response {
+        request.live {
+            let overview = try await request.call(.get("/v1/overview"), isNoted: false)
+            let (model, count) = SendingModel.model(overview["campaigns"].elements, request, showsApp: true)
+            return .init(html: request.part("sending", model), count: count)
+        }
     }
 }

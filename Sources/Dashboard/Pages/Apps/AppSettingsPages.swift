@@ -1,0 +1,161 @@
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// The settings of an app, stopping all that it sends, and its erasure.
+struct AppSettingsPages: PageArea {
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/settings", self.show),
+            .post("/apps/{app}/settings", self.save),
+            .post("/apps/{app}/pause", self.pause),
+            .post("/apps/{app}/resume", self.resume),
+            .post("/apps/{app}/erase", self.erase),
+        ]
+    }
+
+    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
+
+    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+        let app = try await request.getOfApp("")
+        let sending = try await request.getOfApp("/notifications?state=sending&limit=100")["notifications"].elements
+        let model: PageModel = [
+            "app": PageValue.members(app), "isPaused": app["stop"]["stopped"].isTrue,
+            "appHome": "\(Dashboard.root)\(request.appPath)", "may": request.permissions,
+            "fields": FormModel.fields("settings", self.fields(app, request), error: error, names: Self.names),
+            "running": request.texts["apps.running", ["count": "\(sending.count)"]],
+            "problems": FieldErrors.model(error), "bundleId": request.app,
+        ]
+        return request.page("app-settings", title: "apps.settings", model, error: error)
+    }
+
+    private static let names = ["cap.count": "capCount", "cap.window": "capWindow"]
+
+    /// Returns the fields with what was typed, or else with what is set.
+    private func fields(_ app: JSONValue, _ request: PageRequest) -> [FormField] {
+        let (form, texts) = (request.form, request.texts)
+        func typed(_ name: String, _ value: JSONValue) -> String {
+            if form.fields.contains(where: { $0.name == name }) { return form[name] ?? "" }
+            return value.stringValue ?? value.integerValue.map { "\($0)" } ?? ""
+        }
+        func lines(_ name: String) -> String {
+            form[name] ?? app[name].elements.compactMap(\.stringValue).joined(separator: "\n")
+        }
+        return [
+            FormField("name", texts["apps.name"], value: typed("name", app["name"]), maximum: 200),
+            FormField(
+                "rate",
+                texts["apps.rate"],
+                .line(type: "number"),
+                value: typed("rate", app["rate"]),
+                hint: texts["apps.rateHint"]
+            ),
+            FormField(
+                "capCount",
+                texts["apps.capCount"],
+                .line(type: "number"),
+                value: typed("capCount", app["cap"]["count"]),
+                hint: texts["apps.capHint"]
+            ),
+            FormField(
+                "capWindow",
+                texts["apps.capWindow"],
+                value: typed("capWindow", app["cap"]["window"]),
+                hint: texts["apps.capWindowHint"],
+                maximum: 12
+            ),
+            FormField(
+                "receipts",
+                texts["apps.receipts"],
+                .choice(["none", "counts", "device"].map { ($0, texts["apps.receiptLevels.\($0)"]) }),
+                value: typed("receipts", app["receipts"])
+            ),
+            FormField(
+                "installationTags",
+                texts["apps.tags"],
+                .area,
+                value: lines("installationTags"),
+                hint: texts["apps.patternHint"]
+            ),
+            FormField(
+                "installationAttributes",
+                texts["apps.attributes"],
+                .area,
+                value: lines("installationAttributes"),
+                hint: texts["apps.patternHint"]
+            ),
+        ]
+    }
+
+    private func save(_ request: PageRequest) async throws -> Response {
+        try request.require(.admin)
+        return try await self.change(request, done: "saved", then: "settings") {
+            let form = request.form
+            func lines(_ name: String) -> JSONValue {
+                let lines = (form[name] ?? "").split(whereSeparator: \.isNewline).map(String.init)
+                return .array(lines.filter { !$0.isEmpty }.map(JSONValue.string))
+            }
+            let count = try form.number("capCount", in: 1...Int64(Int32.max))
+            let window = try form.text("capWindow", maximum: 12)
+            let cap = JSONValue.members(["count": count.map(JSONValue.integer), "window": window.map(JSONValue.string)])
+            return .patch(
+                "/v1\(request.appPath)",
+                .object([
+                    "name": try form.text("name", maximum: 200).map(JSONValue.string) ?? .null,
+                    "rate": try form.number("rate", in: 1...Int64(Int32.max)).map(JSONValue.integer) ?? .null,
+                    "cap": count == nil && window == nil ? .null : cap,
+                    "receipts": .string(form["receipts"] ?? "none"),
+                    "installationTags": lines("installationTags"),
+                    "installationAttributes": lines("installationAttributes"),
+                ])
+            )
+        }
+    }
+
+    private func pause(_ request: PageRequest) async throws -> Response {
+        try await self.change(request, done: "appPaused", then: "") {
+            let reason = try request.form.text("reason", maximum: 300)
+            return .post("/v1\(request.appPath):pause", .members(["reason": reason.map(JSONValue.string)]))
+        }
+    }
+
+    private func resume(_ request: PageRequest) async throws -> Response {
+        try await self.change(request, done: "appResumed", then: "") { .post("/v1\(request.appPath):resume") }
+    }
+
+    /// Carries out a change, and goes to a page of the app; an error stays in the settings.
+    private func change(
+        _ request: PageRequest,
+        done: String,
+        then page: String,
+        _ call: () throws -> APICall
+    ) async throws -> Response {
+        do {
+            _ = try await request.call(try call())
+            return request.redirect(to: page.isEmpty ? request.appPath : "\(request.appPath)/\(page)", done: done)
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Erases the app once its bundle id was typed.
+    private func erase(_ request: PageRequest) async throws -> Response {
+        try request.require(.admin)
+        do {
+            guard request.form["confirm"] == request.app else {
+                throw RequestError(
+                    .invalid,
+                    code: "not_confirmed",
+                    message: request.texts["apps.typeBundleId", ["app": request.app]],
+                    path: "confirm"
+                )
+            }
+            _ = try await request.call(.delete("/v1\(request.appPath)"))
+            return request.redirect(to: "", done: "appErased")
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushSupport
+import WebPages
+
+/// One device: facts, history, a test, and its token's state.
+struct DevicePages: PageArea {
+    /// The seconds for which the page of a test waits for the push service.
+    private static let wait = 8
+
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/devices/{token}", self.show),
+            .post("/apps/{app}/devices/{token}/test", self.test),
+            .post("/apps/{app}/devices/{token}/activate", self.activate),
+            .post("/apps/{app}/devices/{token}/remove", self.remove),
+        ]
+    }
+
+    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
+
+    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+        let token = request.parameter("token")
+        let path = "\(request.appPath)/devices/\(FormText.encoded(token))"
+        let query = FormText.query(["limit": "20", "cursor": request.query("cursor")])
+        let history = try await request.getOfApp("/devices/\(FormText.encoded(token))/history\(query)")
+        var model: PageModel = [
+            "token": token, "path": "\(Dashboard.root)\(path)", "may": request.permissions,
+            "devices": history["devices"].elements.map { self.facts($0, request) },
+            "history": try await HistoryModel.model(history, request, path: path),
+        ]
+        model["isKnown"] = !history["devices"].elements.isEmpty
+        return request.page("device", title: DeviceModel.short(token), model, error: error)
+    }
+
+    private func facts(_ device: JSONValue, _ request: PageRequest) -> PageModel {
+        var model = DeviceModel.row(device, request)
+        if case .object(let attributes) = device["attributes"] {
+            model["attributeList"] = attributes.sorted { $0.key < $1.key }.map { name, value -> PageModel in
+                ["name": name, "value": PageValue.of(value) ?? ""]
+            }
+        }
+        model["isInactive"] = device["state"].stringValue == "inactive"
+        model["preferenceText"] = PreferencesModel.of(device["preferences"], request.texts)
+        return model
+    }
+
+    /// Sends a notification to this device alone, and goes to its timeline.
+    private func test(_ request: PageRequest) async throws -> Response {
+        let body: JSONValue = .object([
+            "name": .string("Test from the dashboard"),
+            "to": .object(["tokens": .array([.string(request.parameter("token"))])]),
+            "environment": .string(request.form["environment"] ?? "production"), "urgent": .bool(true),
+            "expiresIn": .string("10m"),
+            "alert": .object([
+                "title": .string(request.texts["devices.testTitle"]),
+                "body": .string(request.texts["devices.testBody", ["name": request.session.caller.name]]),
+            ]),
+        ])
+        do {
+            let path = "/v1\(request.appPath)/notifications?wait=\(Self.wait)"
+            let sent = try await request.call(.post(path, body))
+            guard let apnsID = sent["outcomes"].elements.first?["apnsId"].stringValue else {
+                return request.redirect(to: "\(request.appPath)/devices/\(request.parameter("token"))", done: "sent")
+            }
+            return request.redirect(to: "\(request.appPath)/deliveries/\(FormText.encoded(apnsID))")
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Makes an inactive device active again, in the way in which an app does: it is registered once more.
+    private func activate(_ request: PageRequest) async throws -> Response {
+        try await self.change(request, done: "activated") { token in
+            .post(
+                "/v1\(request.appPath)/devices",
+                .object([
+                    "token": .string(token), "environment": .string(request.form["environment"] ?? "production"),
+                    "kind": .string(request.form["kind"] ?? "alert"),
+                ])
+            )
+        }
+    }
+
+    private func remove(_ request: PageRequest) async throws -> Response {
+        try await self.change(request, done: "removed") { token in
+            let environment = FormText.query(["environment": request.form["environment"]])
+            return .delete("/v1\(request.appPath)/devices/\(FormText.encoded(token))\(environment)")
+        }
+    }
+
+    private func change(_ request: PageRequest, done: String, _ call: (String) -> APICall) async throws -> Response {
+        do {
+            _ = try await request.call(call(request.parameter("token")))
+            return request.redirect(to: "\(request.appPath)/devices/\(request.parameter("token"))", done: done)
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+}
+
+/// What people have said that they do not want, in words.
+enum PreferencesModel {
+    /// Returns the opt-outs and the quiet hours; `false` without any, so that templates leave them out.
+    static func of(_ preferences: JSONValue, _ texts: PageTexts) -> Any {
+        var lines = preferences["optOuts"].elements.compactMap(\.stringValue).map {
+            texts["devices.optedOut", ["category": $0]]
+        }
+        let hours = preferences["quietHours"]
+        if let from = hours["from"].stringValue, let to = hours["to"].stringValue {
+            lines.append(texts["devices.quiet", ["from": from, "to": to]])
+        }
+        return lines.isEmpty ? false : lines.joined(separator: " ")
+    }
+}

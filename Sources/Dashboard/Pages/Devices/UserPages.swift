@@ -1,0 +1,78 @@
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// One user of an app: devices, preferences, badge, and why something did not arrive.
+struct UserPages: PageArea {
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/users/{user}", self.show),
+            .post("/apps/{app}/users/{user}/badge", self.setBadge),
+            .post("/apps/{app}/users/{user}/erase", self.erase),
+        ]
+    }
+
+    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
+
+    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+        let user = request.parameter("user")
+        let path = "\(request.appPath)/users/\(FormText.encoded(user))"
+        let api = "/users/\(FormText.encoded(user))"
+        let query = FormText.query(["limit": "20", "cursor": request.query("cursor")])
+        let history = try await request.getOfApp("\(api)/history\(query)")
+        let devices = history["devices"].elements
+        let (preferences, badge) = (
+            try await request.getOfApp("\(api)/preferences"), try await request.getOfApp("\(api)/badge")
+        )
+        var model: PageModel = [
+            "user": user, "path": "\(Dashboard.root)\(path)", "may": request.permissions,
+            "devices": devices.map { DeviceModel.row($0, request) },
+            "preferenceText": PreferencesModel.of(preferences, request.texts),
+            "badgeCount": PageValue.of(badge["count"]) ?? 0,
+            "history": try await HistoryModel.model(history, request, path: path),
+            "devicesPath": "\(Dashboard.root)\(request.appPath)/devices",
+        ]
+        // The commonest causes, before anybody reads a row.
+        if devices.isEmpty {
+            model["cause"] = request.texts["devices.causeNoDevice"]
+        } else if devices.allSatisfy({ $0["state"].stringValue == "inactive" }) {
+            model["cause"] = request.texts["devices.causeInactive"]
+        }
+        model["problems"] = FieldErrors.model(error)
+        return request.page("user", title: user, model, error: error)
+    }
+
+    private func setBadge(_ request: PageRequest) async throws -> Response {
+        let user = FormText.encoded(request.parameter("user"))
+        do {
+            let count = try request.form.number("count", in: 0...Int64(Int32.max)) ?? 0
+            let path = "/v1\(request.appPath)/users/\(user)/badge"
+            _ = try await request.call(.put(path, .object(["count": .integer(count)])))
+            return request.redirect(to: "\(request.appPath)/users/\(user)", done: "saved")
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Erases the user once the id was typed.
+    private func erase(_ request: PageRequest) async throws -> Response {
+        try request.require(.admin)
+        let user = request.parameter("user")
+        do {
+            guard request.form["confirm"] == user else {
+                throw RequestError(
+                    .invalid,
+                    code: "not_confirmed",
+                    message: request.texts["devices.typeUser", ["user": user]],
+                    path: "confirm"
+                )
+            }
+            _ = try await request.call(.delete("/v1\(request.appPath)/users/\(FormText.encoded(user))"))
+            return request.redirect(to: "\(request.appPath)/devices", done: "erased")
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+}
