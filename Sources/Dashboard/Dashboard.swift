@@ -24,7 +24,11 @@ package struct Dashboard: ProviderPages {
         self.interface = interface
         self.frame = try PageFrame(isSecure: interface.isSecure)
         self.areas = [
-            SignInPages(), OverviewPages(), AccountPages(),
+            SignInPages(), OverviewPages(), AccountPages(), AppPages(),
+            AppSettingsPages(), DevicesPages(), DevicePages(), UserPages(), DeliveryPages(),
+            TokensPages(), CredentialsPages(), WebhooksPages(), WebhookPages(), KeysPages(), PeoplePages(),
+            PersonPages(),
+            AuditPages(), SystemPages(),
         ]
     }
 

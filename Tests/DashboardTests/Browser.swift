@@ -100,11 +100,12 @@ final class Browser: Sendable {
 
 /// Runs a provider with its dashboard, and a browser.
 func withDashboard(
+    senders: ScriptedSender = ScriptedSender(),
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider, Browser) async throws -> Void
 ) async throws {
     try await withProvider(
-        senders: ScriptedSender(),
+        senders: senders,
         pages: { try Dashboard($0) },
         configure: configure
     ) { provider in
@@ -117,4 +118,52 @@ func withDashboard(
         }
         try await browser.end()
     }
+}
+
+extension Browser {
+    /// Text that no browser may take for the beginning of an element.
+    static let markup = "\u{600}<script>alert(1)</script>"
+
+    /// Signs in with a key of some scopes.
+    func signIn(_ scopes: String..., at provider: RunningProvider) async throws {
+        let body: JSONValue = .object(["name": "lesser", "scopes": .array(scopes.map(JSONValue.string))])
+        let key = try await provider.api.post("/v1/keys", body)
+        self.setCookie(nil)
+        _ = try await self.signIn(key: try #require(key.json["key"].stringValue))
+    }
+
+    /// Signs in with the first key, which may do everything.
+    func signInAsAdmin(at provider: RunningProvider) async throws {
+        _ = try await self.signIn(key: try #require(provider.api.apiKey))
+    }
+
+    /// Posts a form with a file.
+    func upload(
+        _ path: String,
+        _ fields: [String: String],
+        file: (name: String, content: String),
+        from page: Page
+    ) async throws -> Page {
+        let boundary = "martlet-boundary"
+        var body = ""
+        for (name, value) in fields.merging(["csrf": page.csrf ?? ""], uniquingKeysWith: { $1 }) {
+            body += "--\(boundary)\r\ncontent-disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+        }
+        body += "--\(boundary)\r\ncontent-disposition: form-data; name=\"file\"; filename=\"\(file.name)\"\r\n"
+        body += "content-type: application/octet-stream\r\n\r\n\(file.content)\r\n--\(boundary)--\r\n"
+        return try await self.request(
+            "POST",
+            path,
+            body,
+            headers: ["content-type": "multipart/form-data; boundary=\(boundary)"]
+        )
+    }
+}
+
+extension Browser.Page {
+    /// Indicates whether the bytes of a text are in the page. To Swift a `<` after some scalars is part of another character.
+    func contains(_ text: String) -> Bool { Array(self.text.utf8).firstRange(of: Array(text.utf8)) != nil }
+
+    /// Indicates whether markup that people have written would be executed.
+    var hasMarkup: Bool { self.contains("<script>alert") }
 }

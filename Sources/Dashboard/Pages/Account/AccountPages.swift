@@ -1,17 +1,118 @@
 import Hummingbird
+import PushHTTP
 import PushProvider
 import PushSupport
 import WebPages
 
-/// The page of who is signed in.
+/// The page of who is signed in: the own password, the language, and the sessions.
 struct AccountPages: PageArea {
-    var routes: [PageRoute] { [.get("/account", self.show)] }
+    var routes: [PageRoute] {
+        [
+            .get("/account", self.show), .post("/account/language", self.setLanguage),
+            .post("/account/password", self.setPassword), .post("/account/sessions/{session}/end", self.end),
+            .post("/account/sign-out-everywhere", self.endAll),
+        ]
+    }
 
-    private func show(_ request: PageRequest) async throws -> Response {
-        request.page(
-            "account",
-            title: "account.title",
-            ["name": request.session.caller.name, "scopes": request.session.caller.scopes]
+    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
+
+    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+        let me = try await request.get("/v1/me")
+        let sessions = try await request.get("/v1/me/sessions")["sessions"].elements
+        let texts = request.texts
+        let languages = request.visitor.frame.languages.all
+        let apps = me["apps"].elements.compactMap(\.stringValue)
+        let model: PageModel = [
+            "name": me["name"].stringValue ?? "", "isPerson": me["isPerson"].isTrue,
+            "role": me["role"].stringValue.map { texts.text("people.roleNames.\($0)") ?? $0 } ?? false,
+            "scopeText": me["scopes"].elements.compactMap(\.stringValue).joined(separator: ", "),
+            "appText": apps.isEmpty ? texts["keys.allApps"] : apps.joined(separator: ", "),
+            "sessions": sessions.map { SessionModel.row($0, request) }, "endsOne": true,
+            "path": "\(Dashboard.root)/account",
+            "languageFields": FormModel.fields(
+                "language",
+                [
+                    FormField(
+                        "language",
+                        texts["account.language"],
+                        .choice([("", texts["account.ofBrowser"])] + languages.map { ($0, texts["account.in.\($0)"]) }),
+                        value: me["language"].stringValue ?? ""
+                    )
+                ],
+                error: error
+            ),
+            "passwordFields": FormModel.fields(
+                "password",
+                [
+                    Self.password("current", texts["account.current"], completion: "current-password"),
+                    Self.password("password", texts["link.password"], hint: texts["link.rule"]),
+                    Self.password("again", texts["link.again"]),
+                ],
+                error: error
+            ),
+        ]
+        return request.page("account", title: "account.title", model, error: error)
+    }
+
+    private static func password(
+        _ name: String,
+        _ label: String,
+        hint: String? = nil,
+        completion: String = "new-password"
+    ) -> FormField {
+        FormField(
+            name,
+            label,
+            .line(type: "password"),
+            hint: hint,
+            isRequired: true,
+            maximum: 1000,
+            completion: completion
         )
+    }
+
+    private func setLanguage(_ request: PageRequest) async throws -> Response {
+        do {
+            let language = request.form["language"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) } ?? .null
+            _ = try await request.call(.patch("/v1/me", .object(["language": language])))
+            return request.redirect(to: "/account", done: "saved")
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Changes the password. All sessions of the person end with it, this one too.
+    private func setPassword(_ request: PageRequest) async throws -> Response {
+        do {
+            let (new, again) = (request.form["password"] ?? "", request.form["again"] ?? "")
+            guard new == again else { throw RequestError.invalid("again", request.texts["link.differ"]) }
+            let body = JSONValue.object(["current": .string(request.form["current"] ?? ""), "password": .string(new)])
+            _ = try await request.call(.put("/v1/me/password", body), isNoted: false)
+            return Self.signedOut(request)
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    private func end(_ request: PageRequest) async throws -> Response {
+        do {
+            let session = FormText.encoded(request.parameter("session"))
+            _ = try await request.call(.delete("/v1/me/sessions/\(session)"))
+            return request.redirect(to: "/account", done: "sessionEnded")
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    private func endAll(_ request: PageRequest) async throws -> Response {
+        _ = try await request.call(.delete("/v1/me/sessions"))
+        return Self.signedOut(request)
+    }
+
+    /// Sends the browser to the page for signing in, without its cookie.
+    private static func signedOut(_ request: PageRequest) -> Response {
+        var response = Response.redirect(to: "\(Dashboard.root)/sign-in")
+        response.headers[values: .setCookie] = [request.visitor.frame.cookie.clearing]
+        return response
     }
 }

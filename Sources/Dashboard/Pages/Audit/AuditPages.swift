@@ -1,0 +1,52 @@
+import Hummingbird
+import PushSupport
+import WebPages
+
+/// The changes that people and API keys have made.
+struct AuditPages: PageArea {
+    private static let results = ["", "done", "rejected"]
+
+    var routes: [PageRoute] { [.get("/audit", self.show)] }
+
+    private func show(_ request: PageRequest) async throws -> Response {
+        let (name, action) = (request.query("name"), request.query("action"))
+        let result = request.query("result").flatMap { Self.results.contains($0) ? $0 : nil }
+        let (from, to) = (request.query("from"), request.query("to"))
+        var model: PageModel = [
+            "path": "\(Dashboard.root)/audit", "name": name ?? "", "action": action ?? "", "from": from ?? "",
+            "to": to ?? "",
+            "results": Self.results.map { value -> PageModel in
+                let label = request.texts["audit.results.\(value.isEmpty ? "any" : value)"]
+                return ["value": value, "label": label, "chosen": value == result ?? ""]
+            },
+            "entries": [PageModel](),
+        ]
+        do {
+            let query = FormText.query([
+                "name": name, "action": action, "result": result, "from": TokensPages.time(from)?.stringValue,
+                "to": TokensPages.time(to)?.stringValue, "cursor": request.query("cursor"), "limit": "50",
+            ])
+            let found = try await request.get("/v1/audit\(query)")
+            model["entries"] = found["entries"].elements.map { Self.row($0) }
+            model["pager"] = request.pager(
+                found["next"],
+                path: "/audit",
+                ["name": name, "action": action, "result": result, "from": from, "to": to]
+            )
+            return request.page("audit", title: "audit.title", model)
+        } catch let error as RequestError where error.kind == .invalid {
+            model["problems"] = FieldErrors.model(error)
+            return request.page("audit", title: "audit.title", model, error: error)
+        }
+    }
+
+    private static func row(_ entry: JSONValue) -> PageModel {
+        var model = PageValue.members(entry)
+        let status = entry["status"].integerValue ?? 0
+        model["kind"] = status < 400 ? "good" : "bad"
+        model["status"] = "\(status)"
+        if let count = entry["count"].integerValue, count <= 1 { model["count"] = false }
+        if model["resource"] == nil { model["resource"] = false }
+        return model
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import PushHTTP
+import PushSupport
+import WebPages
+
+/// A credential that was uploaded: what kind of file it is, and the API's request of it.
+enum CredentialUpload {
+    /// The fields by the members of the API, which are one field here.
+    static let names = ["certificate": "file", "p12": "file", "privateKey": "file"]
+
+    /// Returns the body of the request that sets the credential.
+    ///
+    /// - Throws: ``RequestError`` for a form without a file.
+    static func body(_ form: FormFields, _ texts: PageTexts) throws -> JSONValue {
+        guard let file = form.file("file") else {
+            throw RequestError(.invalid, code: "missing_field", message: texts["credentials.noFile"], path: "file")
+        }
+        let passphrase = form["passphrase"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) }
+        guard let text = String(validating: file.content, as: UTF8.self), text.contains("-----BEGIN ") else {
+            let archive = Data(file.content).base64EncodedString()
+            return .members(["p12": .string(archive), "passphrase": passphrase])
+        }
+        guard !text.contains("-----BEGIN CERTIFICATE") else {
+            return .members(["certificate": .string(text), "passphrase": passphrase])
+        }
+        let keyID = form["keyId"].flatMap { $0.isEmpty ? nil : $0 } ?? self.keyID(of: file.fileName)
+        return .members([
+            "privateKey": .string(text), "keyId": keyID.map(JSONValue.string),
+            "teamId": form["teamId"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) },
+        ])
+    }
+
+    /// Returns the id in the name that Apple gives the file of a key, `AuthKey_ABC123DEFG.p8`.
+    static func keyID(of fileName: String) -> String? {
+        let match = fileName.wholeMatch(of: #/.*AuthKey_([A-Z0-9]{10})(?: ?\([0-9]+\))?\.p8/#)
+        return match.map { String($0.1) }
+    }
+}

@@ -1,0 +1,97 @@
+import Hummingbird
+import PushHTTP
+import PushSupport
+import WebPages
+
+/// The people who can sign in, and inviting one.
+struct PeoplePages: PageArea {
+    static let roles = ["viewer", "author", "operator", "admin"]
+
+    var routes: [PageRoute] { [.get("/people", self.show), .post("/people", self.add)] }
+
+    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
+
+    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+        let query = FormText.query(["cursor": request.query("cursor"), "limit": "50"])
+        let found = try await request.get("/v1/people\(query)")
+        var model: PageModel = [
+            "people": found["people"].elements.map { Self.row($0, request) }, "isOpen": error != nil,
+            "fields": FormModel.fields(
+                "person",
+                [
+                    FormField(
+                        "name",
+                        request.texts["people.name"],
+                        value: request.form["name"] ?? "",
+                        isRequired: true,
+                        maximum: 100
+                    )
+                ] + (try await Self.fields(request, person: .null)),
+                error: error
+            ),
+        ]
+        model["pager"] = request.pager(found["next"], path: "/people")
+        return request.page("people", title: "people.title", model, error: error)
+    }
+
+    /// Returns the fields of a role and of apps, with what was typed, or else with what is set.
+    static func fields(_ request: PageRequest, person: JSONValue) async throws -> [FormField] {
+        let texts = request.texts
+        let apps = try await request.get("/v1/apps")["apps"].elements.compactMap { $0["bundleId"].stringValue }
+        let isTyped = request.form["role"] != nil
+        return [
+            FormField(
+                "role",
+                texts["people.role"],
+                .choice(self.roles.map { ($0, texts["people.roles.\($0)"]) }),
+                value: request.form["role"] ?? person["role"].stringValue ?? "author"
+            ),
+            FormField(
+                "apps",
+                texts["people.apps"],
+                .checks(apps.map { ($0, $0) }),
+                values: isTyped ? request.form.values("apps") : person["apps"].elements.compactMap(\.stringValue),
+                hint: texts["people.appsHint"]
+            ),
+        ]
+    }
+
+    /// Returns the values of a person in lists and in the person's page.
+    static func row(_ person: JSONValue, _ request: PageRequest) -> PageModel {
+        var model = PageValue.members(person)
+        model["path"] = "\(Dashboard.root)/people/\(person["id"].stringValue ?? "")"
+        let role = person["role"].stringValue ?? ""
+        model["roleText"] = request.texts.text("people.roleNames.\(role)") ?? role
+        let apps = person["apps"].elements.compactMap(\.stringValue)
+        model["appText"] = apps.isEmpty ? request.texts["keys.allApps"] : apps.joined(separator: ", ")
+        let state = person["disabled"].isTrue ? "disabled" : person["hasPassword"].isTrue ? "active" : "invited"
+        model["stateLabel"] = StateLabel.model(state, request.texts)
+        for name in ["lastSeenAt", "language"] where model[name] == nil { model[name] = false }
+        return model
+    }
+
+    /// Adds a person, and shows the link of the invitation, once.
+    private func add(_ request: PageRequest) async throws -> Response {
+        do {
+            let form = request.form
+            let body = JSONValue.members([
+                "name": .string(form["name"] ?? ""), "role": .string(form["role"] ?? ""),
+                "apps": JSONValue.texts(form.values("apps")),
+            ])
+            return Self.link(try await request.call(.post("/v1/people", body)), request)
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Returns the page with the link of an invitation.
+    static func link(_ person: JSONValue, _ request: PageRequest) -> Response {
+        SecretPage.page(
+            request,
+            title: "people.invited",
+            explanation: "people.once",
+            secret: "\(request.origin)\(person["link"].stringValue ?? "")",
+            next: "\(Dashboard.root)/people/\(person["id"].stringValue ?? "")"
+        )
+    }
+}

@@ -1,0 +1,103 @@
+import Hummingbird
+import PushHTTP
+import PushSupport
+import WebPages
+
+/// One person: the role, the apps, the sessions, and a new link.
+struct PersonPages: PageArea {
+    var routes: [PageRoute] {
+        [
+            .get("/people/{person}", self.show),
+            .post("/people/{person}/edit", self.edit),
+            .post("/people/{person}/invite", self.invite),
+            .post("/people/{person}/disable", self.disable),
+            .post("/people/{person}/enable", self.enable),
+            .post("/people/{person}/sign-out", self.signOut),
+            .post("/people/{person}/remove", self.remove),
+        ]
+    }
+
+    private static func path(_ request: PageRequest) -> String {
+        "/people/\(FormText.encoded(request.parameter("person")))"
+    }
+
+    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
+
+    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+        let path = Self.path(request)
+        let person = try await request.get("/v1\(path)")
+        let sessions = try await request.get("/v1\(path)/sessions")["sessions"].elements
+        var model = PeoplePages.row(person, request)
+        model["path"] = "\(Dashboard.root)\(path)"
+        model["isDisabled"] = person["disabled"].isTrue
+        model["sessions"] = sessions.map { SessionModel.row($0, request) }
+        model["sessionCount"] = "\(sessions.count)"
+        model["fields"] = FormModel.fields(
+            "edit",
+            try await PeoplePages.fields(request, person: person),
+            error: error
+        )
+        return request.page("person", title: person["name"].stringValue ?? "", model, error: error)
+    }
+
+    // MARK: Changes
+
+    private func edit(_ request: PageRequest) async throws -> Response {
+        try await self.change(request) { path in
+            let apps = JSONValue.texts(request.form.values("apps")) ?? .null
+            return .patch(path, .object(["role": .string(request.form["role"] ?? ""), "apps": apps]))
+        }
+    }
+
+    private func disable(_ request: PageRequest) async throws -> Response {
+        try await self.change(request) { .patch($0, .object(["disabled": .bool(true)])) }
+    }
+
+    private func enable(_ request: PageRequest) async throws -> Response {
+        try await self.change(request) { .patch($0, .object(["disabled": .bool(false)])) }
+    }
+
+    private func signOut(_ request: PageRequest) async throws -> Response {
+        try await self.change(request, done: "signedOut") { .delete("\($0)/sessions") }
+    }
+
+    private func invite(_ request: PageRequest) async throws -> Response {
+        do {
+            return PeoplePages.link(try await request.call(.post("/v1\(Self.path(request)):invite")), request)
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    private func remove(_ request: PageRequest) async throws -> Response {
+        do {
+            _ = try await request.call(.delete("/v1\(Self.path(request))"))
+            return request.redirect(to: "/people", done: "removed")
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    private func change(
+        _ request: PageRequest,
+        done: String = "saved",
+        _ call: (String) -> APICall
+    ) async throws -> Response {
+        do {
+            _ = try await request.call(call("/v1\(Self.path(request))"))
+            return request.redirect(to: Self.path(request), done: done)
+        } catch let error as RequestError where error.kind != .forbidden {
+            return try await self.page(request, error: error)
+        }
+    }
+}
+
+/// A session in a page.
+enum SessionModel {
+    static func row(_ session: JSONValue, _ request: PageRequest) -> PageModel {
+        var model = PageValue.members(session)
+        model["isCurrent"] = session["current"].isTrue
+        model["endPath"] = "\(Dashboard.root)/account/sessions/\(session["id"].stringValue ?? "")/end"
+        return model
+    }
+}

@@ -1,0 +1,157 @@
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// What became of tokens: events with their reasons, withheld deactivations, and undoing deactivations.
+struct TokensPages: PageArea {
+    /// The most withheld tokens that are counted.
+    private static let counted = 1000
+    private static let actions = [
+        "deactivated", "withheld", "settled", "reactivated", "replaced", "moved", "suspected", "keptAlive", "deleted",
+    ]
+
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/tokens", self.show),
+            .post("/apps/{app}/tokens/reactivate", self.reactivate),
+            .post("/apps/{app}/tokens/{environment}/{decision}", self.settle),
+        ]
+    }
+
+    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
+
+    /// - Parameters:
+    ///   - figure: The number of devices of a dry run, which the next button makes active.
+    private func page(
+        _ request: PageRequest,
+        figure: Int64? = nil,
+        error: RequestError? = nil
+    ) async throws -> Response {
+        let action = request.query("action").flatMap { Self.actions.contains($0) ? $0 : nil }
+        let query = FormText.query([
+            "action": action, "token": request.query("token"), "cursor": request.query("cursor"), "limit": "50",
+        ])
+        let path = "\(request.appPath)/tokens"
+        var model: PageModel = [
+            "may": request.permissions, "path": "\(Dashboard.root)\(path)", "token": request.query("token") ?? "",
+            "breakers": try await self.breakers(request),
+            "actions": ([""] + Self.actions).map { value -> PageModel in
+                let label = value.isEmpty ? request.texts["tokens.anyAction"] : request.texts["states.\(value)"]
+                return ["value": value, "label": label, "chosen": value == action ?? ""]
+            },
+            "fields": FormModel.fields("reactivate", self.fields(request), error: error),
+            "isOpen": figure != nil || error != nil,
+        ]
+        if let figure {
+            model["figure"] =
+                [
+                    "count": PageNumber(value: Double(figure)), "many": figure > 0,
+                    "hidden": ["from", "to", "reason", "environment"].map { name -> PageModel in
+                        ["name": name, "value": request.form[name] ?? ""]
+                    },
+                ] as PageModel
+        }
+        do {
+            let events = try await request.getOfApp("/tokens/events\(query)")
+            model["tokenEvents"] = events["events"].elements.map { HistoryModel.event($0, request) }
+            model["pager"] = request.pager(
+                events["next"],
+                path: path,
+                ["action": action, "token": request.query("token")]
+            )
+        } catch let error as RequestError where error.kind == .invalid {
+            model["tokenEvents"] = [PageModel]()
+            model["tokenProblem"] = error.message
+        }
+        return request.page("tokens", title: "tokens.title", model, error: error)
+    }
+
+    /// Returns the state of the circuit breaker in each environment, with the number of withheld tokens.
+    private func breakers(_ request: PageRequest) async throws -> [PageModel] {
+        let states = try await request.getOfApp("/hygiene")["environments"].elements
+        var withheld: [JSONValue] = []
+        if states.contains(where: { $0["breaker"].stringValue == "open" }) {
+            let query = "/tokens/events?action=withheld&limit=\(Self.counted)"
+            withheld = try await request.getOfApp(query)["events"].elements
+        }
+        return states.map { state in
+            var model = PageValue.members(state)
+            let (environment, word) = (state["environment"], state["breaker"].stringValue ?? "")
+            let count = withheld.count { $0["environment"] == environment }
+            model["stateLabel"] = StateLabel.model(word, request.texts)
+            model["isOpen"] = word == "open"
+            model["count"] = count >= Self.counted ? "\(Self.counted)+" : "\(count)"
+            if model["reason"] == nil { model["reason"] = false }
+            return model
+        }
+    }
+
+    private func fields(_ request: PageRequest) -> [FormField] {
+        let (form, texts) = (request.form, request.texts)
+        let environments = [("", texts["tokens.both"]), ("production", "production"), ("sandbox", "sandbox")]
+        return [
+            FormField(
+                "from",
+                texts["tokens.from"],
+                .line(type: "datetime-local"),
+                value: form["from"] ?? "",
+                isRequired: true
+            ),
+            FormField("to", texts["tokens.to"], .line(type: "datetime-local"), value: form["to"] ?? ""),
+            FormField(
+                "reason",
+                texts["tokens.reason"],
+                value: form["reason"] ?? "",
+                hint: texts["tokens.reasonHint"],
+                maximum: 100
+            ),
+            FormField(
+                "environment",
+                texts["tokens.environment"],
+                .choice(environments),
+                value: form["environment"] ?? ""
+            ),
+        ]
+    }
+
+    /// Applies or discards the withheld deactivations.
+    private func settle(_ request: PageRequest) async throws -> Response {
+        let decision = request.parameter("decision") == "apply" ? "apply" : "discard"
+        let environment = FormText.encoded(request.parameter("environment"))
+        do {
+            _ = try await request.call(.post("/v1\(request.appPath)/hygiene/\(environment):\(decision)"))
+            return request.redirect(to: "\(request.appPath)/tokens", done: "\(decision)Done")
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Counts the devices first, and makes them active once the figure was seen.
+    private func reactivate(_ request: PageRequest) async throws -> Response {
+        try request.require(.operate)
+        let isDry = request.form["step"] != "do"
+        do {
+            let body = JSONValue.members([
+                "from": Self.time(request.form["from"]), "to": Self.time(request.form["to"]),
+                "reason": try request.form.text("reason", maximum: 256).map(JSONValue.string),
+                "environment": try request.form.text("environment", maximum: 20).map(JSONValue.string),
+                "dryRun": isDry ? JSONValue.bool(true) : nil,
+            ])
+            let result = try await request.call(.post("/v1\(request.appPath)/devices:reactivate", body))
+            if isDry { return try await self.page(request, figure: result["devices"].integerValue ?? 0) }
+            let done = result["complete"] == .bool(false) ? "reactivatedSome" : "reactivated"
+            return request.redirect(to: "\(request.appPath)/tokens?action=reactivated", done: done)
+        } catch let error as RequestError {
+            return try await self.page(request, error: error)
+        }
+    }
+
+    /// Returns the time of a field, which is in UTC and has no zone; an empty one is left out.
+    static func time(_ text: String?) -> JSONValue? {
+        guard let text, !text.isEmpty else { return nil }
+        guard text.utf8.count == 16 || text.utf8.count == 19, !text.hasSuffix("Z") else { return .string(text) }
+        return .string(text.utf8.count == 16 ? "\(text):00Z" : "\(text)Z")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import PushTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct KeysPagesTests {
+    @Test func aKeyIsIssuedAndShownOnce() async throws {
+        try await withDashboard { provider, browser in
+            try await provider.addVectorsApp()
+            try await browser.signInAsAdmin(at: provider)
+            let page = try await browser.get("/dashboard/keys")
+            #expect(page.status == 200)
+            let fields = ["name": Browser.markup, "scopes": "read", "apps": Vectors.bundleID, "days": "30"]
+            let added = try await browser.post("/dashboard/keys", fields, from: page)
+            let key = try #require(added.text.firstMatch(of: #/<code id="secret">(mk_[^<]+)</#)).1
+            let list = try await browser.get("/dashboard/keys")
+            #expect(!list.contains(String(key)) && !list.hasMarkup && list.contains(Vectors.bundleID))
+            let other = Browser(origin: provider.api.baseURL)
+            #expect(try await other.signIn(key: String(key)).status == 200)
+            try await other.end()
+        }
+    }
+
+    @Test func errorsAreAtTheFieldAndTheLastKeyStays() async throws {
+        try await withDashboard { provider, browser in
+            try await browser.signInAsAdmin(at: provider)
+            let page = try await browser.get("/dashboard/keys")
+            let none = try await browser.post("/dashboard/keys", ["name": "x"], from: page)
+            #expect(none.status == 400 && none.contains("key-scopes-problem"))
+            let days = try await browser.post(
+                "/dashboard/keys",
+                ["name": "x", "scopes": "read", "days": "x"],
+                from: page
+            )
+            #expect(days.status == 400 && days.contains("key-days-problem"))
+            let remove = try #require(page.text.firstMatch(of: #/action="([^"]+/remove)"/#)).1
+            let last = try await browser.post(String(remove), [:], from: page)
+            #expect(last.status == 409 && last.contains("could not be administered"))
+        }
+    }
+
+    @Test func othersSeeNoKeysNoPeopleAndNoAudit() async throws {
+        try await withDashboard { provider, browser in
+            try await browser.signIn("read", "send", "operate", at: provider)
+            let home = try await browser.get("/dashboard")
+            for page in ["keys", "people", "audit"] {
+                #expect(try await browser.get("/dashboard/\(page)").status == 403)
+                #expect(!home.contains("href=\"/dashboard/\(page)\""))
+            }
+            for form in ["keys", "people"] {
+                let fields = ["name": "x", "scopes": "admin", "role": "admin"]
+                #expect(try await browser.post("/dashboard/\(form)", fields, from: home).status == 403)
+            }
+        }
+    }
+}
