@@ -101,7 +101,7 @@ struct AppSettingsPages: PageArea {
             let window = try form.text("capWindow", maximum: 12)
             let cap = JSONValue.members(["count": count.map(JSONValue.integer), "window": window.map(JSONValue.string)])
             return .patch(
-                "/v1\(request.appPath)",
+                "\(request.api)",
                 .object([
                     "name": try form.text("name", maximum: 200).map(JSONValue.string) ?? .null,
                     "rate": try form.number("rate", in: 1...Int64(Int32.max)).map(JSONValue.integer) ?? .null,
@@ -117,12 +117,12 @@ struct AppSettingsPages: PageArea {
     private func pause(_ request: PageRequest) async throws -> Response {
         try await self.change(request, done: "appPaused", then: "") {
             let reason = try request.form.text("reason", maximum: 300)
-            return .post("/v1\(request.appPath):pause", .members(["reason": reason.map(JSONValue.string)]))
+            return .post("\(request.api):pause", .members(["reason": reason.map(JSONValue.string)]))
         }
     }
 
     private func resume(_ request: PageRequest) async throws -> Response {
-        try await self.change(request, done: "appResumed", then: "") { .post("/v1\(request.appPath):resume") }
+        try await self.change(request, done: "appResumed", then: "") { .post("\(request.api):resume") }
     }
 
     /// Carries out a change, and goes to a page of the app; an error stays in the settings.
@@ -152,7 +152,7 @@ struct AppSettingsPages: PageArea {
                     path: "confirm"
                 )
             }
-            _ = try await request.call(.delete("/v1\(request.appPath)"))
+            _ = try await request.call(.delete("\(request.api)"))
             return request.redirect(to: "", done: "appErased")
         } catch let error as RequestError {
             return try await self.page(request, error: error)

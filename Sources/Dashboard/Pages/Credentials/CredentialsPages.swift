@@ -169,7 +169,7 @@ struct CredentialsPages: PageArea {
     private func resume(_ request: PageRequest) async throws -> Response {
         let environment = FormText.encoded(request.parameter("environment"))
         return try await self.change(request, done: "probed") { _ in
-            _ = try await request.call(.post("/v1\(request.appPath)/environments/\(environment):resume"))
+            _ = try await request.call(.post("\(request.api)/environments/\(environment):resume"))
             return nil
         }
     }
@@ -185,7 +185,7 @@ struct CredentialsPages: PageArea {
         try request.require(.operate)
         let environment = request.parameter("environment")
         do {
-            let path = "/v1\(request.appPath)/credentials/\(FormText.encoded(environment))"
+            let path = "\(request.api)/credentials/\(FormText.encoded(environment))"
             guard let test = try await change(path) else {
                 return request.redirect(to: "\(request.appPath)/credentials", done: done)
             }

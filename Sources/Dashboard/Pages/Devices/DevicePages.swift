@@ -59,7 +59,7 @@ struct DevicePages: PageArea {
             ]),
         ])
         do {
-            let path = "/v1\(request.appPath)/notifications?wait=\(Self.wait)"
+            let path = "\(request.api)/notifications?wait=\(Self.wait)"
             let sent = try await request.call(.post(path, body))
             guard let apnsID = sent["outcomes"].elements.first?["apnsId"].stringValue else {
                 return request.redirect(to: "\(request.appPath)/devices/\(request.parameter("token"))", done: "sent")
@@ -74,7 +74,7 @@ struct DevicePages: PageArea {
     private func activate(_ request: PageRequest) async throws -> Response {
         try await self.change(request, done: "activated") { token in
             .post(
-                "/v1\(request.appPath)/devices",
+                "\(request.api)/devices",
                 .object([
                     "token": .string(token), "environment": .string(request.form["environment"] ?? "production"),
                     "kind": .string(request.form["kind"] ?? "alert"),
@@ -86,7 +86,7 @@ struct DevicePages: PageArea {
     private func remove(_ request: PageRequest) async throws -> Response {
         try await self.change(request, done: "removed") { token in
             let environment = FormText.query(["environment": request.form["environment"]])
-            return .delete("/v1\(request.appPath)/devices/\(FormText.encoded(token))\(environment)")
+            return .delete("\(request.api)/devices/\(FormText.encoded(token))\(environment)")
         }
     }
 

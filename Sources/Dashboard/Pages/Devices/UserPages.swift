@@ -48,7 +48,7 @@ struct UserPages: PageArea {
         let user = FormText.encoded(request.parameter("user"))
         do {
             let count = try request.form.number("count", in: 0...Int64(Int32.max)) ?? 0
-            let path = "/v1\(request.appPath)/users/\(user)/badge"
+            let path = "\(request.api)/users/\(user)/badge"
             _ = try await request.call(.put(path, .object(["count": .integer(count)])))
             return request.redirect(to: "\(request.appPath)/users/\(user)", done: "saved")
         } catch let error as RequestError {
@@ -69,7 +69,7 @@ struct UserPages: PageArea {
                     path: "confirm"
                 )
             }
-            _ = try await request.call(.delete("/v1\(request.appPath)/users/\(FormText.encoded(user))"))
+            _ = try await request.call(.delete("\(request.api)/users/\(FormText.encoded(user))"))
             return request.redirect(to: "\(request.appPath)/devices", done: "erased")
         } catch let error as RequestError {
             return try await self.page(request, error: error)

@@ -121,7 +121,7 @@ struct TokensPages: PageArea {
         let decision = request.parameter("decision") == "apply" ? "apply" : "discard"
         let environment = FormText.encoded(request.parameter("environment"))
         do {
-            _ = try await request.call(.post("/v1\(request.appPath)/hygiene/\(environment):\(decision)"))
+            _ = try await request.call(.post("\(request.api)/hygiene/\(environment):\(decision)"))
             return request.redirect(to: "\(request.appPath)/tokens", done: "\(decision)Done")
         } catch let error as RequestError {
             return try await self.page(request, error: error)
@@ -139,7 +139,7 @@ struct TokensPages: PageArea {
                 "environment": try request.form.text("environment", maximum: 20).map(JSONValue.string),
                 "dryRun": isDry ? JSONValue.bool(true) : nil,
             ])
-            let result = try await request.call(.post("/v1\(request.appPath)/devices:reactivate", body))
+            let result = try await request.call(.post("\(request.api)/devices:reactivate", body))
             if isDry { return try await self.page(request, figure: result["devices"].integerValue ?? 0) }
             let done = result["complete"] == .bool(false) ? "reactivatedSome" : "reactivated"
             return request.redirect(to: "\(request.appPath)/tokens?action=reactivated", done: done)

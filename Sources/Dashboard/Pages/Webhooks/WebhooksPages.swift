@@ -77,7 +77,7 @@ struct WebhooksPages: PageArea {
             let body = JSONValue.members([
                 "url": .string(request.form["url"] ?? ""), "events": events.isEmpty ? nil : .array(events),
             ])
-            let webhook = try await request.call(.post("/v1\(request.appPath)/webhooks", body))
+            let webhook = try await request.call(.post("\(request.api)/webhooks", body))
             return SecretPage.page(
                 request,
                 title: "webhooks.added",

@@ -1,0 +1,41 @@
+import Hummingbird
+import NIOCore
+import ProviderAPI
+import PushStore
+import PushSupport
+import WebPages
+
+/// The app of a page, and what its pages share.
+extension PageRequest {
+    /// The path of the app in the API.
+    var api: String { "/v1/apps/\(FormText.encoded(self.parameter("app")))" }
+
+    /// The path of the app's pages, below the dashboard's.
+    var appPath: String { "/apps/\(FormText.encoded(self.parameter("app")))" }
+
+    /// Refuses a page that is of no use without a scope. The API itself checks each request again.
+    ///
+    /// - Throws: ``RequestError``.
+    func require(_ scope: APIScope) throws {
+        guard !self.may(scope) else { return }
+        let message = self.texts["failure.scope", ["scope": scope.rawValue]]
+        throw RequestError(.forbidden, code: "missing_scope", message: message)
+    }
+
+    /// Returns the names of the app's audiences, the oldest first, 1,000 at most.
+    func audienceNames() async throws -> [String] {
+        do {
+            let audiences = try await self.get("\(self.api)/audiences?limit=1000")["audiences"].elements
+            return audiences.compactMap(\.["name"].stringValue)
+        } catch let error as RequestError where error.kind == .notFound {
+            return []
+        }
+    }
+
+    /// Returns a part of a page as a response, for the script of previews.
+    func fragment(_ template: String, _ model: PageModel) -> Response {
+        let html = self.part(template, model)
+        let headers = SecurityHeaders.page(isSecure: self.interface.isSecure)
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html)))
+    }
+}

@@ -1,0 +1,16 @@
+import PushSupport
+import WebPages
+
+extension PageRequest {
+    /// Returns the links of a list's pager: to the first page, unless this is it, and to the next one.
+    func pager(_ next: JSONValue, path: String, _ filters: KeyValuePairs<String, String?> = [:]) -> PageModel? {
+        let query = FormText.query(filters)
+        var model: PageModel = [:]
+        if self.query("cursor") != nil { model["first"] = "\(Dashboard.root)\(path)\(query)" }
+        if let cursor = next.stringValue {
+            let join = query.isEmpty ? "?" : "&"
+            model["next"] = "\(Dashboard.root)\(path)\(query)\(join)cursor=\(FormText.encoded(cursor))"
+        }
+        return model.isEmpty ? nil : model
+    }
+}
