@@ -24,11 +24,13 @@ package struct Dashboard: ProviderPages {
         self.interface = interface
         self.frame = try PageFrame(isSecure: interface.isSecure)
         self.areas = [
-            SignInPages(), OverviewPages(), AccountPages(), AppPages(),
-            AppSettingsPages(), DevicesPages(), DevicePages(), UserPages(), DeliveryPages(),
-            TokensPages(), CredentialsPages(), WebhooksPages(), WebhookPages(), KeysPages(), PeoplePages(),
-            PersonPages(),
-            AuditPages(), SystemPages(),
+            SignInPages(), OverviewPages(), AccountPages(), AppPages(), AppSettingsPages(),
+            // These precede the page of one notification, whose path has a name in the place of theirs.
+            NotificationPages(), ComposePages(), NotificationDetailPages(),
+            AudiencePages(), TemplatePages(), SchedulePages(),
+            DevicesPages(), DevicePages(), UserPages(), DeliveryPages(),
+            TokensPages(), CredentialsPages(), WebhooksPages(), WebhookPages(),
+            KeysPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
         ]
     }
 

@@ -35,6 +35,25 @@ enum DashboardResources {
         .init("audit", PackageResources.audit_mustache),
         .init("system", PackageResources.system_mustache),
         .init("app-settings", PackageResources.app_settings_mustache),
+        .init("field", PackageResources.field_mustache),
+        .init("push-preview", PackageResources.push_preview_mustache),
+        .init("compose", PackageResources.compose_mustache),
+        .init("compose-content", PackageResources.compose_content_mustache),
+        .init("compose-sending", PackageResources.compose_sending_mustache),
+        .init("compose-confirm", PackageResources.compose_confirm_mustache),
+        .init("compose-subject", PackageResources.compose_subject_mustache),
+        .init("library", PackageResources.library_mustache),
+        .init("library-versions", PackageResources.library_versions_mustache),
+        .init("audience", PackageResources.audience_mustache),
+        .init("audience-preview", PackageResources.audience_preview_mustache),
+        .init("schedules", PackageResources.schedules_mustache),
+        .init("schedule", PackageResources.schedule_mustache),
+        .init("schedules-calendar", PackageResources.schedules_calendar_mustache),
+        .init("template", PackageResources.template_mustache),
+        .init("notifications", PackageResources.notifications_mustache),
+        .init("notifications-table", PackageResources.notifications_table_mustache),
+        .init("notification", PackageResources.notification_mustache),
+        .init("notification-progress", PackageResources.notification_progress_mustache),
     ]
 
     static let texts: [(language: String, text: [UInt8])] = [
@@ -43,5 +62,7 @@ enum DashboardResources {
         ("en", PackageResources.overview_en_json), ("de", PackageResources.overview_de_json),
         ("en", PackageResources.running_en_json), ("de", PackageResources.running_de_json),
         ("en", PackageResources.people_en_json), ("de", PackageResources.people_de_json),
+        ("en", PackageResources.notifications_en_json), ("de", PackageResources.notifications_de_json),
+        ("en", PackageResources.library_en_json), ("de", PackageResources.library_de_json),
     ]
 }

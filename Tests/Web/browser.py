@@ -157,16 +157,21 @@ class Browser:
         self.script("document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex');"
                     "window.scrollTo(0, 0)")
         seen, invisible = set(), []
-        for _ in range(count + 20):
+        last = None
+        # Tab stops at each part of a date or a time.
+        for _ in range(count * 6 + 20):
             self.press("Tab")
             found = self.script(FOCUSED)
             if found is None:
                 if seen:
                     break
                 continue
+            if found["id"] == last:
+                continue
             if found["id"] in seen:
                 break
-            seen.add(found["id"])
+            last = found["id"]
+            seen.add(last)
             if not found["visible"]:
                 invisible.append(found["html"])
         missed = self.script("return window.webControls.filter((c, i) => !arguments[0].includes(i) && !arguments[0].some("

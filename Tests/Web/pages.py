@@ -57,6 +57,19 @@ PAGES = [
     Page("/people/{person}", role="admin", all_apps=True),
     Page("/audit", role="admin", queries=("?result=rejected", "?name=nobody", "?from=x"), all_apps=True),
     Page("/system", all_apps=True),
+    Page("/apps/{app}/notifications", queries=("?state=paused", "?name=Weekly")),
+    Page("/apps/{app}/notifications/new", role="author", queries=("?when=recurring", "?when=local&tag=beta")),
+    Page("/apps/{app}/notifications/{notification}", queries=("?state=rejected",)),
+    Page("/apps/{app}/audiences"),
+    Page("/apps/{app}/audiences/new", role="author"),
+    Page("/apps/{app}/audiences/{audience}"),
+    Page("/apps/{app}/templates"),
+    Page("/apps/{app}/templates/new", role="author"),
+    Page("/apps/{app}/templates/{template}"),
+    Page("/apps/{app}/schedules"),
+    Page("/apps/{app}/schedules/calendar", queries=("?month=2027-01",)),
+    Page("/apps/{app}/schedules/{schedule}"),
+    Page("/apps/{app}/schedules/{schedule}/edit", role="author"),
 ]
 
 
@@ -108,6 +121,27 @@ FORMS = [
     Form("/people/{person}/enable", role="admin"),
     Form("/people/{person}/sign-out", role="admin"),
     Form("/people/{person}/remove", role="admin"),
+    Form("/apps/{app}/notifications/new", role="author"),
+    Form("/apps/{app}/notifications/preview"),
+    Form("/apps/{app}/notifications/{notification}/pause", role="author"),
+    Form("/apps/{app}/notifications/{notification}/resume", role="author"),
+    Form("/apps/{app}/notifications/{notification}/cancel", role="author"),
+    Form("/apps/{app}/notifications/{notification}/resend", role="author"),
+    Form("/apps/{app}/audiences/new", role="author"),
+    Form("/apps/{app}/audiences/preview"),
+    Form("/apps/{app}/audiences/{audience}", role="author"),
+    Form("/apps/{app}/audiences/{audience}/delete", role="author"),
+    Form("/apps/{app}/audiences/{audience}/restore", role="author"),
+    Form("/apps/{app}/templates/new", role="author"),
+    Form("/apps/{app}/templates/preview"),
+    Form("/apps/{app}/templates/{template}", role="author"),
+    Form("/apps/{app}/templates/{template}/delete", role="author"),
+    Form("/apps/{app}/templates/{template}/restore", role="author"),
+    Form("/apps/{app}/schedules/{schedule}/edit", role="author"),
+    Form("/apps/{app}/schedules/{schedule}/preview"),
+    Form("/apps/{app}/schedules/{schedule}/pause", role="author"),
+    Form("/apps/{app}/schedules/{schedule}/resume", role="author"),
+    Form("/apps/{app}/schedules/{schedule}/delete", role="author"),
 ]
 
 # What is no page of its own: live parts, files, addresses that only lead on.
@@ -115,6 +149,8 @@ PARTS = [
     "/overview/live",
     "/apps/{app}/live",
     "/apps/{app}/deliveries/{delivery}/live",
+    "/apps/{app}/notifications/live",
+    "/apps/{app}/notifications/{notification}/live",
 ]
 
 

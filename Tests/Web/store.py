@@ -125,10 +125,17 @@ def fill(app, text=lambda kind, number, plain: plain, size=200):
         "name": text("name", 5, "Daily"), "schedule": {"cron": "0 9 * * *", "timeZone": "Europe/Berlin"},
         "notification": {"to": {"all": True}, "alert": alert(5, "Good morning", "The day begins.")},
     })["id"]
+    audience = api("POST", f"/v1/apps/{app}/audiences", {
+        "name": text("name", 6, "Beta testers"), "audience": {"tag": text("tag", 0, "beta")},
+    })["id"]
+    template = api("POST", f"/v1/apps/{app}/templates", {
+        "name": text("name", 7, "Welcome"), "content": {"alert": alert(6, "Welcome", "Nice to have you.")},
+    })["id"]
     webhook = api("POST", f"/v1/apps/{app}/webhooks", {"url": "https://hooks.example.com/push"})["id"]
     names.values.update(
         token=token, user=text("user", 0, "alice"), notification=done, running=running, paused=paused, scheduled=scheduled,
         cancelled=cancelled, delivery=delivery["apnsId"], schedule=schedule, webhook=webhook,
+        audience=audience, template=template,
     )
     return names
 

@@ -69,9 +69,11 @@ struct Menu {
     private static let top = [Item(name: "overview", path: "")]
 
     private static let ofApp = [
-        Item(name: "app", path: ""), Item(name: "devices", path: "/devices"), Item(name: "tokens", path: "/tokens"),
-        Item(name: "credentials", path: "/credentials"), Item(name: "webhooks", path: "/webhooks", scope: .operate),
-        Item(name: "appSettings", path: "/settings"),
+        Item(name: "app", path: ""), Item(name: "notifications", path: "/notifications"),
+        Item(name: "audiences", path: "/audiences"), Item(name: "templates", path: "/templates"),
+        Item(name: "schedules", path: "/schedules"), Item(name: "devices", path: "/devices"),
+        Item(name: "tokens", path: "/tokens"), Item(name: "credentials", path: "/credentials"),
+        Item(name: "webhooks", path: "/webhooks", scope: .operate), Item(name: "appSettings", path: "/settings"),
     ]
 
     private static let server = [

@@ -1,0 +1,114 @@
+import PushSupport
+import WebPages
+
+/// The values of the fields of a notification's form.
+struct ComposeModel {
+    let form: ComposeForm
+    let texts: PageTexts
+    let problems: [String: String]
+
+    private static let weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    /// Names of time zones that are suggested. Any other one may be typed.
+    private static let zones = [
+        "UTC", "Europe/Berlin", "Europe/London", "Europe/Paris", "Europe/Madrid", "Europe/Rome", "Europe/Vienna",
+        "Europe/Zurich", "Europe/Amsterdam", "Europe/Stockholm", "Europe/Warsaw", "Europe/Istanbul", "Europe/Moscow",
+        "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "America/Toronto",
+        "America/Sao_Paulo", "America/Mexico_City", "Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos",
+        "Asia/Dubai", "Asia/Kolkata", "Asia/Bangkok", "Asia/Singapore", "Asia/Shanghai", "Asia/Tokyo", "Asia/Seoul",
+        "Australia/Sydney", "Pacific/Auckland",
+    ]
+
+    private var fields: FormFieldModels {
+        FormFieldModels(texts: self.texts, area: "compose", values: self.form.values, problems: self.problems)
+    }
+
+    /// The fields of the content, which templates have too.
+    var content: PageModel {
+        let make = self.fields
+        var fields: PageModel = [
+            "title": make.line("title"), "subtitle": make.line("subtitle"), "body": make.area("body"),
+            "badge": make.line("badge"), "sound": make.line("sound", list: "sounds"),
+            "image": make.line("image", type: "url"),
+            "pushType": make.select("pushType", ["", "alert", "background"]),
+            "interruptionLevel": make.select("interruptionLevel", ["", "passive", "active", "time-sensitive"]),
+            "threadId": make.line("threadId"), "category": make.line("category"),
+            "collapseId": make.line("collapseId"), "expiresIn": make.line("expiresIn"),
+            "priority": make.select("priority", ["", "10", "5", "1"]),
+            "data": make.area("data", isCode: true), "variables": make.check("variables"),
+            "more": make.area("more", isCode: true),
+        ]
+        fields["languages"] = self.languages
+        fields["opensExtras"] = self.hasAny([
+            "subtitle", "badge", "sound", "image", "threadId", "category", "interruptionLevel",
+        ])
+        fields["opensLanguages"] = !self.form.languages.isEmpty
+        fields["opensTechnical"] = self.hasAny([
+            "pushType", "collapseId", "expiresIn", "priority", "data", "variables", "more",
+        ])
+        return fields
+    }
+
+    /// The fields of audience and time.
+    ///
+    /// - Parameter named: The names of the app's audiences.
+    func sending(named: [String], isSchedule: Bool) -> PageModel {
+        let make = self.fields
+        let zones: PageModel = ["zones": Self.zones]
+        return zones.merging([
+            "name": make.line("name", maximum: 200),
+            "environment": make.radio("environment", ["", "production", "sandbox"]),
+            "audience": make.radio("audience", ["tag", "user"] + (named.isEmpty ? [] : ["named"]) + ["all", "json"]),
+            "tag": make.line("tag"), "user": make.line("user"), "named": make.select("named", [""] + named),
+            "expression": make.area("expression", isCode: true), "locale": make.line("locale", maximum: 40),
+            "when": make.radio("when", ["now", "at", "local", "recurring"]),
+            "at": make.line("at", type: "datetime-local"), "zone": make.line("zone", list: "zones", maximum: 64),
+            "past": make.select("past", ["", "skip", "nextDay"]),
+            "windowFrom": make.line("windowFrom", type: "time"), "windowTo": make.line("windowTo", type: "time"),
+            "days": make.checks("days", Self.weekdays),
+            "quietFrom": make.line("quietFrom", type: "time"), "quietTo": make.line("quietTo", type: "time"),
+            "pace": make.radio("pace", ["", "rate", "waves"]), "rate": make.line("rate", type: "number"),
+            "waveSize": make.line("waveSize", type: "number"),
+            "waveSeconds": make.line("waveSeconds", type: "number"), "consentCategory": make.line("consentCategory"),
+            "ignoreQuiet": make.check("ignoreQuiet"), "atMostOnce": make.check("atMostOnce"),
+            "frequency": make.select("frequency", CronPlan.Frequency.allCases.map(\.rawValue)),
+            "time": make.line("time", type: "time"), "weekday": make.select("weekday", Self.weekdays),
+            "monthday": make.line("monthday", type: "number"), "cron": make.line("cron", maximum: 200),
+            "isSchedule": isSchedule,
+            "opensHours": self.hasAny([
+                "windowFrom", "windowTo", "days", "quietFrom", "quietTo", "pace", "rate", "waveSize", "waveSeconds",
+                "consentCategory", "ignoreQuiet", "atMostOnce",
+            ]),
+        ]) { $1 }
+    }
+
+    /// The fields that choose whom the preview is for.
+    var preview: PageModel {
+        let make = self.fields
+        return [
+            "device": make.line("previewDevice"), "user": make.line("previewUser"),
+            "locale": make.line("previewLocale", maximum: 40),
+            "opens": self.hasAny(["previewDevice", "previewUser", "previewLocale"]),
+        ]
+    }
+
+    /// Returns `true` if a field has a value or a problem, so that its section is open.
+    private func hasAny(_ names: [String]) -> Bool {
+        names.contains { !self.form[$0].isEmpty || self.problems[$0] != nil }
+    }
+
+    private var languages: [PageModel] {
+        self.form.languages.enumerated().map { index, language in
+            let values = [
+                "language\(index)": language.locale, "title\(index)": language.title,
+                "subtitle\(index)": language.subtitle, "body\(index)": language.body,
+            ]
+            let make = FormFieldModels(texts: self.texts, area: "compose", values: values, problems: self.problems)
+            return [
+                "index": "\(index)", "locale": make.line("language", name: "language\(index)", maximum: 40),
+                "title": make.line("title", name: "title\(index)"),
+                "subtitle": make.line("subtitle", name: "subtitle\(index)"),
+                "body": make.area("body", name: "body\(index)"),
+            ]
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import WebPages
+
+/// The times of a schedule in words: the common ones of a cron expression, and any other as it is.
+struct CronPlan: Equatable {
+    /// How often it runs.
+    enum Frequency: String, CaseIterable {
+        case daily, workdays, weekly, monthly, cron
+    }
+
+    var frequency = Frequency.cron
+    /// The time of day as `HH:MM`.
+    var time = "09:00"
+    /// The day of the week, such as `mon`.
+    var weekday = "mon"
+    /// The day of the month.
+    var monthday = "1"
+    /// The expression, for ``Frequency/cron``.
+    var cron = ""
+
+    /// Recognizes the expression of one of the common times.
+    init(cron: String) {
+        self.cron = cron
+        let parts = cron.split(separator: " ").map { $0.lowercased() }
+        guard parts.count == 5, let minute = Int(parts[0]), (0...59).contains(minute), let hour = Int(parts[1]),
+            (0...23).contains(hour), parts[3] == "*"
+        else { return }
+        self.time = "\(Self.twoDigits(hour)):\(Self.twoDigits(minute))"
+        switch (parts[2], parts[4]) {
+        case ("*", "*"): self.frequency = .daily
+        case ("*", "mon-fri"), ("*", "1-5"): self.frequency = .workdays
+        case ("*", let day) where Self.days.contains(day): (self.frequency, self.weekday) = (.weekly, day)
+        case (let day, "*") where Int(day).map { (1...31).contains($0) } == true:
+            (self.frequency, self.monthday) = (.monthly, day)
+        default: break
+        }
+    }
+
+    /// Reads the fields of a form.
+    init(_ form: ComposeForm) {
+        self.frequency = Frequency(rawValue: form["frequency"]) ?? .daily
+        (self.time, self.weekday, self.monthday) = (form["time"], form["weekday"], form["monthday"])
+        self.cron = form["cron"]
+    }
+
+    /// The cron expression. The API says what is wrong with it.
+    var expression: String {
+        let parts = self.time.split(separator: ":").map(String.init)
+        let (hour, minute) = (parts.first.flatMap(Int.init), parts.dropFirst().first.flatMap(Int.init))
+        guard self.frequency != .cron, let hour, let minute else { return self.cron }
+        return switch self.frequency {
+        case .daily: "\(minute) \(hour) * * *"
+        case .workdays: "\(minute) \(hour) * * mon-fri"
+        case .weekly: "\(minute) \(hour) * * \(self.weekday)"
+        case .monthly: "\(minute) \(hour) \(self.monthday) * *"
+        case .cron: self.cron
+        }
+    }
+
+    /// Returns the times in words; the expression where there are none.
+    func words(_ texts: PageTexts) -> String {
+        guard self.frequency != .cron else { return self.cron }
+        let day = texts["compose.daysOptions.\(self.weekday)"]
+        return texts[
+            "schedules.words.\(self.frequency.rawValue)",
+            ["time": self.time, "weekday": day, "monthday": self.monthday]
+        ]
+    }
+
+    /// Fills the fields of a form.
+    func fill(_ form: inout ComposeForm) {
+        form["frequency"] = self.frequency.rawValue
+        (form["time"], form["weekday"], form["monthday"]) = (self.time, self.weekday, self.monthday)
+        form["cron"] = self.cron
+    }
+
+    private static let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+    private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import PushTypes
+import WebPages
+
+/// The schedules of an app, and what can be done with one. ``ComposePages`` has the form.
+struct SchedulePages: PageArea {
+    /// The schedules of a page.
+    private static let count = 50
+
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/schedules", self.list), .get("/apps/{app}/schedules/calendar", self.calendar),
+            .get("/apps/{app}/schedules/{schedule}", self.show),
+            .post("/apps/{app}/schedules/{schedule}/pause", { try await self.change("pause", $0) }),
+            .post("/apps/{app}/schedules/{schedule}/resume", { try await self.change("resume", $0) }),
+            .post("/apps/{app}/schedules/{schedule}/delete", self.delete),
+        ]
+    }
+
+    // MARK: Pages
+
+    private func list(_ request: PageRequest) async throws -> Response {
+        let query = FormText.query(["cursor": request.query("cursor"), "limit": "\(Self.count)"])
+        let list = try await request.get("\(request.api)/schedules\(query)")
+        let path = Self.path(request)
+        var model: PageModel = [
+            "path": path, "app": request.parameter("app"), "maySend": request.may(.send),
+            "new": "\(Dashboard.root)\(request.appPath)/notifications/new?when=recurring",
+        ]
+        model["rows"] = list["schedules"].elements.map { schedule -> PageModel in
+            var row = Self.values(schedule, request)
+            row["path"] = "\(path)/\(schedule["id"].stringValue ?? "")"
+            return row
+        }
+        model["hasRows"] = !list["schedules"].elements.isEmpty
+        var pager: PageModel = [:]
+        if request.query("cursor") != nil { pager["first"] = path }
+        if let next = list["next"].stringValue { pager["next"] = "\(path)?cursor=\(FormText.encoded(next))" }
+        model["pager"] = pager.isEmpty ? nil : pager
+        return request.page("schedules", title: "schedules.title", model)
+    }
+
+    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
+
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
+        let schedule = try await self.schedule(request)
+        let path = "\(Self.path(request))/\(self.id(request))"
+        var model = Self.values(schedule, request)
+        model["path"] = path
+        model["maySend"] = request.may(.send)
+        let runs = try await request.get("/v1/schedules/\(self.id(request))/runs?count=10")
+        model["runs"] = runs["times"].elements.compactMap { PageValue.of($0) }
+        model["hasRuns"] = !runs["times"].elements.isEmpty
+        model["audience"] = schedule["notification"]["to"].line
+        let environment = schedule["notification"]["environment"].stringValue ?? "none"
+        model["environment"] = request.texts["compose.environmentOptions.\(environment)"]
+        do {
+            let preview = try await request.call(
+                .post("\(request.api)/notifications:preview", schedule["notification"])
+            )
+            model["preview"] = PushPreview(preview, texts: request.texts).values()
+        } catch let error as RequestError {
+            model["preview"] = PushPreview(error).values()
+        }
+        return request.page("schedule", title: schedule["name"].stringValue ?? "schedules.title", model, error: error)
+    }
+
+    private func calendar(_ request: PageRequest) async throws -> Response {
+        let now = Date(timeIntervalSince1970: Double(request.interface.time.now.milliseconds) / 1000)
+        let grid = MonthGrid(request.query("month"), now: now)
+        let query = FormText.query(["from": "\(grid.range.from)T00:00:00Z", "to": "\(grid.range.to)T00:00:00Z"])
+        let calendar = try await request.get("\(request.api)/schedules:calendar\(query)")
+        let runs = Dictionary(grouping: calendar["runs"].elements) { run in
+            String((run["at"].stringValue ?? "").prefix(10))
+        }
+        let path = Self.path(request)
+        let today = "\(now.formatted(.iso8601).prefix(10))"
+        let model: PageModel = [
+            "path": path, "month": grid.month, "isIncomplete": calendar["complete"] == .bool(false),
+            "previous": "\(path)/calendar?month=\(grid.previous)", "next": "\(path)/calendar?month=\(grid.next)",
+            "days": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].map {
+                request.texts["compose.daysOptions.\($0)"]
+            },
+            "weeks": grid.weeks.map { week -> PageModel in
+                ["days": week.map { Self.day($0, runs[$0] ?? [], month: grid.month, today: today, path: path) }]
+            },
+        ]
+        let title = request.texts["schedules.calendarOf", ["month": grid.month]]
+        return request.page("schedules-calendar", title: title, model)
+    }
+
+    /// The runs that a day of the calendar shows. It says how many more there are.
+    private static let runsOfDay = 4
+
+    private static func day(_ day: String, _ runs: [JSONValue], month: String, today: String, path: String) -> PageModel
+    {
+        var model: PageModel = [
+            "day": day, "number": String(day.suffix(2)), "isOther": !day.hasPrefix(month), "isToday": day == today,
+            "hasRuns": !runs.isEmpty,
+            "runs": runs.prefix(Self.runsOfDay).map { run -> PageModel in
+                [
+                    "time": String((run["at"].stringValue ?? "").dropFirst(11).prefix(5)),
+                    "at": run["at"].stringValue ?? "", "name": run["name"].stringValue ?? "",
+                    "path": "\(path)/\(run["schedule"].stringValue ?? "")", "isPaused": run["paused"] == .bool(true),
+                ]
+            },
+        ]
+        if runs.count > Self.runsOfDay { model["more"] = "\(runs.count - Self.runsOfDay)" }
+        return model
+    }
+
+    // MARK: Changes
+
+    private func change(_ name: String, _ request: PageRequest) async throws -> Response {
+        _ = try await self.schedule(request)
+        _ = try await request.call(.post("/v1/schedules/\(self.id(request)):\(name)"))
+        return request.redirect(to: "\(request.appPath)/schedules/\(self.id(request))", done: "schedule-\(name)")
+    }
+
+    private func delete(_ request: PageRequest) async throws -> Response {
+        _ = try await self.schedule(request)
+        _ = try await request.call(.delete("/v1/schedules/\(self.id(request))"))
+        return request.redirect(to: "\(request.appPath)/schedules", done: "removed")
+    }
+
+    // MARK: Values
+
+    /// Returns the schedule that the path names.
+    ///
+    /// - Throws: ``RequestError``, also for one of another app.
+    private func schedule(_ request: PageRequest) async throws -> JSONValue {
+        let schedule = try await request.get("/v1/schedules/\(self.id(request))")
+        guard schedule["app"].stringValue == request.parameter("app") else { throw RequestError.noSuch("schedule") }
+        return schedule
+    }
+
+    private func id(_ request: PageRequest) -> String { FormText.encoded(request.parameter("schedule")) }
+
+    private static func path(_ request: PageRequest) -> String { "\(Dashboard.root)\(request.appPath)/schedules" }
+
+    private static func values(_ schedule: JSONValue, _ request: PageRequest) -> PageModel {
+        var model = PageValue.of(schedule) as? PageModel ?? [:]
+        let isPaused = schedule["paused"] == .bool(true)
+        model["isPaused"] = isPaused
+        model["stateKind"] = isPaused ? "warn" : schedule["nextRunAt"] == .null ? "good" : "run"
+        let state = isPaused ? "paused" : schedule["nextRunAt"] == .null ? "over" : "active"
+        model["stateText"] = request.texts["schedules.states.\(state)"]
+        model["words"] = CronPlan(cron: schedule["schedule"]["cron"].stringValue ?? "").words(request.texts)
+        model["zone"] = schedule["schedule"]["timeZone"].stringValue ?? ""
+        model["cron"] = schedule["schedule"]["cron"].stringValue ?? ""
+        model["by"] = schedule["key"]["name"].stringValue ?? ""
+        return model
+    }
+}

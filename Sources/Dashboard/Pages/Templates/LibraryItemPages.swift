@@ -1,0 +1,85 @@
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// What the pages of named audiences and of templates have in common: the list, removing, and going back to a version.
+struct LibraryItemPages: Sendable {
+    /// The name in paths and texts, `audiences` or `templates`.
+    let plural: String
+    /// The items of a page.
+    private static let count = 50
+
+    /// Returns the id of the item that the path of a page names; empty for a new one.
+    func id(_ request: PageRequest) -> String { request.parameter(String(self.plural.dropLast())) }
+
+    /// Returns the path of an item in the API.
+    func api(_ request: PageRequest) -> String {
+        "\(request.api)/\(self.plural)/\(FormText.encoded(self.id(request)))"
+    }
+
+    /// Returns the path of an item's page, for the browser.
+    func page(_ request: PageRequest) -> String {
+        "\(Dashboard.root)\(request.appPath)/\(self.plural)/\(FormText.encoded(self.id(request)))"
+    }
+
+    func list(_ request: PageRequest) async throws -> Response {
+        let query = FormText.query(["cursor": request.query("cursor"), "limit": "\(Self.count)"])
+        let list = try await request.get("\(request.api)/\(self.plural)\(query)")
+        let path = "\(Dashboard.root)\(request.appPath)/\(self.plural)"
+        var model: PageModel = ["path": path, "maySend": request.may(.send)]
+        model["rows"] = list[self.plural].elements.map { item -> PageModel in
+            var row = PageValue.of(item) as? PageModel ?? [:]
+            row["path"] = "\(path)/\(item["id"].stringValue ?? "")"
+            row["summary"] = self.summary(item)
+            row["by"] = item["changedBy"]["name"].stringValue ?? ""
+            return row
+        }
+        model["hasRows"] = !list[self.plural].elements.isEmpty
+        for name in ["title", "new", "empty", "command", "content"] {
+            model["\(name)Text"] = request.texts["\(self.plural).\(name)", ["app": request.parameter("app")]]
+        }
+        var pager: PageModel = [:]
+        if request.query("cursor") != nil { pager["first"] = path }
+        if let next = list["next"].stringValue { pager["next"] = "\(path)?cursor=\(FormText.encoded(next))" }
+        model["pager"] = pager.isEmpty ? nil : pager
+        return request.page("library", title: "\(self.plural).title", model)
+    }
+
+    /// Returns what an item is about, in one line.
+    private func summary(_ item: JSONValue) -> String {
+        guard self.plural == "templates" else { return item["audience"].line }
+        let alert = item["content"]["alert"]
+        let texts = [alert.stringValue, alert["title"].stringValue, alert["body"].stringValue].compactMap(\.self)
+        return texts.isEmpty ? item["content"].line : texts.joined(separator: " · ")
+    }
+
+    func delete(_ request: PageRequest) async throws -> Response {
+        let version = request.form["version"].flatMap { Int64($0) }
+        let query = FormText.query(["version": version.map { "\($0)" }])
+        _ = try await request.call(.delete("\(self.api(request))\(query)"))
+        return request.redirect(to: "\(request.appPath)/\(self.plural)", done: "removed")
+    }
+
+    func restore(_ request: PageRequest) async throws -> Response {
+        let version = request.form["version"].flatMap { Int64($0) } ?? 0
+        let body = JSONValue.object(["version": .integer(version)])
+        _ = try await request.call(.post("\(self.api(request)):restore", body))
+        let item = FormText.encoded(self.id(request))
+        return request.redirect(to: "\(request.appPath)/\(self.plural)/\(item)", done: "restored")
+    }
+
+    /// Returns the versions of an item, for its page.
+    func versions(_ request: PageRequest) async throws -> [PageModel] {
+        let list = try await request.get("\(self.api(request))/versions?limit=20")
+        return list["versions"].elements.enumerated().map { index, version in
+            var row = PageValue.of(version) as? PageModel ?? [:]
+            row["number"] = version["version"].integerValue.map { "\($0)" }
+            row["byName"] = version["by"]["name"].stringValue ?? ""
+            row["summary"] = self.summary(version)
+            row["isEarlier"] = index > 0
+            return row
+        }
+    }
+}
