@@ -193,7 +193,7 @@ class Browser:
 CONTROLS = """
 const shown = (e) => e.checkVisibility({checkOpacity: false, checkVisibilityCSS: true}) && e.getClientRects().length > 0;
 window.webControls = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')]
-  .filter((e) => shown(e) && !e.disabled && e.type !== 'hidden' && (e.tabIndex >= 0 || !e.matches('[tabindex]:not(a, button, input, select, textarea, summary)')));
+  .filter((e) => shown(e) && !e.disabled && e.type !== 'hidden' && !e.closest('[aria-hidden=true]') && (e.tabIndex >= 0 || !e.matches('[tabindex]:not(a, button, input, select, textarea, summary)')));
 window.webPlain = window.webControls.map((e) => { const s = getComputedStyle(e); return s.outlineStyle + s.outlineWidth + s.boxShadow + s.borderColor + s.backgroundColor; });
 return window.webControls.length;
 """

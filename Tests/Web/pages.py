@@ -21,10 +21,9 @@ class Page:
     def address(self, names, query=""):
         """The address with the ids of an app's things; None if the app has no such thing."""
         try:
-            path = re.sub(r"\{(\w+)\}", lambda m: urllib.parse.quote(str(names.values[m[1]]), safe=""), self.path)
+            return ROOT + re.sub(r"\{(\w+)\}", lambda m: urllib.parse.quote(str(names.values[m[1]]), safe=""), self.path + query)
         except KeyError:
             return None
-        return f"{ROOT}{path}{query}"
 
     @property
     def name(self):

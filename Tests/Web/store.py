@@ -137,7 +137,20 @@ def fill(app, text=lambda kind, number, plain: plain, size=200):
         cancelled=cancelled, delivery=delivery["apnsId"], schedule=schedule, webhook=webhook,
         audience=audience, template=template,
     )
+    names.values.update(of_server())
     return names
+
+
+@functools.cache
+def of_server():
+    """The names of what is about no app. Nothing of them is changed: whoever posts a form with them is refused."""
+    viewer = person("viewer").name
+    return {
+        "person": next(each["id"] for each in api("GET", "/v1/people?limit=1000")["people"] if each["name"] == viewer),
+        "key": api("GET", "/v1/keys")["keys"][0]["id"],
+        "session": "5B0C9B0E-5D86-4C3B-9D3C-0B1E6B5C1A12",
+        "environment": "sandbox", "decision": "apply", "operation": "enable", "link": "0123456789abcdef",
+    }
 
 
 def hostile(kind, number, plain):

@@ -16,13 +16,6 @@ from routes import SOURCES
 SCREENSHOTS = pathlib.Path(os.environ["WEB_SCREENSHOTS"])
 
 
-def all_names():
-    """The names of the usual app with those of the server."""
-    names = store.news()
-    names.values.setdefault("link", "0123456789abcdef")
-    return names
-
-
 class Table(unittest.TestCase):
     """The table has all pages."""
 
@@ -30,6 +23,12 @@ class Table(unittest.TestCase):
         known = [page.path for page in PAGES] + PARTS
         self.assertEqual(routes.missing("GET", known), [], "routes that Tests/Web/pages.py does not have")
         self.assertEqual(routes.missing("POST", [form.path for form in FORMS]), [], "forms that Tests/Web/pages.py does not have")
+
+    def test_each_page_of_the_table_is_shown(self):
+        """No page is left out because the store lacks what it shows."""
+        names = store.news()
+        addresses = {page.path: [page.address(names, query) for query in ("", *page.queries)] for page in PAGES + FORMS}
+        self.assertEqual([path for path, all in addresses.items() if None in all], [])
 
     def test_each_link_leads_to_a_page_of_the_table(self):
         store.news()
@@ -68,7 +67,7 @@ class Pages(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.names = all_names()
+        cls.names = store.news()
         cls.browser = Browser()
         cls.addClassCleanup(cls.browser.quit)
 
@@ -140,7 +139,6 @@ class Pages(unittest.TestCase):
 
     def test_markup_is_never_executed(self):
         names = store.attacked()
-        names.values.setdefault("link", "%3Cscript%3E")
         self.browser.look(1440)
         for page, address in self.each(names=names):
             with self.subTest(address):
@@ -187,7 +185,7 @@ class German(unittest.TestCase):
     WORDS = re.compile(r"\b([Tt]he|and|with|from|[Yy]our|are|[Tt]his|that|has|have|not yet|of|to|Save|Delete|Remove|Search|Show|Next|Send|New)\b")
 
     def test_german(self):
-        names = all_names()
+        names = store.news()
         browser = Browser(language="de")
         self.addCleanup(browser.quit)
         english, german = texts("en"), texts("de")
