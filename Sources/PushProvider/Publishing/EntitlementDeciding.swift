@@ -68,24 +68,6 @@ package enum EntitlementGrounds: String, CaseIterable, Hashable, Sendable {
     case free, transaction, publisher
 }
 
-/// An entitlement to nothing but free issues, for apps without any other.
-package struct FreeIssuesOnly: EntitlementDeciding {
-    private static let reason = "the provider has no way to find out who has bought this issue"
-
-    package init() {}
-
-    package func decide(_ question: EntitlementQuestion) async -> [EntitlementDecision] {
-        question.products.map { product in
-            guard product.access == .free else { return .refused(reason: "not_entitled", message: Self.reason) }
-            return .entitled(by: .free, until: nil)
-        }
-    }
-
-    package func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String? {
-        product.access == .free ? nil : Self.reason
-    }
-}
-
 /// The entitlements to the issues of apps: everybody to those that are free, and to others as it is decided.
 package struct IssueEntitlements: Sendable {
     private let deciding: any EntitlementDeciding

@@ -47,4 +47,23 @@ import Testing
             #expect(try await store.entitlementServer(app: app) == nil)
         }
     }
+
+    @Test(arguments: StoreBackend.available)
+    func aPublicationKeepsItsSubscriptions(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            var publication = PublicationRecord(id: UUID(), app: app, name: "The Example", createdAt: self.now)
+            publication.subscriptionProducts = ["com.example.yearly", "com.example.monthly"]
+            _ = try await store.addPublication(publication)
+            let stored = try await store.publication(publication.id)
+            #expect(stored == publication)
+            var changes = PublicationChanges()
+            changes.name = "Another"
+            let renamed = try await store.changePublication(publication.id, changes)
+            #expect(renamed?.subscriptionProducts == publication.subscriptionProducts)
+            changes.subscriptionProducts = []
+            _ = try await store.changePublication(publication.id, changes)
+            let emptied = try await store.publication(publication.id)
+            #expect(emptied?.subscriptionProducts.isEmpty == true)
+        }
+    }
 }

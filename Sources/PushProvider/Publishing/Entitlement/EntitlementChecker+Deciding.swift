@@ -27,8 +27,8 @@ extension EntitlementChecker: EntitlementDeciding {
             try await self.store.entitlementServer(app: app.id) == nil
         else { return nil }
         return """
-            nobody can be entitled to this retail issue: the provider has no App Store root certificate (setting \
-            serve.publishing.appStoreRoot), and the app no publisher's server (martlet entitlement set)
+            the provider has no App Store root certificate (setting serve.publishing.appStoreRoot), and the app no \
+            publisher's server (martlet entitlement set)
             """
     }
 

@@ -142,6 +142,33 @@ import Testing
         }
     }
 
+    @Test func aSubscriptionOfThePublicationEntitles() async throws {
+        try await self.withChecker { checker, store, app, _, _ in
+            var publication = PublicationRecord(
+                id: UUID(),
+                app: app.id,
+                name: "The Example",
+                createdAt: self.time.now
+            )
+            publication.subscriptionProducts = ["com.example.yearly"]
+            _ = try await store.addPublication(publication)
+            var proof = EntitlementProof()
+            proof.transactions = [
+                try self.appStore.transaction([
+                    "productId": "com.example.yearly", "type": "Auto-Renewable Subscription",
+                    "purchaseDate": 1_699_000_000_000, "expiresDate": 1_730_000_000_000,
+                ])
+            ]
+            let products = [
+                EntitlementProduct.retail("com.example.issue7", publication: publication.id),
+                EntitlementProduct.retail("com.example.issue8"),
+            ]
+            let decisions = await checker.decide(EntitlementQuestion(app: app, products: products, proof: proof))
+            #expect(decisions.first == .entitled(by: .transaction, until: nil))
+            #expect(Self.reason(decisions.last) == "not_entitled")
+        }
+    }
+
     @Test func thePublisherDecidesTheRest() async throws {
         try await self.withChecker { checker, store, app, receiver, port in
             _ = try await store.setEntitlementServer(self.server(app, port), keepsSecret: true)
