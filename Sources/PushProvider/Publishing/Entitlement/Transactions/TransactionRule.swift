@@ -46,6 +46,7 @@ struct TransactionRule: Hashable, Sendable {
         case unrelated
     }
 
+    /// Decides about one purchase and one issue.
     /// - Parameter subscriptions: The subscriptions of the product's publication.
     func decide(
         _ transaction: StoreTransaction,
