@@ -56,6 +56,17 @@ import MartletKit
         try await martlet.setReceiptPrivacy(.counts)
     }
 
+    /// Downloads an issue of the publisher's into a folder.
+    static func fetch(_ product: String, with configuration: Martlet.Configuration, into folder: URL) async throws {
+        let newsstand = Newsstand(configuration)
+        guard let catalogue = try await newsstand.catalogue(), let issue = catalogue.issues.first else { return }
+        print("the newest is \(issue.title)")
+        let grant = try await newsstand.downloadGrant(for: product, screenSize: "2048x1536")
+        try await newsstand.download(grant.file, to: folder.appending(path: product)) { bytes in
+            print("\(bytes) of \(grant.file.size) bytes")
+        }
+    }
+
     /// Hands over what the system gives, in whichever way it came.
     static func received(_ martlet: Martlet, userInfo: [AnyHashable: Any]) async {
         let notification = ReceivedNotification(userInfo: userInfo)

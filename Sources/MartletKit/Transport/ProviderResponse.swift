@@ -20,7 +20,7 @@ enum ProviderResponse: Equatable {
     }
 
     /// Returns a text for the log. That of an error of the network names much else.
-    private static func text(of error: any Error) -> String {
+    static func text(of error: any Error) -> String {
         guard let error = error as? URLError else { return "\(error)" }
         return error.userInfo[NSLocalizedDescriptionKey] as? String ?? "error \(error.errorCode) of the network"
     }

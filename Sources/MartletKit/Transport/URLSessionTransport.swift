@@ -7,32 +7,55 @@ import FoundationNetworking
 /// Sends requests with one `URLSession`.
 ///
 /// It follows no redirection, so that neither key nor secret reaches another host, and keeps no cookie and no cache.
-public struct URLSessionTransport: MartletTransport {
+public struct URLSessionTransport: DownloadTransport {
     private let exchanges = Exchanges()
 
     public init() {}
 
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        // The deadline ends the exchange; this is for a process whose tasks do not run.
+        let http = Self.http(request, silence: request.deadline + .seconds(60))
+        let maximum = request.maximumResponse
+        let (parts, continuation) = AsyncThrowingStream<ResponsePart, any Error>.makeStream()
+        let task = self.exchanges.begin(http) {
+            continuation.yield($0)
+        } end: {
+            continuation.finish(throwing: $0)
+        }
+        defer { task.cancel() }
+        return try await request.withDeadline { try await Self.collect(parts, maximum: maximum) }
+    }
+
+    public func receive(
+        _ request: TransportRequest,
+        _ part: @escaping @Sendable (ResponsePart) throws -> Void
+    ) async throws {
+        let http = Self.http(request, silence: request.deadline)
+        let (ends, continuation) = AsyncThrowingStream<Void, any Error>.makeStream()
+        let task = self.exchanges.begin(http, part: part) { continuation.finish(throwing: $0) }
+        defer { task.cancel() }
+        for try await _ in ends {}
+        try Task.checkCancellation()
+    }
+
+    /// - Parameter silence: The longest time without a byte.
+    private static func http(_ request: TransportRequest, silence: Duration) -> URLRequest {
         var http = URLRequest(url: request.url)
         http.httpMethod = request.method
         http.httpBody = request.body.isEmpty ? nil : request.body
         for (name, value) in request.headers { http.setValue(value, forHTTPHeaderField: name) }
-        // The deadline ends the exchange; this is for a process whose tasks do not run.
-        http.timeoutInterval = TimeInterval(request.deadline.components.seconds) + 60
-        let (task, events) = self.exchanges.begin(http)
-        defer { task.cancel() }
-        let maximum = request.maximumResponse
-        return try await request.withDeadline { try await Self.collect(events, maximum: maximum) }
+        http.timeoutInterval = TimeInterval(silence.components.seconds)
+        return http
     }
 
-    /// Returns the response that an exchange's events make.
+    /// Returns the response that an exchange's parts make.
     private static func collect(
-        _ events: AsyncThrowingStream<ExchangeDelegate.Event, any Error>,
+        _ parts: AsyncThrowingStream<ResponsePart, any Error>,
         maximum: Int
     ) async throws -> TransportResponse {
         var response: TransportResponse?
-        for try await event in events {
-            switch event {
+        for try await part in parts {
+            switch part {
             case .head(let head): response = head
             case .body(let bytes):
                 response?.body.append(bytes)
@@ -59,41 +82,53 @@ private final class Exchanges: Sendable {
 
     deinit { self.session.invalidateAndCancel() }
 
-    /// Sends a request, and returns its task and the events of its response.
-    func begin(_ request: URLRequest) -> (URLSessionTask, AsyncThrowingStream<ExchangeDelegate.Event, any Error>) {
-        let (events, continuation) = AsyncThrowingStream<ExchangeDelegate.Event, any Error>.makeStream()
+    /// Sends a request, and returns its task.
+    /// - Parameters:
+    ///   - part: Takes each part of the response; its error ends the exchange.
+    ///   - end: Is called once, with the error that ended the exchange.
+    func begin(
+        _ request: URLRequest,
+        part: @escaping @Sendable (ResponsePart) throws -> Void,
+        end: @escaping @Sendable ((any Error)?) -> Void
+    ) -> URLSessionTask {
         let task = self.session.dataTask(with: request)
-        self.delegate.add(continuation, for: task)
+        self.delegate.add(.init(part: part, end: end), for: task)
         task.resume()
-        return (task, events)
+        return task
     }
 }
 
-/// Translates the callbacks of exchanges to streams.
+/// Hands the callbacks of a session on to its exchanges.
 ///
 /// It is unchecked because a lock guards everything that changes.
 private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    enum Event: Sendable {
-        case head(TransportResponse)
-        case body(Data)
+    struct Exchange: Sendable {
+        let part: @Sendable (ResponsePart) throws -> Void
+        let end: @Sendable ((any Error)?) -> Void
     }
-
-    typealias Continuation = AsyncThrowingStream<Event, any Error>.Continuation
 
     private let lock = NSLock()
-    /// The streams of exchanges that have not ended, by the identifier of their task.
-    private var streams: [Int: Continuation] = [:]
+    /// The exchanges that have not ended, by the identifier of their task.
+    private var exchanges: [Int: Exchange] = [:]
 
-    func add(_ stream: Continuation, for task: URLSessionTask) {
-        self.lock.withLock { self.streams[task.taskIdentifier] = stream }
+    func add(_ exchange: Exchange, for task: URLSessionTask) {
+        self.lock.withLock { self.exchanges[task.taskIdentifier] = exchange }
     }
 
-    private func stream(of task: URLSessionTask) -> Continuation? {
-        self.lock.withLock { self.streams[task.taskIdentifier] }
+    /// Returns `true` if the exchange goes on.
+    private func hand(_ part: ResponsePart, to task: URLSessionTask) -> Bool {
+        guard let exchange = self.lock.withLock({ self.exchanges[task.taskIdentifier] }) else { return false }
+        do {
+            try exchange.part(part)
+            return true
+        } catch {
+            self.finish(task, throwing: error)
+            return false
+        }
     }
 
     private func finish(_ task: URLSessionTask, throwing error: (any Error)?) {
-        self.lock.withLock { self.streams.removeValue(forKey: task.taskIdentifier) }?.finish(throwing: error)
+        self.lock.withLock { self.exchanges.removeValue(forKey: task.taskIdentifier) }?.end(error)
     }
 
     func urlSession(
@@ -111,12 +146,12 @@ private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @uncheck
             guard let name = name as? String, let value = value as? String else { continue }
             headers[name.lowercased()] = value
         }
-        self.stream(of: dataTask)?.yield(.head(TransportResponse(status: response.statusCode, headers: headers)))
-        completionHandler(.allow)
+        let head = TransportResponse(status: response.statusCode, headers: headers)
+        completionHandler(self.hand(.head(head), to: dataTask) ? .allow : .cancel)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        self.stream(of: dataTask)?.yield(.body(data))
+        if !self.hand(.body(data), to: dataTask) { dataTask.cancel() }
     }
 
     func urlSession(

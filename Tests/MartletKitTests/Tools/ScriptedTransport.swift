@@ -3,7 +3,7 @@ import MartletKit
 import Synchronization
 
 /// Answers requests as a script says, and keeps them.
-final class ScriptedTransport: MartletTransport {
+final class ScriptedTransport: DownloadTransport {
     typealias Answer = @Sendable (TransportRequest) throws -> TransportResponse
 
     struct Offline: Error {}
@@ -31,6 +31,20 @@ final class ScriptedTransport: MartletTransport {
         if self.silence.withLock({ $0 }) { try await Task.sleep(for: .seconds(3600)) }
         return try self.answer.withLock { $0 }(request)
     }
+
+    /// Hands the body on in pieces.
+    func receive(_ request: TransportRequest, _ part: @escaping @Sendable (ResponsePart) throws -> Void) async throws {
+        var response = try await self.send(request)
+        var body = response.body[...]
+        response.body = Data()
+        try part(.head(response))
+        while !body.isEmpty {
+            try part(.body(Data(body.prefix(Self.piece))))
+            body = body.dropFirst(Self.piece)
+        }
+    }
+
+    private static let piece = 700
 }
 
 extension TransportResponse {

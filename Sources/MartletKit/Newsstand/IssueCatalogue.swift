@@ -1,0 +1,113 @@
+#if canImport(CryptoKit) || Encryption
+public import Foundation
+
+/// A page of the issues that are published, the newest first.
+public struct IssueCatalogue: Hashable, Sendable {
+    /// The issues. Entries that cannot be read are left out.
+    public let issues: [CatalogueIssue]
+    /// The cursor of the next page; `nil` for the last one.
+    public let next: String?
+    /// The version of the page, for the next request.
+    public let entityTag: String?
+
+    init(_ members: [String: JSONValue], entityTag: String?, base: URL) throws(NewsstandError) {
+        guard let entries = members["issues"]?.array else {
+            throw NewsstandError.malformed("the response has no issues")
+        }
+        self.issues = entries.compactMap { CatalogueIssue($0, base: base) }
+        (self.next, self.entityTag) = (members["next"]?.string, entityTag)
+    }
+}
+
+/// An issue that is published.
+public struct CatalogueIssue: Hashable, Sendable, Codable {
+    /// The product id.
+    public let product: String
+    public let publication: UUID
+    public let publicationName: String
+    public let title: String
+    /// The number that people read; `nil` without one.
+    public let number: String?
+    /// The day in the form `2026-11-20`.
+    public let date: String
+    /// Indicates whether everybody is entitled to it.
+    public let isFree: Bool
+    /// `nil` without a cover.
+    public let cover: PublishedFile?
+    /// The files, one for each size of screen.
+    public let renditions: [IssueRendition]
+
+    /// The longest product id, in bytes.
+    static let maximumProduct = 256
+
+    /// Reads an entry; `nil` for one that cannot be read.
+    init?(_ entry: JSONValue, base: URL) {
+        guard let members = entry.object, let product = members["productId"]?.string,
+            (1...Self.maximumProduct).contains(product.utf8.count),
+            let publication = members["publication"]?.string.flatMap({ UUID(uuidString: $0) }),
+            let title = members["title"]?.string, let date = members["date"]?.string
+        else { return nil }
+        (self.product, self.publication, self.title, self.date) = (product, publication, title, date)
+        self.publicationName = members["publicationName"]?.string ?? ""
+        self.number = members["number"]?.string
+        self.isFree = members["access"]?.string == "free"
+        self.cover = members["cover"]?.object.flatMap { PublishedFile($0, base: base) }
+        self.renditions = (members["renditions"]?.array ?? []).compactMap { IssueRendition($0) }
+    }
+}
+
+/// A file of an issue for a size of screen.
+public struct IssueRendition: Hashable, Sendable, Codable {
+    /// The size in pixels, such as `2048x1536`.
+    public let screenSize: String
+    /// In bytes.
+    public let size: Int64
+    /// In hexadecimal digits.
+    public let sha256: String
+
+    init?(_ entry: JSONValue) {
+        guard let members = entry.object, let screenSize = members["screenSize"]?.string,
+            let size = members["size"]?.integer, size >= 0,
+            let sha256 = members["sha256"]?.string, sha256.isSHA256
+        else { return nil }
+        (self.screenSize, self.size, self.sha256) = (screenSize, size, sha256)
+    }
+}
+
+/// A file that can be downloaded.
+public struct PublishedFile: Hashable, Sendable, Codable {
+    /// The signed address.
+    public let url: URL
+    /// In bytes.
+    public let size: Int64
+    /// In hexadecimal digits.
+    public let sha256: String
+    public let contentType: String
+
+    /// The largest file, in bytes.
+    static let maximumSize: Int64 = 1 << 40
+
+    /// Reads a file; `nil` for one that cannot be read.
+    /// - Parameter base: The provider, to which its address is relative.
+    init?(_ members: [String: JSONValue], base: URL) {
+        guard let text = members["url"]?.string, let url = URL(string: text, relativeTo: base)?.absoluteURL,
+            url.scheme == base.scheme || url.scheme == "https",
+            let size = members["size"]?.integer, (0...Self.maximumSize).contains(size),
+            let sha256 = members["sha256"]?.string, sha256.isSHA256
+        else { return nil }
+        (self.url, self.size, self.sha256) = (url, size, sha256)
+        self.contentType = members["contentType"]?.string ?? "application/octet-stream"
+    }
+}
+
+extension String {
+    /// `true` for the 64 digits of a SHA-256, which are fit for the name of a file.
+    fileprivate var isSHA256: Bool {
+        self.utf8.count == 64
+            && self.utf8.allSatisfy {
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+            }
+    }
+}
+#endif

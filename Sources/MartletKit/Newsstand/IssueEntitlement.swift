@@ -1,0 +1,83 @@
+#if canImport(CryptoKit) || Encryption
+public import Foundation
+
+/// The proof that a reader has bought something.
+public struct PurchaseProof: Hashable, Sendable {
+    /// The signed transactions of the app store, as StoreKit 2 hands them out (`jwsRepresentation`); 20 at most.
+    public var transactions: [String]
+    /// The account at the publisher; `nil` for none.
+    public var account: String?
+    /// The token of the publisher's own server; `nil` for none.
+    public var authToken: String?
+
+    public init(transactions: [String] = [], account: String? = nil, authToken: String? = nil) {
+        (self.transactions, self.account, self.authToken) = (transactions, account, authToken)
+    }
+
+    /// The members of a request.
+    var members: [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        if !self.transactions.isEmpty { members["transactions"] = .array(self.transactions.map { .string($0) }) }
+        members["account"] = self.account.map { .string($0) }
+        members["authToken"] = self.authToken.map { .string($0) }
+        return members
+    }
+}
+
+/// The provider's decision about one product.
+public struct IssueEntitlement: Hashable, Sendable {
+    /// A decision.
+    public enum Decision: Hashable, Sendable {
+        /// The reader may download it. The grounds are `free`, `transaction` or `publisher`.
+        case entitled(by: String, until: Date?)
+        /// The reader may not, with a stable code such as `not_entitled`.
+        case refused(code: String, message: String)
+        /// It cannot be found out now; ask again after the time.
+        case unavailable(message: String, retryAfter: Duration)
+    }
+
+    /// The product id.
+    public let product: String
+    public let decision: Decision
+
+    /// Reads an entry; `nil` for one that cannot be read.
+    init?(_ entry: JSONValue) {
+        guard let members = entry.object, let product = members["productId"]?.string,
+            case .bool(let isEntitled)? = members["entitled"]
+        else { return nil }
+        self.product = product
+        let message = members["message"]?.string ?? ""
+        if isEntitled {
+            let until = members["untilMs"]?.integer.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+            self.decision = .entitled(by: members["by"]?.string ?? "", until: until)
+        } else if let seconds = members["retryAfterSeconds"]?.integer {
+            let wait = min(max(1, seconds), ProviderResponse.maximumWait)
+            self.decision = .unavailable(message: message, retryAfter: .seconds(wait))
+        } else {
+            self.decision = .refused(code: members["reason"]?.string ?? "", message: message)
+        }
+    }
+}
+
+/// The permission to download an issue.
+public struct DownloadGrant: Hashable, Sendable {
+    /// The file, whose address is valid for downloads that begin before ``expiresAt``.
+    public let file: PublishedFile
+    /// The size of screen that the file is for.
+    public let screenSize: String
+    /// `false` for the file of the nearest smaller screen.
+    public let isExact: Bool
+    /// The grounds: `free`, `transaction` or `publisher`.
+    public let entitledBy: String
+    public let expiresAt: Date?
+
+    init?(_ members: [String: JSONValue], base: URL) {
+        guard let file = PublishedFile(members, base: base) else { return nil }
+        self.file = file
+        self.screenSize = members["screenSize"]?.string ?? ""
+        self.isExact = members["match"]?.string == "exact"
+        self.entitledBy = members["entitledBy"]?.string ?? ""
+        self.expiresAt = members["expiresAtMs"]?.integer.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+    }
+}
+#endif

@@ -1,0 +1,163 @@
+#if canImport(CryptoKit) || Encryption
+public import Foundation
+
+/// The issues that a publisher offers to an app: which there are, whether the reader is entitled to them, and their files.
+///
+/// It keeps nothing and repeats nothing. The app decides about when to ask again.
+public struct Newsstand: Sendable {
+    /// The characters that need no encoding anywhere in a URL (RFC 3986 section 2.3).
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    )
+    /// The largest page of a catalogue.
+    public static let maximumPage = 100
+
+    private let configuration: Martlet.Configuration
+    private let transport: any DownloadTransport
+
+    /// Makes a client of the provider's publishing.
+    /// - Parameter transport: What carries requests and downloads. By default it is `URLSession`.
+    public init(_ configuration: Martlet.Configuration, transport: any DownloadTransport = URLSessionTransport()) {
+        (self.configuration, self.transport) = (configuration, transport)
+    }
+
+    /// Loads a page of the published issues, the newest first.
+    /// - Parameters:
+    ///   - account: The publisher's account, whose publications are added; `nil` for none.
+    ///   - limit: The most issues, 1 to ``maximumPage``.
+    ///   - cursor: ``IssueCatalogue/next`` of the page before; `nil` for the first page.
+    ///   - entityTag: ``IssueCatalogue/entityTag`` of what the app has; `nil` for nothing.
+    /// - Returns: The page; `nil` if nothing has changed.
+    /// - Throws: ``NewsstandError``
+    public func catalogue(
+        account: String? = nil,
+        limit: Int = Self.maximumPage,
+        after cursor: String? = nil,
+        ifChangedFrom entityTag: String? = nil
+    ) async throws(NewsstandError) -> IssueCatalogue? {
+        var query = [URLQueryItem(name: "limit", value: "\(min(max(limit, 1), Self.maximumPage))")]
+        if let account { query.append(URLQueryItem(name: "account", value: account)) }
+        if let cursor { query.append(URLQueryItem(name: "cursor", value: cursor)) }
+        var request = self.request("GET", "catalogue", query: query)
+        request.headers["if-none-match"] = entityTag
+        let response = try await self.response(to: request)
+        if response.status == 304, entityTag != nil { return nil }
+        let members = try Self.members(of: response)
+        return try IssueCatalogue(members, entityTag: response.headers["etag"], base: self.configuration.provider)
+    }
+
+    /// Asks which products the reader may download.
+    /// - Parameter products: 1 to 100 product ids.
+    /// - Returns: One entry for each product, in their order.
+    /// - Throws: ``NewsstandError``
+    public func entitlements(
+        to products: [String],
+        proof: PurchaseProof = PurchaseProof()
+    ) async throws(NewsstandError) -> [IssueEntitlement] {
+        var body = proof.members
+        body["productIds"] = .array(products.map { .string($0) })
+        let response = try await self.response(to: self.request("POST", "entitlements", body: body))
+        let entries = try Self.members(of: response)["entitlements"]?.array ?? []
+        let entitlements = entries.compactMap { IssueEntitlement($0) }
+        guard entitlements.map(\.product) == products else {
+            throw NewsstandError.malformed("the response has other products than were asked for")
+        }
+        return entitlements
+    }
+
+    /// Asks for the signed address of an issue's file.
+    /// - Parameter screenSize: The size of the screen in pixels, such as `2048x1536`.
+    /// - Throws: ``NewsstandError``
+    public func downloadGrant(
+        for product: String,
+        screenSize: String,
+        proof: PurchaseProof = PurchaseProof()
+    ) async throws(NewsstandError) -> DownloadGrant {
+        var body = proof.members
+        body["screenSize"] = .string(screenSize)
+        // A product id may have characters that mean something in a path.
+        let name = product.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? product
+        let request = self.request("POST", "issues/\(name):download", body: body)
+        let members = try Self.members(of: try await self.response(to: request))
+        guard let grant = DownloadGrant(members, base: self.configuration.provider) else {
+            throw NewsstandError.malformed("the response has no address of a file")
+        }
+        return grant
+    }
+
+    /// Downloads a file, and continues a download that was broken off.
+    ///
+    /// What has arrived is kept beside the file, with the extension `part`, until the file is whole and has its SHA-256. A file that
+    /// has another one is removed (``NewsstandError/wrongContent``).
+    /// - Parameters:
+    ///   - destination: The place of the whole file. Its folder exists.
+    ///   - progress: Receives the number of bytes that have arrived, those of earlier tries included.
+    /// - Throws: ``NewsstandError``
+    public func download(
+        _ file: PublishedFile,
+        to destination: URL,
+        progress: @escaping @Sendable (Int64) -> Void = { _ in }
+    ) async throws(NewsstandError) {
+        let partial = try PartialFile(beside: destination)
+        try await self.download(file, into: partial, progress: progress)
+        try partial.place(at: destination)
+    }
+
+    /// Downloads what is missing of a file, and checks the whole.
+    package func download(
+        _ file: PublishedFile,
+        into partial: any PartialContent,
+        progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(NewsstandError) {
+        let transfer = try IssueTransfer(file, into: partial, progress: progress)
+        if let request = transfer.request {
+            do {
+                try await self.transport.receive(request) { try transfer.receive($0) }
+            } catch let error as NewsstandError {
+                throw error
+            } catch {
+                throw NewsstandError.unavailable(reason: ProviderResponse.text(of: error), retryAfter: nil)
+            }
+        }
+        try transfer.finish()
+    }
+
+    // MARK: - Requests
+
+    /// - Parameter path: The path below the app, percent-encoded.
+    private func request(
+        _ method: String,
+        _ path: String,
+        query: [URLQueryItem] = [],
+        body: [String: JSONValue]? = nil
+    ) -> TransportRequest {
+        let app = self.configuration.provider.appending(path: "v1/apps/\(self.configuration.app)")
+        let base = URL(string: "\(app.absoluteString)/\(path)") ?? app
+        var headers = ["authorization": "Bearer \(self.configuration.key)", "accept": "application/json"]
+        if body != nil { headers["content-type"] = "application/json" }
+        return TransportRequest(
+            method: method,
+            url: query.isEmpty ? base : base.appending(queryItems: query),
+            headers: headers,
+            body: body.map { JSONValue.object($0).json } ?? Data()
+        )
+    }
+
+    private func response(to request: TransportRequest) async throws(NewsstandError) -> TransportResponse {
+        do {
+            return try await self.transport.send(request)
+        } catch {
+            throw NewsstandError.unavailable(reason: ProviderResponse.text(of: error), retryAfter: nil)
+        }
+    }
+
+    /// Returns the members of a response that is neither an error nor something else.
+    private static func members(of response: TransportResponse) throws(NewsstandError) -> [String: JSONValue] {
+        if let error = NewsstandError(response) { throw error }
+        guard let members = JSONValue(json: response.body)?.object else {
+            throw NewsstandError.malformed("the response has no JSON object")
+        }
+        return members
+    }
+}
+#endif
