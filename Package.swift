@@ -74,6 +74,7 @@ let package = Package(
         // For the packages in Benchmarks and Fuzz, which use `package` declarations; nothing here is promised.
         .library(name: "_MartletProvider", targets: ["ProviderAPI", "PushProvider", "PushStore"]),
         .library(name: "_MartletGateway", targets: ["PushGateway"]),
+        .library(name: "_MartletReader", targets: ["AppSimulator", "PushTypes"]),
     ],
     traits: [
         .trait(
@@ -142,8 +143,8 @@ let package = Package(
         module(
             "AppSimulator",
             [
-                "MartletKit", "PushDevice", "PushSupport", "PushTypes", .asyncHTTPClient, .logging, .nioCore, .nioHTTP1,
-                .serviceLifecycle,
+                "MartletKit", "PushDevice", "PushSupport", "PushTypes", .asyncHTTPClient, .crypto, .logging, .nioCore,
+                .nioHTTP1, .serviceLifecycle,
             ]
         ),
 
@@ -250,7 +251,10 @@ let package = Package(
         tests("MartletKitTests", ["MartletKit", .crypto]),
         tests(
             "AppSimulatorTests",
-            ["AppSimulator", "MartletKit", "PushDevice", "PushSupport", "PushTesting", "PushTypes", .logging]
+            [
+                "AppSimulator", "MartletKit", "PushDevice", "PushSupport", "PushTesting", "PushTypes", .crypto,
+                .logging,
+            ]
         ),
         tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),
         tests(
@@ -288,8 +292,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "AppSimulator", "MartletKit", "PushDevice", "PushGateway", "PushSender", "PushSupport", "PushTesting",
-                "PushTypes", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioSSL,
+                "AppSimulator", "MartletKit", "ProviderAPI", "PushDevice", "PushGateway", "PushSender", "PushSupport",
+                "PushTesting", "PushTypes", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioSSL,
             ]
         ),
     ],

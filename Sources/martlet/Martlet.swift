@@ -17,8 +17,8 @@ struct Martlet: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            ServeCommand.self, GatewayCommand.self, DeviceCommand.self, SimulatorCommand.self, SendCommand.self,
-            DemoCommand.self,
+            ServeCommand.self, GatewayCommand.self, DeviceCommand.self, SimulatorCommand.self, ReaderCommand.self,
+            SendCommand.self, DemoCommand.self,
             HelpCommand.self,
         ],
         groupedSubcommands: [

@@ -83,11 +83,6 @@ package enum PhoneCommand: Hashable, Sendable {
 
     /// The text of `help`.
     package static var helpText: String {
-        let width = (Self.usage.map(\.words.count).max() ?? 0) + 2
-        let lines = Self.usage.map { usage in
-            "  \(usage.words)\(String(repeating: " ", count: width - usage.words.count))\(usage.meaning)"
-        }
-        let events = SimulatorEvent.Name.allCases.map(\.rawValue).joined(separator: ", ")
-        return (lines + ["  Events: \(events)"]).joined(separator: "\n")
+        CommandWords.helpText(of: self.usage, events: SimulatorEvent.Name.ofPhones)
     }
 }

@@ -25,6 +25,20 @@ package struct SimulatorEvent: Hashable, Sendable {
         case receipts
         /// A thing went wrong that ends nothing.
         case problem
+        /// The steps of a reader.
+        case catalogue, entitled, cover, downloading, paused, resumed, waiting, downloaded, skipped, failed
+
+        /// The events that only readers have.
+        private static let readers: Set<Name> = [
+            .catalogue, .entitled, .cover, .downloading, .paused, .resumed, .waiting, .downloaded, .skipped, .failed,
+        ]
+        /// The events of a phone with the simulated app.
+        package static let ofPhones = Self.allCases.filter { !Self.readers.contains($0) }
+        /// The events of a phone with a reader.
+        package static let ofReaders: [Name] = Self.allCases.filter {
+            Self.readers.contains($0) || [.connected, .registered, .shown, .notShown, .badge, .sound].contains($0)
+                || [.woken, .opened, .problem].contains($0)
+        }
     }
 
     package let name: Name

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Hands events on to the user and to commands that wait for them.
 final class EventLog: Sendable {
-    private let tally: EventTally
+    let tally: EventTally
     private let print: @Sendable (SimulatorEvent) -> Void
     private let state = Mutex(State())
 

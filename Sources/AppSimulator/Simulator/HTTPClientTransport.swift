@@ -8,12 +8,23 @@ package import PushTypes
 
 /// Sends the app's requests with AsyncHTTPClient, as Foundation keeps a core busy on Linux while a request waits.
 ///
-/// It follows no redirection, so that neither key nor secret reaches another host. Each request has a connection of its own.
-package struct HTTPClientTransport: MartletTransport {
+/// It follows no redirection, so that neither key nor secret reaches another host. Each request has a connection of its own, unless
+/// many apps share a client.
+package struct HTTPClientTransport: DownloadTransport {
     private let configuration: HTTPClient.Configuration
+    private let shared: SharedHTTPClient?
 
     /// - Parameter proxy: The HTTP proxy that tunnels to the provider (CONNECT), with or without TLS; `nil` for none.
     package init(proxy: ProxyEndpoint? = nil) {
+        (self.configuration, self.shared) = (Self.configuration(proxy: proxy), nil)
+    }
+
+    /// Makes the transport of many apps, which share connections.
+    package init(sharing shared: SharedHTTPClient) {
+        (self.configuration, self.shared) = (Self.configuration(proxy: nil), shared)
+    }
+
+    static func configuration(proxy: ProxyEndpoint?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         // A refused connection fails at once, instead of being tried again until the deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -23,16 +34,40 @@ package struct HTTPClientTransport: MartletTransport {
             }
             return .server(host: proxy.host, port: proxy.port, authorization: authorization)
         }
-        self.configuration = configuration
+        return configuration
     }
 
     package func send(_ request: TransportRequest) async throws -> TransportResponse {
+        try await self.withClient { client in
+            try await request.withDeadline { try await Self.exchange(request, client) }
+        }
+    }
+
+    package func receive(
+        _ request: TransportRequest,
+        _ part: @escaping @Sendable (ResponsePart) throws -> Void
+    ) async throws {
+        // The head has its deadline; a body that stalls has that of the client.
+        try await self.withClient(silence: request.deadline) { client in
+            let response = try await client.execute(
+                Self.message(request),
+                deadline: .now() + TimeAmount(request.deadline)
+            )
+            try part(.head(Self.head(of: response)))
+            for try await bytes in response.body { try part(.body(Data(bytes.readableBytesView))) }
+        }
+    }
+
+    /// - Parameter silence: The longest time without a byte; `nil` for any.
+    private func withClient<Value: Sendable>(
+        silence: Duration? = nil,
+        _ body: @escaping @Sendable (HTTPClient) async throws -> Value
+    ) async throws -> Value {
         do {
-            return try await request.withDeadline {
-                try await HTTPClient.withHTTPClient(configuration: self.configuration) { client in
-                    try await Self.exchange(request, client)
-                }
-            }
+            if let shared { return try await shared.run(body) }
+            var configuration = self.configuration
+            configuration.timeout.read = silence.map { TimeAmount($0) }
+            return try await HTTPClient.withHTTPClient(configuration: configuration) { try await body($0) }
         } catch is NIOTooManyBytesError {
             throw TransportError.responseTooLarge
         } catch let error as HTTPClientError {
@@ -40,22 +75,34 @@ package struct HTTPClientTransport: MartletTransport {
             throw Self.explained(error)
         } catch let error as TransportError {
             throw error
+        } catch let error as NewsstandError {
+            throw error
         } catch {
             throw ConnectionError(description: ErrorDescription.of(error))
         }
     }
 
     private static func exchange(_ request: TransportRequest, _ client: HTTPClient) async throws -> TransportResponse {
+        let deadline = NIODeadline.now() + TimeAmount(request.deadline)
+        let response = try await client.execute(Self.message(request), deadline: deadline)
+        let body = try await response.body.collect(upTo: request.maximumResponse)
+        var whole = Self.head(of: response)
+        whole.body = Data(body.readableBytesView)
+        return whole
+    }
+
+    private static func message(_ request: TransportRequest) -> HTTPClientRequest {
         var message = HTTPClientRequest(url: request.url.absoluteString)
         message.method = HTTPMethod(rawValue: request.method)
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
         if !request.body.isEmpty { message.body = .bytes(ByteBuffer(bytes: request.body)) }
-        let response = try await client.execute(message, deadline: .now() + TimeAmount(request.deadline))
-        let body = try await response.body.collect(upTo: request.maximumResponse)
-        return TransportResponse(
+        return message
+    }
+
+    private static func head(of response: HTTPClientResponse) -> TransportResponse {
+        TransportResponse(
             status: Int(response.status.code),
-            headers: Dictionary(response.headers.map { ($0.lowercased(), $1) }) { "\($0), \($1)" },
-            body: Data(body.readableBytesView)
+            headers: Dictionary(response.headers.map { ($0.lowercased(), $1) }) { "\($0), \($1)" }
         )
     }
 

@@ -33,7 +33,7 @@ extension Simulator {
         case .deny(let capability): try await self.allow { $0.subtract(capability) }
         case .allow(let capability): try await self.allow { $0.formUnion(capability) }
         case .flush: await self.synchronize()
-        case .wait(let name, let count, let seconds): try await self.wait(for: name, count: count, seconds: seconds)
+        case .wait(let name, let count, let seconds): try await self.log.wait(for: name, count: count, seconds: seconds)
         case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
         case .help: return SimulatorAnswer(lines: PhoneCommand.helpText.components(separatedBy: "\n"), json: .null)
         case .quit: break
@@ -181,27 +181,5 @@ extension Simulator {
         self.attachments = []
         self.app = try Self.app(self.configuration, self.folder, install: self.center.installs, self.log)
         await self.launch()
-    }
-
-    private func wait(for name: SimulatorEvent.Name, count: Int, seconds: Int) async throws {
-        let tally = self.tally
-        let isComplete = await withTaskGroup(of: Bool.self) { group in
-            group.addTask { await tally.wait(for: count, name) }
-            group.addTask {
-                try? await Task.sleep(for: .seconds(seconds))
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
-        }
-        guard !isComplete else { return }
-        try Task.checkCancellation()
-        throw WaitError(
-            name: name,
-            count: count,
-            seconds: seconds,
-            present: tally.count(of: name),
-            self.log.lastProblem
-        )
     }
 }

@@ -131,7 +131,7 @@ package actor Simulator: Service {
 
     /// Obtains the device tokens, and has the app register them.
     private func register(_ device: Device) async {
-        guard let token = await self.token(of: self.configuration.app, device) else { return }
+        guard let token = await device.token(of: self.configuration.app, log: self.log) else { return }
         (self.deviceToken, self.identity) = (token, device.identity)
         do {
             try self.services.save(device.identity)
@@ -141,27 +141,10 @@ package actor Simulator: Service {
         } catch {
             self.log.problem("the device token is not registered: \(ErrorDescription.of(error))")
         }
-        self.activityToken = await self.token(of: self.activityTopic, device)
+        self.activityToken = await device.token(of: self.activityTopic, log: self.log)
         if self.activityToken == nil { self.log.abandon(self.center.activityTokenKind) }
         await self.registerActivityToken()
         if await self.app.martlet.status()?.isConfirmed == true { self.log.confirmed() }
-    }
-
-    /// Returns the device token of a topic; `nil` if there is none, or the phone ends.
-    private func token(of topic: String, _ device: Device) async -> String? {
-        while !Task.isCancelled {
-            do {
-                return try await device.deviceToken(for: topic)
-            } catch is CancellationError {
-                return nil
-            } catch DeviceError.topicNotRegistered {
-                self.log.problem("the push service knows no app \(topic): add it there first")
-                return nil
-            } catch {
-                self.log.problem("no device token: \(ErrorDescription.of(error))")
-            }
-        }
-        return nil
     }
 
     /// Returns the bytes of a token in hexadecimal; none for a text that is none, which the app's library refuses.

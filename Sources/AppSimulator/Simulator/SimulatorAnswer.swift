@@ -6,6 +6,8 @@ package struct SimulatorAnswer: Hashable, Sendable {
     package let lines: [String]
     /// The same as JSON; `null` for what has none.
     package let json: JSONValue
+
+    package init(lines: [String], json: JSONValue) { (self.lines, self.json) = (lines, json) }
 }
 
 /// The error of a wait whose time is over.

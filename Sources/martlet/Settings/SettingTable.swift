@@ -31,6 +31,7 @@ enum SettingTable {
         ),
         Part("device", "`martlet device run`", DeviceSettings.settings),
         Part("simulator", "`martlet simulator`", SimulatorSettings.settings),
+        Part("reader", "`martlet reader`", ReaderSettings.settings),
         Part(
             "api",
             "the commands that talk to a provider, such as `martlet app list`",

@@ -30,13 +30,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Argument(parsing: .postTerminator, help: "Commands, after --; each is one argument.") var commands: [String] = []
 
     func run() async throws {
-        guard self.script == nil || self.commands.isEmpty else {
-            throw ValidationError("Give commands after -- or in a --script, not both.")
-        }
-        let script = try self.script.map { try SimulatorInput.script(try InputFile.text($0, for: "--script")) }
-        let arguments = try SimulatorInput.commands(self.commands, of: "the arguments after --")
-        let input = script ?? (arguments.isEmpty ? nil : arguments)
-
+        let input: [PhoneCommand]? = try SimulatorInput.commands(script: self.script, arguments: self.commands)
         let settings = try await self.common.settings([self.app, self.flags, self.admin])
         let admin = GatewaySettings.Admin.url(settings)
         // A push service that cannot be reached is a warning of the device.

@@ -5,10 +5,10 @@ import PushSupport
 import ServiceLifecycle
 
 /// Takes commands one after the other, until there are no more, and sends what waits then.
-struct SimulatorConsole: Service {
-    let simulator: Simulator
+struct SimulatorConsole<Phone: CommandedPhone>: Service {
+    let simulator: Phone
     /// The commands; `nil` for those of standard input.
-    let input: [PhoneCommand]?
+    let input: [Phone.Command]?
     let printer: SimulatorPrinter
 
     func run() async throws {
@@ -45,15 +45,15 @@ struct SimulatorConsole: Service {
         }
     }
 
-    private static func command(_ line: String) throws -> PhoneCommand? {
+    private static func command(_ line: String) throws -> Phone.Command? {
         do {
-            return try PhoneCommand(parsing: line)
+            return try Phone.Command(parsing: line)
         } catch {
             throw SettingsError("\(error)".printable, status: .usage)
         }
     }
 
-    private func perform(_ command: PhoneCommand) async throws {
+    private func perform(_ command: Phone.Command) async throws {
         do {
             if let answer = try await self.simulator.perform(command) { self.printer.print(answer) }
         } catch let error as WaitError {

@@ -1,4 +1,5 @@
 import AppSimulator
+import ArgumentParser
 import Foundation
 
 /// The commands to the simulator, from wherever they come.
@@ -8,11 +9,15 @@ enum SimulatorInput {
     ///   - source: The words that name them in errors.
     ///   - unit: The word for one of them.
     /// - Throws: ``SettingsError`` that names the line.
-    static func commands(_ lines: [String], of source: String, unit: String = "command") throws -> [PhoneCommand] {
-        var commands: [PhoneCommand] = []
+    static func commands<Command: TypedCommand>(
+        _ lines: [String],
+        of source: String,
+        unit: String = "command"
+    ) throws -> [Command] {
+        var commands: [Command] = []
         for (index, line) in lines.enumerated() {
             do {
-                if let command = try PhoneCommand(parsing: line) { commands.append(command) }
+                if let command = try Command(parsing: line) { commands.append(command) }
             } catch {
                 throw SettingsError("\(source), \(unit) \(index + 1): \(error)".printable, status: .usage)
             }
@@ -20,8 +25,19 @@ enum SimulatorInput {
         return commands
     }
 
+    /// Returns the commands of a script or of the arguments; `nil` for those of standard input.
+    /// - Throws: `ValidationError` for both, and as ``commands(_:of:unit:)``.
+    static func commands<Command: TypedCommand>(script: String?, arguments: [String]) throws -> [Command]? {
+        guard script == nil || arguments.isEmpty else {
+            throw ValidationError("Give commands after -- or in a --script, not both.")
+        }
+        if let script { return try Self.script(try InputFile.text(script, for: "--script")) }
+        let commands: [Command] = try Self.commands(arguments, of: "the arguments after --")
+        return commands.isEmpty ? nil : commands
+    }
+
     /// Reads the commands of a script. Throws as ``commands(_:of:unit:)``.
-    static func script(_ text: String) throws -> [PhoneCommand] {
+    static func script<Command: TypedCommand>(_ text: String) throws -> [Command] {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         return try Self.commands(lines.map(String.init), of: "--script", unit: "line")
     }

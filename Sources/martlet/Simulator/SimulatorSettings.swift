@@ -46,39 +46,26 @@ enum SimulatorSettings: SettingSection {
     /// Reads the configuration of a simulator.
     /// - Throws: ``SettingsError`` that names the settings at fault.
     static func configuration(_ settings: SettingsReader) throws -> SimulatorConfiguration {
-        let (provider, gateway) = (settings.text(self.provider), settings.text(self.gateway))
-        if !APIClient.isURL(provider) {
-            settings.reject(self.provider, "'\(provider.printable)' is no URL such as http://127.0.0.1:8080")
-        }
-        let address = ServiceAddress(gateway)
-        if address == nil { settings.reject(self.gateway, "'\(gateway.printable)' is no HOST:PORT") }
         let environment = settings.choice(self.environment, default: PushTypes.PushEnvironment.sandbox)
         let zone = settings.string(self.timeZone)
         if let zone, TimeZone(identifier: zone) == nil {
             settings.reject(self.timeZone, "'\(zone.printable)' is no time zone such as Europe/Berlin")
         }
-        let proxy = try settings.proxy(self.proxy)
-        try settings.check()
-        guard let app = settings.string(AppSettings.app), !app.isEmpty else {
-            throw SettingsError("name the app: --app, MARTLET_API_APP or api.app", status: .usage)
-        }
-        guard let key = settings.string(self.publicKey), !key.isEmpty else {
-            let hint = "'martlet key add in-the-app --scope registerSelf --app \(app)' makes one"
-            throw SettingsError("give the app's public key with --public-key: \(hint)", status: .usage)
-        }
-        guard let url = URL(string: provider), let address else {
-            throw SettingsError("simulator.provider: '\(provider.printable)' is no URL", status: .usage)
-        }
-        do {
-            _ = try MartletKit.Martlet.Configuration(provider: url, app: app, key: key)
-        } catch {
-            throw SettingsError("\(error)", status: .usage)
-        }
-        var device = DeviceConfiguration(host: address.host, port: address.port ?? DeviceConfiguration().port)
-        device.proxy = proxy
-        var configuration = SimulatorConfiguration(app: app, provider: url, publicKey: key, device: device)
+        let phone = try PhoneConnection(
+            settings,
+            provider: self.provider,
+            publicKey: self.publicKey,
+            gateway: self.gateway,
+            proxy: self.proxy
+        )
+        var configuration = SimulatorConfiguration(
+            app: phone.app.app,
+            provider: phone.app.provider,
+            publicKey: phone.app.key,
+            device: phone.device
+        )
         configuration.environment = environment
-        configuration.transport = HTTPClientTransport(proxy: proxy)
+        configuration.transport = HTTPClientTransport(proxy: phone.device.proxy)
         configuration.userProof = settings.string(self.userProof)
         (configuration.locale, configuration.timeZone) = (settings.string(self.locale), zone)
         configuration.appVersion = settings.string(self.appVersion)

@@ -3,6 +3,7 @@ import Foundation
 import MartletKit
 import PushTesting
 import PushTypes
+import Synchronization
 import Testing
 
 @Suite("The transport of the simulated app", .timeLimit(.minutes(1))) struct HTTPClientTransportTests {
@@ -95,6 +96,49 @@ import Testing
         let task = Task { try await Self.send(.silence) }
         task.cancel()
         await #expect(throws: (any Error).self) { try await task.value }
+    }
+
+    @Test("A download hands on its head, then its body, also over connections that many share")
+    func download() async throws {
+        let body = String(repeating: "x", count: 100_000)
+        let shared = SharedHTTPClient(connections: 2)
+        for transport in [HTTPClientTransport(), HTTPClientTransport(sharing: shared)] {
+            let server = try await TestProxy.start(
+                .answer(Self.text("HTTP/1.1 206 Partial Content\nContent-Length: 100000\nConnection: close\n\n") + body)
+            )
+            let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/a"))
+            let request = TransportRequest(method: "GET", url: url, headers: ["range": "bytes=5-"])
+            let parts = Mutex<[ResponsePart]>([])
+            let result = await Result {
+                try await transport.receive(request) { part in parts.withLock { $0.append(part) } }
+            }
+            #expect(server.requests.first?.contains("range: bytes=5-") == true)
+            await server.stop()
+            try result.get()
+            let received = parts.withLock { $0 }
+            guard case .head(let head)? = received.first else {
+                Issue.record("there is no head")
+                return
+            }
+            #expect(head.status == 206)
+            let count = received.reduce(0) { sum, part in
+                if case .body(let bytes) = part { sum + bytes.count } else { sum }
+            }
+            #expect(count == 100_000)
+        }
+        try await shared.close()
+    }
+
+    @Test("An error of who takes the parts ends the download and is its error")
+    func refusedPart() async throws {
+        let server = try await TestProxy.start(.answer(Self.text("HTTP/1.1 200 OK\nContent-Length: 9\n\n") + "123"))
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/a"))
+        await #expect(throws: NewsstandError.noSpace) {
+            try await HTTPClientTransport().receive(TransportRequest(method: "GET", url: url)) { part in
+                if case .body = part { throw NewsstandError.noSpace }
+            }
+        }
+        await server.stop()
     }
 }
 

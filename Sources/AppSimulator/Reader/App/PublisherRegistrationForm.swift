@@ -1,0 +1,64 @@
+package import Foundation
+package import MartletKit
+package import PushTypes
+
+/// The registration of the publisher's app with its provider, as `multipart/form-data` (reference 10.1).
+package struct PublisherRegistrationForm: Hashable, Sendable {
+    /// The app-specific id of the device.
+    package var deviceID: UUID
+    package var token: [UInt8]
+    /// The publisher's account; `nil` for none.
+    package var account: String?
+    /// The things that the user allows; `background` stands for Newsstand.
+    package var capabilities: Capabilities
+    /// The size of the screen in pixels, such as `2048x1536`.
+    package var screenSize: String
+    package var environment: PushTypes.PushEnvironment
+
+    package init(
+        deviceID: UUID,
+        token: [UInt8],
+        account: String?,
+        capabilities: Capabilities,
+        screenSize: String,
+        environment: PushTypes.PushEnvironment
+    ) {
+        (self.deviceID, self.token, self.account) = (deviceID, token, account)
+        (self.capabilities, self.screenSize, self.environment) = (capabilities, screenSize, environment)
+    }
+
+    /// The fields in the order of the text, with the bits of iOS as the values of what is on.
+    var fields: [(name: String, value: String)] {
+        func bit(_ capability: Capabilities, _ value: Int) -> String {
+            self.capabilities.contains(capability) ? "\(value)" : "0"
+        }
+        var fields = [
+            (name: "devId", value: self.deviceID.uuidString),
+            (name: "token", value: Data(self.token).base64EncodedString()),
+        ]
+        if let account { fields.append((name: "accountId", value: account)) }
+        return fields + [
+            (name: "badgeEnabled", value: bit(.badge, 1)), (name: "soundEnabled", value: bit(.sound, 2)),
+            (name: "alertEnabled", value: bit(.alert, 4)), (name: "newsstandEnabled", value: bit(.background, 8)),
+            (name: "screenSize", value: self.screenSize),
+        ]
+    }
+
+    /// Returns the request.
+    /// - Parameter key: The registration key of the address; `nil` for an account that the provider lists.
+    package func request(provider: URL, app: String, key: String?) -> TransportRequest {
+        let path = ["compat/publisher", app, key, "register"].compactMap { $0 }.joined(separator: "/")
+        let environment = URLQueryItem(name: "environment", value: self.environment.rawValue)
+        let boundary = "martlet-\(self.deviceID.uuidString)"
+        var body = ""
+        for (name, value) in self.fields {
+            body += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+        }
+        return TransportRequest(
+            method: "POST",
+            url: provider.appending(path: path).appending(queryItems: [environment]),
+            headers: ["content-type": "multipart/form-data; boundary=\(boundary)"],
+            body: Data("\(body)--\(boundary)--\r\n".utf8)
+        )
+    }
+}

@@ -1,0 +1,242 @@
+import Foundation
+package import MartletKit
+package import PushSupport
+import PushTypes
+import Synchronization
+
+/// The publisher's app of one reader: carries out what ``ReaderStateMachine`` decides.
+package actor ReaderApp {
+    /// The bytes of the present download that have arrived; transports report them.
+    private final class Progress: Sendable {
+        let bytes = Mutex<Int64>(0)
+    }
+
+    private let configuration: ReaderConfiguration
+    private let newsstand: Newsstand
+    private let storage: any ReaderStorage
+    private let time: any TimeSource
+    private let sleep: @Sendable (Duration) async throws -> Void
+    private let report: @Sendable (ReaderEvent) -> Void
+
+    private var machine: ReaderStateMachine
+    /// The step that is under way, or the last one, which may not have ended when it was stopped.
+    private var step: Task<Void, Never>?
+    /// Counts the steps, so that the result of one that was stopped is known as such.
+    private var steps = 0
+    private var timer: Task<Void, any Error>?
+    private var progress: (product: String, Progress)?
+
+    /// - Parameters:
+    ///   - report: Receives each event.
+    ///   - sleep: Waits before a step comes again; tests decide.
+    /// - Throws: ``PhoneError`` for a storage that cannot be read.
+    package init(
+        _ configuration: ReaderConfiguration,
+        storage: any ReaderStorage,
+        time: any TimeSource = SystemTime(),
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        report: @escaping @Sendable (ReaderEvent) -> Void
+    ) throws {
+        (self.configuration, self.storage, self.time) = (configuration, storage, time)
+        (self.sleep, self.report) = (sleep, report)
+        self.newsstand = Newsstand(configuration.app, transport: configuration.transport)
+        let state = try storage.load() ?? ReaderState(deviceID: UUID())
+        try storage.save(state)
+        self.machine = ReaderStateMachine(state, rules: configuration.rules, network: configuration.network)
+    }
+
+    deinit {
+        self.step?.cancel()
+        self.timer?.cancel()
+    }
+
+    /// The state, with the progress of the present download.
+    package var state: ReaderState {
+        self.noteProgress()
+        return self.machine.state
+    }
+
+    package var network: ReaderNetwork { self.machine.network }
+
+    // MARK: - What happens
+
+    /// The app is launched: work of the last run goes on.
+    package func launch() { self.perform(self.machine.launched()) }
+
+    /// A push has woken the app.
+    package func wake(_ push: IssuePush) { self.perform(self.machine.pushed(push, now: self.time.reading)) }
+
+    package func setNetwork(_ network: ReaderNetwork) {
+        self.noteProgress()
+        self.perform(self.machine.networkChanged(to: network))
+    }
+
+    /// The user opens an issue.
+    /// - Returns: `false` for one that is not here.
+    @discardableResult
+    package func open(_ product: String) -> Bool {
+        let actions = self.machine.opened(product)
+        self.perform(actions)
+        return !actions.isEmpty
+    }
+
+    /// Loads the catalogue for the library, and downloads nothing.
+    /// - Throws: ``NewsstandError``
+    package func refresh() async throws {
+        let catalogue = try await self.newsstand.catalogue(
+            account: self.configuration.account,
+            ifChangedFrom: self.machine.state.entityTag
+        )
+        self.perform(self.machine.catalogueLoaded(catalogue, now: self.time.reading))
+    }
+
+    /// Registers the device with the publisher's form.
+    /// - Throws: ``NewsstandError``
+    package func register(token: [UInt8], capabilities: Capabilities) async throws {
+        let id = self.machine.state.deviceID
+        let request = self.configuration.registration(deviceID: id, token: token, capabilities: capabilities)
+        try await Self.accepted(request, self.configuration.transport)
+    }
+
+    private static func accepted(_ request: TransportRequest, _ transport: any MartletTransport) async throws {
+        let response: TransportResponse
+        do {
+            response = try await transport.send(request)
+        } catch {
+            throw NewsstandError.unavailable(reason: ErrorDescription.of(error), retryAfter: nil)
+        }
+        guard response.status != 200 else { return }
+        let text = String(decoding: response.body.prefix(200), as: UTF8.self)
+        if response.status >= 500 || [408, 425, 429].contains(response.status) {
+            let delay = response.headers["retry-after"].flatMap { Int64($0) }.map {
+                Duration.seconds(min(max(0, $0), 3600))
+            }
+            throw NewsstandError.unavailable(reason: "status \(response.status)", retryAfter: delay)
+        }
+        throw NewsstandError.refused(code: "status \(response.status)", message: text)
+    }
+
+    /// Ends what is under way. The next launch goes on with it.
+    package func end() async {
+        self.noteProgress()
+        self.step?.cancel()
+        self.timer?.cancel()
+        self.steps += 1
+        await self.step?.value
+        self.save()
+    }
+
+    // MARK: - Actions
+
+    private func perform(_ actions: [ReaderAction]) {
+        for action in actions {
+            switch action {
+            case .stop:
+                self.step?.cancel()
+                self.steps += 1
+            case .save: self.save()
+            case .report(let event): self.report(event)
+            case .removePart(let file): self.storage.removePart(of: file)
+            case .wake(let time): self.wake(at: time)
+            case .loadCatalogue, .checkEntitlement, .loadCover, .requestGrant, .download: self.begin(action)
+            }
+        }
+    }
+
+    private func save() {
+        do {
+            try self.storage.save(self.machine.state)
+        } catch {
+            self.report(.problem("\(error)"))
+        }
+    }
+
+    private func wake(at time: Timestamp) {
+        self.timer?.cancel()
+        let delay = max(.zero, time.since(self.time.steady))
+        self.timer = Task { [weak self, sleep] in
+            try await sleep(delay)
+            await self?.timeReached()
+        }
+    }
+
+    private func timeReached() { self.perform(self.machine.timeReached(self.time.steady)) }
+
+    /// Begins a step, once the one before has ended.
+    private func begin(_ action: ReaderAction) {
+        self.steps += 1
+        let (number, before) = (self.steps, self.step)
+        self.step = Task { [weak self] in
+            await before?.value
+            await self?.take(action, number: number)
+        }
+    }
+
+    private func take(_ action: ReaderAction, number: Int) async {
+        let change = await self.result(of: action)
+        guard self.steps == number else { return }
+        self.noteProgress()
+        self.progress = nil
+        self.perform(change(&self.machine, self.time.reading))
+    }
+
+    /// Carries out a step, and returns what its result means to the machine.
+    private func result(of action: ReaderAction) async -> (inout ReaderStateMachine, ClockReading) -> [ReaderAction] {
+        var place: (step: ReaderWork.Step, product: String) = (.catalogue, self.machine.state.work?.product ?? "")
+        do throws(NewsstandError) {
+            switch action {
+            case .loadCatalogue(let tag):
+                let account = self.configuration.account
+                let catalogue = try await self.newsstand.catalogue(account: account, ifChangedFrom: tag)
+                return { $0.catalogueLoaded(catalogue, now: $1) }
+            case .checkEntitlement(let product):
+                place = (.entitlement, product)
+                let proof = self.configuration.proof
+                guard let entitlement = try await self.newsstand.entitlements(to: [product], proof: proof).first else {
+                    throw NewsstandError.malformed("the response has no entitlement")
+                }
+                return { $0.entitlementChecked(entitlement, now: $1) }
+            case .loadCover(let product, let cover):
+                place = (.cover, product)
+                try await self.download(cover) { _ in }
+                return { machine, _ in machine.coverLoaded(product, cover) }
+            case .requestGrant(let product):
+                place = (.grant, product)
+                let (size, proof) = (self.configuration.screenSize, self.configuration.proof)
+                let grant = try await self.newsstand.downloadGrant(for: product, screenSize: size, proof: proof)
+                return { $0.granted(product, grant, now: $1) }
+            case .download(let product, let file):
+                place = (.download, product)
+                let progress = Progress()
+                self.progress = (product, progress)
+                try await self.download(file) { bytes in progress.bytes.withLock { $0 = bytes } }
+                return { $0.downloaded(product, now: $1) }
+            default: return { _, _ in [] }
+            }
+        } catch {
+            let (step, product) = place
+            return { $0.failed(step, of: product, error, now: $1) }
+        }
+    }
+
+    private func download(
+        _ file: PublishedFile,
+        progress: @escaping @Sendable (Int64) -> Void
+    ) async throws(NewsstandError) {
+        do {
+            let part = try self.storage.part(of: file)
+            try await self.newsstand.download(file, into: part.content, progress: progress)
+            try part.keep()
+        } catch let error as NewsstandError {
+            throw error
+        } catch {
+            throw NewsstandError.storage(ErrorDescription.of(error))
+        }
+    }
+
+    private func noteProgress() {
+        guard let (product, progress) = self.progress else { return }
+        let bytes = progress.bytes.withLock { $0 }
+        if bytes > 0 { self.machine.received(bytes, of: product) }
+    }
+}

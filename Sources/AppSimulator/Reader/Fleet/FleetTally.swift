@@ -1,0 +1,93 @@
+package import PushSupport
+import Synchronization
+
+/// Counts what the readers of a fleet do.
+package final class FleetTally: Sendable {
+    /// The counts since the start.
+    package struct Counts: Hashable, Sendable {
+        package var registered = 0
+        package var woken = 0
+        /// The pushes without effect, by the code of their reason.
+        package var skipped: [String: Int] = [:]
+        /// The readers whose download is under way.
+        package var downloading = 0
+        package var downloaded = 0
+        /// The bytes of files that are whole.
+        package var bytes: Int64 = 0
+        /// The downloads that went on after some bytes.
+        package var resumed = 0
+        package var failed = 0
+        /// The steps that failed and came again.
+        package var retried = 0
+
+        package init() {}
+
+        /// The counts as one line.
+        package var line: String {
+            let reasons = self.skipped.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+            let skipped = self.skipped.values.reduce(0, +)
+            let why = reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))"
+            return "registered \(self.registered), woken \(self.woken), skipped \(skipped)\(why), "
+                + "downloading \(self.downloading), done \(self.downloaded), \(ByteText.of(self.bytes)), "
+                + "resumed \(self.resumed), retried \(self.retried), failed \(self.failed)"
+        }
+
+        /// The counts for programs.
+        package var json: JSONValue {
+            .object([
+                "registered": .integer(Int64(self.registered)), "woken": .integer(Int64(self.woken)),
+                "skipped": .object(self.skipped.mapValues { .integer(Int64($0)) }),
+                "downloading": .integer(Int64(self.downloading)), "downloaded": .integer(Int64(self.downloaded)),
+                "bytes": .integer(self.bytes), "resumed": .integer(Int64(self.resumed)),
+                "retried": .integer(Int64(self.retried)), "failed": .integer(Int64(self.failed)),
+            ])
+        }
+    }
+
+    private struct State {
+        var counts = Counts()
+        /// The readers whose download is under way.
+        var downloading: Set<Int> = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var counts: Counts {
+        self.state.withLock { state in
+            var counts = state.counts
+            counts.downloading = state.downloading.count
+            return counts
+        }
+    }
+
+    /// Counts a registration.
+    package func registered() { self.state.withLock { $0.counts.registered += 1 } }
+
+    /// Counts a push that has woken a reader.
+    package func woken() { self.state.withLock { $0.counts.woken += 1 } }
+
+    /// Counts a step of a reader.
+    package func record(_ event: ReaderEvent, reader: Int) {
+        self.state.withLock { state in
+            switch event {
+            case .downloading(_, let from, _):
+                state.downloading.insert(reader)
+                if from > 0 { state.counts.resumed += 1 }
+            case .downloaded(_, let bytes):
+                state.downloading.remove(reader)
+                state.counts.downloaded += 1
+                state.counts.bytes += bytes
+            case .skipped(_, let reason):
+                state.downloading.remove(reader)
+                state.counts.skipped[reason.code, default: 0] += 1
+            case .failed:
+                state.downloading.remove(reader)
+                state.counts.failed += 1
+            case .waiting: state.counts.retried += 1
+            default: break
+            }
+        }
+    }
+}

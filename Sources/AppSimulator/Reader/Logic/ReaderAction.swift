@@ -1,0 +1,76 @@
+package import MartletKit
+import PushSupport
+package import PushTypes
+
+/// An order of the ``ReaderStateMachine``.
+package enum ReaderAction: Hashable, Sendable {
+    /// Load the catalogue, unless it has this version.
+    case loadCatalogue(ifChangedFrom: String?)
+    /// Ask whether the reader is entitled to the product.
+    case checkEntitlement(product: String)
+    case loadCover(product: String, PublishedFile)
+    /// Ask for the address of the issue's file.
+    case requestGrant(product: String)
+    /// Download the file, or go on with it.
+    case download(product: String, PublishedFile)
+    /// End what is under way; its result does not count.
+    case stop
+    /// Remove what has arrived of a file.
+    case removePart(PublishedFile)
+    /// Report ``ReaderStateMachine/timeReached(_:)`` at a time of the steady clock.
+    case wake(at: Timestamp)
+    /// Keep the state for the next run.
+    case save
+    case report(ReaderEvent)
+}
+
+/// The network of a reader.
+package enum ReaderNetwork: String, Hashable, Sendable, CaseIterable {
+    case wifi, cellular
+    /// No network.
+    case none
+}
+
+/// A push that says that an issue is there.
+package struct IssuePush: Hashable, Sendable {
+    /// The product id.
+    package var product: String
+    /// The time tag of the message, in milliseconds; `nil` without one.
+    package var id: Int64?
+
+    package init(product: String, id: Int64? = nil) { (self.product, self.id) = (product, id) }
+
+    /// Reads the payload of a push; `nil` for one that names no issue. The texts spell the product in two ways (reference 10.1).
+    package init?(_ content: PushContent) {
+        guard content.wakesApp else { return nil }
+        let names = ["productId", "productID"]
+        guard let product = names.lazy.compactMap({ content.payload[$0]?.stringValue }).first,
+            (1...256).contains(product.utf8.count)
+        else { return nil }
+        self.init(product: product, id: content.payload["Id"]?.integerValue)
+    }
+}
+
+/// The settings of a reader's decisions.
+package struct ReaderRules: Hashable, Sendable {
+    /// The prefix of products for development builds only.
+    package static let developmentPrefix = "dev_test."
+
+    /// The time between two background downloads. Default 24 h.
+    package var interval: Duration = .seconds(24 * 3600)
+    /// The time by which the interval may be shorter, or longer. Default 1 h.
+    package var tolerance: Duration = .seconds(3600)
+    /// Indicates a development build of the app. Default false.
+    package var isDevelopment = false
+    /// The failures in a row after which an issue is given up. Default 8.
+    package var maximumFailures = 8
+    /// The wait after the first failure, which doubles with each further one. Default 2 s.
+    package var firstWait: Duration = .seconds(2)
+    /// The longest wait after a failure that nobody has asked for. Default 5 min.
+    package var longestWait: Duration = .seconds(300)
+
+    package init() {}
+
+    /// Indicates whether the product is for this build.
+    func allows(_ product: String) -> Bool { self.isDevelopment || !product.hasPrefix(Self.developmentPrefix) }
+}

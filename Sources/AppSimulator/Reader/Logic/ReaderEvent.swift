@@ -1,0 +1,75 @@
+/// A step of a reader that its user, or a count of many readers, may want to know of.
+package enum ReaderEvent: Hashable, Sendable {
+    /// The catalogue is here, with so many issues.
+    case catalogue(issues: Int, isNew: Bool)
+    case entitled(product: String, by: String)
+    case coverLoaded(product: String)
+    /// A download begins, or goes on after so many bytes.
+    case downloading(product: String, from: Int64, of: Int64)
+    /// The network is not Wi-Fi any more, or is it again.
+    case paused(product: String), resumed(product: String)
+    /// A step has failed, and comes again after a time.
+    case waiting(product: String, seconds: Int64, reason: String)
+    /// The file is whole and has its mark.
+    case downloaded(product: String, bytes: Int64)
+    /// The push has no effect.
+    case skipped(product: String, SkipReason)
+    /// The issue is given up.
+    case failed(product: String, reason: String)
+    /// The user has opened the issue, which has no mark any more.
+    case opened(product: String)
+    /// A thing went wrong that ends nothing.
+    case problem(String)
+}
+
+/// The reason why a push has no effect.
+package enum SkipReason: Hashable, Sendable {
+    /// The network is not Wi-Fi. The push is lost.
+    case notOnWiFi
+    /// The product is for development builds.
+    case developmentOnly
+    /// A push with this id was here before.
+    case repeated
+    case alreadyDownloaded, underWay
+    /// Too many pushes wait.
+    case busy
+    /// The download of the day was used; the next may begin after so many seconds.
+    case onceADay(seconds: Int64)
+    /// The catalogue does not have the issue: it was withdrawn.
+    case withdrawn
+    /// The publication has a newer one.
+    case notNewest
+    case notEntitled(code: String)
+
+    /// The reason as a code.
+    package var code: String {
+        switch self {
+        case .notOnWiFi: "not_on_wifi"
+        case .developmentOnly: "development_only"
+        case .repeated: "repeated"
+        case .alreadyDownloaded: "already_downloaded"
+        case .underWay: "under_way"
+        case .busy: "busy"
+        case .onceADay: "once_a_day"
+        case .withdrawn: "withdrawn"
+        case .notNewest: "not_newest"
+        case .notEntitled: "not_entitled"
+        }
+    }
+
+    /// The reason in words.
+    package var text: String {
+        switch self {
+        case .notOnWiFi: "the network is not Wi-Fi, and the push is lost"
+        case .developmentOnly: "it is for development builds"
+        case .repeated: "the push was here before"
+        case .alreadyDownloaded: "the issue is here"
+        case .underWay: "the issue is being fetched"
+        case .busy: "too many pushes wait"
+        case .onceADay(let seconds): "there was a download less than a day ago; the next may begin in \(seconds) s"
+        case .withdrawn: "the catalogue does not have it"
+        case .notNewest: "the publication has a newer issue"
+        case .notEntitled(let code): "the reader is not entitled to it (\(code))"
+        }
+    }
+}

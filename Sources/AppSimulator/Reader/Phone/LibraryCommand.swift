@@ -1,0 +1,64 @@
+/// A command to the user of a reader, as one line of standard input or of a script.
+package enum LibraryCommand: Hashable, Sendable {
+    /// Prints the library.
+    case library
+    /// Prints the notifications that the app has shown, and its badge.
+    case list
+    /// Opens an issue; `nil` for the newest one that has a mark.
+    case open(product: String?)
+    /// Returns to the app, which registers again and loads the catalogue.
+    case activate
+    case network(ReaderNetwork)
+    /// Waits for events of one name that no wait has counted yet.
+    case wait(SimulatorEvent.Name, count: Int, seconds: Int)
+    /// Keeps running until the process is interrupted.
+    case stay
+    case help
+    case quit
+
+    private static let usage: [PhoneCommand.Usage] = [
+        .init(words: "library", meaning: "the issues: mark, number, title, date, state, size, grounds"),
+        .init(words: "list", meaning: "the notifications that were shown, and the badge"),
+        .init(words: "open [PRODUCT]", meaning: "opens an issue, or the newest that has a mark"),
+        .init(words: "activate", meaning: "returns to the app: it registers again and loads the catalogue"),
+        .init(words: "network wifi|cellular|none", meaning: "the network is another one from now on"),
+        .init(
+            words: "wait EVENT [COUNT [SECONDS]]",
+            meaning: "waits for events that no wait has counted, 1 within 30 s"
+        ),
+        .init(words: "stay", meaning: "keeps running until Ctrl-C, for a script"),
+        .init(words: "quit", meaning: "ends; what is under way goes on with the next run"),
+    ]
+
+    /// The text of `help`.
+    package static var helpText: String {
+        CommandWords.helpText(of: self.usage, events: SimulatorEvent.Name.ofReaders)
+    }
+
+    /// Reads a line. Returns `nil` for an empty one, and for a comment, which begins with `#`.
+    /// - Throws: ``CommandError`` that says what the command takes.
+    package init?(parsing line: some StringProtocol) throws {
+        var words = CommandWords(line, usage: Self.usage, events: SimulatorEvent.Name.ofReaders)
+        guard let name = words.next(), !name.hasPrefix("#") else { return nil }
+        switch name {
+        case "library": self = .library
+        case "list": self = .list
+        case "open": self = .open(product: words.next())
+        case "activate": self = .activate
+        case "network":
+            let word = try words.required(for: name)
+            guard let network = ReaderNetwork(rawValue: word) else {
+                throw CommandError("'\(word)' is none of wifi, cellular, none")
+            }
+            self = .network(network)
+        case "wait":
+            let wait = try words.wait()
+            self = .wait(wait.name, count: wait.count, seconds: wait.seconds)
+        case "stay": self = .stay
+        case "help": self = .help
+        case "quit", "exit": self = .quit
+        default: throw CommandError("unknown command '\(name)': 'help' lists all")
+        }
+        guard words.next() == nil else { throw words.usageError(of: name) }
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+package import Logging
+import MartletKit
+package import PushDevice
+import PushSupport
+import PushTypes
+import ServiceLifecycle
+
+/// A phone with the publisher's app: a device of the push service, its notification centre, and the app.
+///
+/// Run it (it is a `Service`), and hand it the user's commands.
+package actor Reader: Service {
+    /// The waits before the registration comes again.
+    private static let backOff = Backoff(base: .seconds(1), maximum: .seconds(60))
+
+    /// The events that commands can wait for.
+    package nonisolated let tally = EventTally()
+
+    private let configuration: ReaderConfiguration
+    private let folder: PhoneFolder
+    private let device: Device
+    private let save: @Sendable (DeviceIdentity) throws -> Void
+    private let app: ReaderApp
+    private let log: EventLog
+    private var center: PhoneNotificationCenter
+    /// The device token; empty as long as there is none.
+    private var token: [UInt8] = []
+
+    /// Makes the phone of a folder.
+    /// - Parameters:
+    ///   - link: The address of the device link.
+    ///   - identity: The identity of the device.
+    ///   - save: Keeps the identity for the next run.
+    ///   - print: Receives each event.
+    /// - Throws: ``PhoneError`` for a folder that cannot be used.
+    package init(
+        _ configuration: ReaderConfiguration,
+        folder: PhoneFolder,
+        link: DeviceConfiguration,
+        identity: DeviceIdentity,
+        save: @escaping @Sendable (DeviceIdentity) throws -> Void,
+        logger: Logger,
+        print: @escaping @Sendable (SimulatorEvent) -> Void
+    ) throws {
+        (self.configuration, self.folder, self.save) = (configuration, folder, save)
+        self.device = Device(identity: identity, configuration: link, logger: logger)
+        let log = EventLog(tally: self.tally, print: print)
+        self.log = log
+        self.center = try folder.loadCenter()
+        self.center.capabilities = configuration.capabilities
+        self.app = try ReaderApp(configuration, storage: try ReaderFolder("\(folder.path)/reader")) { event in
+            log.report(SimulatorEvent(event))
+        }
+    }
+
+    /// Is connected until the service is shut down.
+    package func run() async throws {
+        await self.app.launch()
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do {
+                        try await self.device.run()
+                    } catch {
+                        self.log.problem("the phone cannot connect: \(ErrorDescription.of(error))")
+                    }
+                }
+                group.addTask { await self.obtainToken() }
+                for await notification in self.device.notifications { await self.receive(PhonePush(notification)) }
+            }
+        }
+        await self.app.end()
+    }
+
+    private func obtainToken() async {
+        guard let text = await self.device.token(of: self.configuration.app.app, log: self.log),
+            let token = DeviceToken(hex: text)
+        else { return }
+        self.token = token.bytes
+        do {
+            try self.save(self.device.identity)
+        } catch {
+            self.log.problem("the device is not kept: \(ErrorDescription.of(error))")
+        }
+        let line = "device token \(text.prefix(16))… (\(token.bytes.count) bytes)"
+        self.log.report(SimulatorEvent(.connected, line, ["deviceToken": text.json]))
+        await self.register()
+    }
+
+    /// Registers the device, as at every activation of the app.
+    private func register() async {
+        guard !self.token.isEmpty else { return }
+        var failures = 0
+        var generator = SystemRandomNumberGenerator()
+        while !Task.isCancelled {
+            do {
+                try await self.app.register(token: self.token, capabilities: self.center.capabilities)
+                let names = self.center.capabilities.names.joined(separator: ", ")
+                let line = "the provider has this device: \(names), screen \(self.configuration.screenSize)"
+                return self.log.report(SimulatorEvent(.registered, line))
+            } catch NewsstandError.unavailable(let reason, let delay) {
+                self.log.problem("the device is not registered: \(reason)")
+                failures += 1
+                let wait = Self.backOff.delay(afterFailures: failures, using: &generator)
+                try? await Task.sleep(for: max(delay ?? .zero, wait))
+            } catch {
+                return self.log.problem("the device is not registered: \(error)")
+            }
+        }
+    }
+
+    private func receive(_ push: PhonePush) async {
+        // A publisher's app of that time has no notification service extension.
+        let content: PushContent
+        switch self.center.arrived(push) {
+        case .drop(let events): return self.log.report(events)
+        case .deliver(let original), .runExtension(let original): content = original
+        }
+        let events = self.center.deliver(content, of: push, now: Date())
+        self.keep()
+        self.log.report(events)
+        for case .woken(let content, _) in events {
+            guard let issue = IssuePush(content) else {
+                self.log.problem("the push names no issue")
+                continue
+            }
+            await self.app.wake(issue)
+        }
+    }
+
+    private func keep() {
+        do {
+            try self.folder.save(self.center)
+        } catch {
+            self.log.problem("\(error)")
+        }
+    }
+
+    // MARK: - The user
+
+    /// Carries out a command of the user.
+    /// - Returns: The text that it prints, and the same as JSON; `nil` for none.
+    /// - Throws: ``PhoneError`` for a command that cannot be carried out now, ``WaitError`` for a wait that timed out.
+    package func perform(_ command: LibraryCommand) async throws -> SimulatorAnswer? {
+        switch command {
+        case .library:
+            let page = LibraryPage(await self.app.state)
+            return SimulatorAnswer(lines: page.lines, json: page.json)
+        case .list: return SimulatorAnswer(lines: self.center.lines, json: self.center.json)
+        case .open(let product): try await self.open(product)
+        case .activate: try await self.activate()
+        case .network(let network): await self.app.setNetwork(network)
+        case .wait(let name, let count, let seconds):
+            try await self.log.wait(for: name, count: count, seconds: seconds)
+        case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
+        case .help: return SimulatorAnswer(lines: LibraryCommand.helpText.components(separatedBy: "\n"), json: .null)
+        case .quit: break
+        }
+        return nil
+    }
+
+    private func open(_ product: String?) async throws {
+        let marked = await self.app.state.library.first { $0.isMarked }?.product
+        guard let product = product ?? marked else { throw PhoneError("no issue has a mark: 'library' shows all") }
+        guard await self.app.open(product) else {
+            throw PhoneError("the issue \(product) is not here: 'library' shows all")
+        }
+    }
+
+    private func activate() async throws {
+        await self.register()
+        do {
+            try await self.app.refresh()
+        } catch {
+            throw PhoneError("the catalogue is not loaded: \(error)")
+        }
+    }
+}
