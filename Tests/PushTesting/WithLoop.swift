@@ -1,5 +1,5 @@
 import Foundation
-import ProviderAPI
+package import ProviderAPI
 package import PushDevice
 import PushGateway
 import PushProvider
@@ -54,6 +54,7 @@ package func withDeviceConnected<Value: Sendable>(
 package func withLoop<Value: Sendable>(
     through proxy: ProxyEndpoint? = nil,
     time: any TimeSource = SystemTime(),
+    configure: @escaping @Sendable (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningLoop) async throws -> Value
 ) async throws -> Value {
     try await withTemporaryDirectory { directory in
@@ -77,7 +78,10 @@ package func withLoop<Value: Sendable>(
                 return try await withProvider(
                     senders: pool,
                     time: time,
-                    configure: { $0.gatewayEvents = admin }
+                    configure: {
+                        $0.gatewayEvents = admin
+                        configure(&$0)
+                    }
                 ) { provider in
                     try await provider.addVectorsApp(in: [.sandbox])
                     return try await body(RunningLoop(gateway: gateway, provider: provider, time: time, proxy: proxy))
