@@ -13,10 +13,13 @@ struct DemoCommand: AsyncParsableCommand {
             end. Without --exit the demo keeps running and prints commands to try next; Ctrl-C ends it.
             """
         )
+        .detail("With --publisher it follows an issue instead: from the upload over Notify to the mark of its readers.")
         .example("demo --exit")
+        .example("demo --publisher --exit")
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "End after the first notification, with status 0.") var exit = false
+    @Flag(help: "Show a publisher's issue and its readers.") var publisher = false
 
     func run() async throws {
         let settings = try await self.common.settings()
@@ -28,7 +31,13 @@ struct DemoCommand: AsyncParsableCommand {
         let file = settings.file.map { "; settings file \($0) is used for the log only" } ?? ""
         StandardOutput.line("Pushes go to the demo's own gateway, nothing goes to Apple. Data: \(directory)\(file)")
         let roles = DemoRoles(logger: log.logger("demo"))
-        let demo = DemoRun(directory: directory, endsAfterDelivery: self.exit, roles: roles, log: log)
+        let demo = DemoRun(
+            directory: directory,
+            story: self.publisher ? .publisher : .notification,
+            endsAfterDelivery: self.exit,
+            roles: roles,
+            log: log
+        )
         try await ServiceRunner.run([roles], until: demo, logger: log.logger("martlet"))
     }
 }

@@ -20,6 +20,11 @@ struct DemoLoop: Sendable {
         {"name":"order","class":"Order","parameters":[{"name":"id","type":"integer"}]}]}
         """
 
+    /// The key in the address of the publisher's registration form.
+    static let registrationKey = "demo-registration-key"
+
+    /// The environment of the push service: the publisher's readers are in production.
+    let environment: PushEnvironment
     /// The temporary directory for the data of all roles.
     let directory: String
     let log: LogConfiguration
@@ -31,7 +36,9 @@ struct DemoLoop: Sendable {
     private(set) var providerPort = 0
     private(set) var apiKey = "", publicKey = "", userSecret = "", deviceID = "", deviceToken = ""
 
-    init(directory: String, log: LogConfiguration) { (self.directory, self.log) = (directory, log) }
+    init(directory: String, environment: PushEnvironment = .sandbox, log: LogConfiguration) {
+        (self.directory, self.environment, self.log) = (directory, environment, log)
+    }
 
     /// The file of the gateway's authority.
     var authorityFile: String { "\(self.directory)/gateway/authority.pem" }
@@ -50,7 +57,7 @@ struct DemoLoop: Sendable {
     /// - Parameter start: Runs a service.
     mutating func startGateway(_ start: (any Service) async -> Void) async throws -> Gateway {
         var configuration = GatewayConfiguration(dataDirectory: "\(self.directory)/gateway")
-        configuration.listeners = [.sandbox: .free]
+        configuration.listeners = [self.environment: .free]
         configuration.admin.port = 0
         let logger = self.log.logger("gateway")
         let gateway = try Gateway(configuration: configuration, time: SystemTime(), logger: logger)
@@ -71,10 +78,13 @@ struct DemoLoop: Sendable {
     mutating func startProvider(trusting authority: String, _ start: (any Service) async -> Void) async throws {
         let port = self.gatewayPorts.main.http2
         let endpoint = PushServiceEndpoint(host: "localhost", port: port, additionalTrustRoots: authority)
-        let pool = try SenderPool(endpoints: [.sandbox: endpoint], logger: self.log.logger("sender"))
+        let pool = try SenderPool(endpoints: [self.environment: endpoint], logger: self.log.logger("sender"))
         await start(pool)
         var configuration = ProviderConfiguration(dataDirectory: "\(self.directory)/provider")
         configuration.port = 0
+        if let topic = Topic(Self.bundleID) {
+            configuration.compatibility.apps[topic] = .init(key: Self.registrationKey)
+        }
         configuration.gatewayEvents = GatewayEvents(url: "http://127.0.0.1:\(self.gatewayPorts.admin)")
         let logger = self.log.logger("provider")
         let server = try await ProviderServer(configuration: configuration, senders: pool, logger: logger)
@@ -84,8 +94,8 @@ struct DemoLoop: Sendable {
         self.narrator.report(.provider, "open: \(self.providerURL)/v1")
         try await self.provider.send(.post("apps").body(["bundleId": Self.bundleID.json]))
         let key = ["teamId": Self.teamID.json, "keyId": Self.keyID.json, "privateKey": self.privateKey.json]
-        try await self.provider.send(.put("apps", Self.bundleID, "credentials", "sandbox").body(key))
-        self.narrator.report(.provider, "has the app and its credential for the sandbox")
+        try await self.provider.send(.put("apps", Self.bundleID, "credentials", self.environment.rawValue).body(key))
+        self.narrator.report(.provider, "has the app and its credential for \(self.environment.rawValue)")
         try await self.provider.send(APIRequest(.patch, ["apps", Self.bundleID]).body(["receipts": "device"]))
         let forTheApp: [String: JSONValue?] = [
             "name": "in-the-app", "scopes": .texts(["registerSelf"]), "apps": .texts([Self.bundleID]),
@@ -145,7 +155,7 @@ struct DemoLoop: Sendable {
 struct DemoNarrator: Sendable {
     /// The roles that take part.
     enum Role: String {
-        case gateway, provider, phone, app
+        case gateway, provider, phone, app, publisher
         case backEnd = "back end"
     }
 
@@ -165,7 +175,8 @@ struct DemoNarrator: Sendable {
     func report(_ event: SimulatorEvent) {
         let role: Role =
             switch event.name {
-            case .registered, .receipts, .screen, .extension, .woken, .converted: .app
+            case .registered, .receipts, .screen, .extension, .woken, .converted, .catalogue, .entitled, .cover: .app
+            case .downloading, .downloaded, .skipped, .waiting, .paused, .resumed, .failed: .app
             default: .phone
             }
         self.report(role, "\(event.name.rawValue): \(event.lines.joined(separator: " · "))".printable)

@@ -5,6 +5,7 @@ import PushDevice
 import PushGateway
 import PushSender
 import PushSupport
+import PushTypes
 import ServiceLifecycle
 
 /// The gateway, the provider and the device of the demo, which run until ``DemoRun`` has ended.
@@ -33,7 +34,16 @@ struct DemoRun: Service {
     /// The longest time of the set-up, and of the first delivery.
     private static let deadline: Duration = .seconds(60)
 
+    /// The stories that the demo tells.
+    enum Story {
+        /// A notification that is shown and opened.
+        case notification
+        /// An issue that readers download.
+        case publisher
+    }
+
     let directory: String
+    var story = Story.notification
     /// Indicates whether the demo ends after the first delivery.
     let endsAfterDelivery: Bool
     let roles: DemoRoles
@@ -41,7 +51,12 @@ struct DemoRun: Service {
 
     func run() async throws {
         do {
-            try await cancelWhenGracefulShutdown { try await self.perform { await self.roles.start($0) } }
+            try await cancelWhenGracefulShutdown {
+                switch self.story {
+                case .notification: try await self.perform { await self.roles.start($0) }
+                case .publisher: try await self.publish { await self.roles.start($0) }
+                }
+            }
         } catch  where Task.isShuttingDownGracefully {
             // Ctrl-C interrupts whatever step the demo is at.
         }
@@ -63,8 +78,26 @@ struct DemoRun: Service {
         try await self.continue(simulator)
     }
 
+    /// Performs the steps of the publisher's demo.
+    private func publish(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
+        let (publisher, reader, others) = try await Self.within(Self.deadline) {
+            var loop = DemoLoop(directory: self.directory, environment: .production, log: self.log)
+            let gateway = try await loop.startGateway(start)
+            try await loop.startProvider(trusting: gateway.authorityPEM, start)
+            let publisher = DemoPublisher(loop: loop)
+            let (reader, others) = try await publisher.startReaders(start)
+            return (publisher, reader, others)
+        }
+        try await Self.within(Self.deadline * 3) { try await publisher.run(reader, others) }
+        guard !self.endsAfterDelivery else { return }
+        StandardOutput.line(
+            "The demo keeps running; Ctrl-C ends it. The reader takes commands here: 'help' lists them."
+        )
+        try await self.continue(reader)
+    }
+
     /// Keeps the demo running, with the commands that are typed.
-    private func `continue`(_ simulator: Simulator) async throws {
+    private func `continue`(_ simulator: some CommandedPhone) async throws {
         if isatty(STDIN_FILENO) == 1 {
             let console = SimulatorConsole(simulator: simulator, input: nil, printer: SimulatorPrinter(asJSON: false))
             try await console.run()
