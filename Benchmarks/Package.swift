@@ -38,6 +38,7 @@ let package = Package(
         .package(name: "martlet", path: ".."), shared("apple/swift-argument-parser"), shared("apple/swift-asn1"),
         shared("apple/swift-certificates"), shared("apple/swift-crypto"), shared("apple/swift-log"),
         shared("apple/swift-nio"), shared("apple/swift-nio-ssl"), shared("groue/GRDB.swift"),
+        shared("hummingbird-project/hummingbird"), shared("apple/swift-http-types"),
         shared("swift-server/async-http-client"),
     ],
     targets: [
@@ -66,6 +67,16 @@ let package = Package(
                     "martlet": ["_MartletProvider", "PushSender"], "swift-argument-parser": ["ArgumentParser"],
                     "async-http-client": ["AsyncHTTPClient"], "GRDB.swift": ["GRDB"], "swift-log": ["Logging"],
                     "swift-nio": ["NIOCore", "NIOFoundationCompat", "NIOHTTP1"],
+                ])
+        ),
+        benchmark(
+            "PublishingBenchmark",
+            ["Benchmarking"]
+                + products([
+                    "martlet": ["_MartletReader", "MartletKit"], "swift-argument-parser": ["ArgumentParser"],
+                    "swift-crypto": ["Crypto"], "swift-http-types": ["HTTPTypes"], "swift-log": ["Logging"],
+                    "swift-nio": ["NIOCore"], "swift-nio-ssl": ["NIOSSL"],
+                    "hummingbird": ["Hummingbird", "HummingbirdCore", "HummingbirdHTTP2"],
                 ])
         ),
     ],
