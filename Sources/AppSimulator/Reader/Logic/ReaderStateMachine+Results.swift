@@ -61,9 +61,7 @@ extension ReaderStateMachine {
         }
         // The failures of the download go on: an address alone is no progress.
         self.state.work?.step = .download
-        let received = self.state.issue(product)?.received ?? 0
-        let event = ReaderEvent.downloading(product: product, from: received, of: grant.file.size)
-        return (outdated.map { [.removePart($0)] } ?? []) + [.save, .report(event)] + self.take()
+        return (outdated.map { [.removePart($0)] } ?? []) + [.save] + self.take()
     }
 
     /// So many bytes of the file have arrived. Nothing is to be done.

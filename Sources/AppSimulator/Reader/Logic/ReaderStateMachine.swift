@@ -145,7 +145,9 @@ package struct ReaderStateMachine: Sendable {
         case .grant: return [.requestGrant(product: work.product)]
         case .download:
             guard let file = self.file else { return self.go(to: .grant) }
-            return [.download(product: work.product, file)]
+            let received = self.state.issue(work.product)?.received ?? 0
+            let event = ReaderEvent.downloading(product: work.product, from: received, of: file.size)
+            return [.report(event), .download(product: work.product, file)]
         }
     }
 
