@@ -5,7 +5,7 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// What all pages share: templates, texts, assets and header fields.
+/// The templates, texts, assets and header fields that all pages share.
 struct PageFrame: Sendable {
     let templates: PageTemplates
     let languages: PageLanguages

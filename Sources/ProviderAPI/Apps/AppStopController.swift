@@ -49,7 +49,7 @@ struct AppStopController: Controller {
     }
 }
 
-/// Whether an app is stopped, in a response.
+/// The stop of an app, in a response.
 struct AppStopResponse: ResponseObject {
     /// `nil` for an app that is sent for.
     let stop: AppStop?

@@ -6,7 +6,7 @@ import PushSupport
 extension ProviderServer {
     /// Returns the controllers of operations that only show: lists, figures, the calendar, and the state of the server.
     static func reportControllers(
-        store: any ProviderStore,
+        store: SQLiteStore,
         trail: AuditTrail,
         dispatch: DispatchMetrics,
         trouble: TroubleReport,

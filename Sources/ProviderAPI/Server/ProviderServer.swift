@@ -16,7 +16,7 @@ package final class ProviderServer: Service {
     package var firstAdminKey: String? { self.adminKey.text }
 
     let adminKey: FirstAdminKey
-    private let adminLink: FirstAdminLink
+    let adminLink: FirstAdminLink
     /// Signs people in, for the pages.
     package let signIns: SignInService
     let configuration: ProviderConfiguration

@@ -1,7 +1,7 @@
 package import PushStore
 package import PushSupport
 
-/// What one request takes from its app's library: named audiences, and the content of a template, as they were at one moment.
+/// The items that one request takes from its app's library: named audiences, and the content of a template, as they were at one moment.
 ///
 /// The request is made of them when it is accepted, so that a later change of an audience or a template changes nothing that
 /// was accepted.
@@ -12,7 +12,7 @@ package struct LibraryContents: Hashable, Sendable {
     package private(set) var audiences = NamedAudiences.none
     /// The members of the template's content, with the values of the request; `nil` where it names no template.
     private var content: [String: JSONValue]?
-    /// What a schedule with this request keeps from deletion.
+    /// The items that a schedule with this request keeps from deletion.
     package private(set) var uses: Set<LibraryUse> = []
 
     private init() {}

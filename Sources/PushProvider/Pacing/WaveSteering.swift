@@ -7,7 +7,7 @@ package import PushTypes
 /// does not begin and end with every download. Without figures, as after a restart, it waits a minute and then begins: the
 /// time between the waves is the only brake then. A wave that has begun is not stopped. The time is passed in.
 struct WaveSteering: Sendable {
-    /// What to do with the next wave.
+    /// The decision about the next wave.
     enum Decision: Hashable {
         case begin
         /// Ask again after ``interval``.

@@ -39,7 +39,7 @@ package struct EntitlementQuestion: Sendable {
     }
 }
 
-/// What an app sends to show that somebody is entitled. Its lengths have been checked.
+/// The proof of entitlement that an app sends. Its lengths have been checked.
 package struct EntitlementProof: Hashable, Sendable {
     /// The most transactions, and the most bytes of one.
     package static let (maximumTransactions, maximumTransaction) = (20, CompactJWS.maximumLength)

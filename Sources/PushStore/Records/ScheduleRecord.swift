@@ -17,7 +17,7 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var createdAt: Timestamp
     /// The API key that added or replaced it; `nil` if it is not known.
     package var key: KeyReference?
-    /// What went wrong with its latest runs; `nil` after a run that was made.
+    /// The failure of its latest runs; `nil` after a run that was made.
     package var problem: ScheduleProblem?
     /// The version, which rises with every change by a person.
     package var version: Int64 = 0

@@ -1,7 +1,7 @@
 package import PushSupport
 package import PushTypes
 
-/// What a phone shows of a push on its lock screen, as far as the payload tells.
+/// The lock screen of a phone with a push, as far as the payload tells.
 ///
 /// Everything is text: nothing of a payload becomes markup, script or an address.
 package struct LockScreen: Hashable, Sendable {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// What an app keeps under a name and with versions: audiences and templates.
+/// The items that an app keeps under a name and with versions: audiences and templates.
 protocol LibraryResource: AppResource, ListableResource, ShowableResource, RemovableResource where ID == String {
     /// The column with the contents.
     static var contents: TextTable { get }

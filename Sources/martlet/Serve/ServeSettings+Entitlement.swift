@@ -2,7 +2,7 @@ import ProviderAPI
 import PushProvider
 
 extension ServeSettings {
-    /// How entitlement to retail issues is decided.
+    /// The rules by which entitlement to retail issues is decided.
     enum Entitlement: ConfigurationSection {
         private static let appStoreRoot = Setting("serve.publishing.appStoreRoot", flag: "app-store-root")
             .help("File with Apple's root certificate, DER or PEM, to which purchases must lead")

@@ -8,7 +8,7 @@ import WebPages
 
 /// The credentials of an app: what is set, how long it lasts, whether it works, and its replacement.
 struct CredentialsPages: PageArea {
-    /// What a page shows besides the credentials, in the section of its environment.
+    /// The parts of a page besides the credentials, in the section of their environment.
     private struct Extra {
         var environment: String
         var test: JSONValue?

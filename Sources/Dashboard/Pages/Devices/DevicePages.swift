@@ -100,7 +100,7 @@ struct DevicePages: PageArea {
     }
 }
 
-/// What people have said that they do not want, in words.
+/// The preferences of a person in words.
 enum PreferencesModel {
     /// Returns the opt-outs and the quiet hours; `false` without any, so that templates leave them out.
     static func of(_ preferences: JSONValue, _ texts: PageTexts) -> Any {

@@ -10,7 +10,7 @@ struct DevicesPages: PageArea {
     /// The orders of the list that have a column.
     private static let sorts = ["token", "user", "lastSeen"]
 
-    /// What the address of the page asks for.
+    /// The search that the address of the page asks for.
     private struct Search {
         let text, state, sort: String?
         let by: String

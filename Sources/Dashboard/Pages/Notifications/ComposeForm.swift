@@ -2,7 +2,7 @@ import Foundation
 import PushHTTP
 import PushSupport
 
-/// What is in the form of a notification, of a schedule or of a template, exactly as it was typed.
+/// The form of a notification, of a schedule or of a template, exactly as it was typed.
 struct ComposeForm: Sendable {
     /// The texts of one language.
     struct Language: Sendable, Equatable {

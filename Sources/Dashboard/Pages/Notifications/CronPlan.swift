@@ -2,7 +2,7 @@ import WebPages
 
 /// The times of a schedule in words: the common ones of a cron expression, and any other as it is.
 struct CronPlan: Equatable {
-    /// How often it runs.
+    /// The days on which it runs.
     enum Frequency: String, CaseIterable {
         case daily, workdays, weekly, monthly, cron
     }

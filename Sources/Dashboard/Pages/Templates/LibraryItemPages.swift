@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// What the pages of named audiences and of templates have in common: the list, removing, and going back to a version.
+/// The common part of the pages of named audiences and of templates: the list, the removal, and the return to a version.
 struct LibraryItemPages: Sendable {
     /// The name in paths and texts, `audiences` or `templates`.
     let plural: String

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import WebPages
 
-/// What became of tokens: events with their reasons, withheld deactivations, and undoing deactivations.
+/// The pages of tokens: events with their reasons, withheld deactivations, and undoing deactivations.
 struct TokensPages: PageArea {
     /// The most withheld tokens that are counted.
     private static let counted = 1000

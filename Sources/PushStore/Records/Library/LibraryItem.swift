@@ -2,7 +2,7 @@ package import Foundation
 package import PushSupport
 package import PushTypes
 
-/// What an app keeps under a name for its notifications: an audience or a template.
+/// An audience or a template that an app keeps under a name for its notifications.
 package struct LibraryItem: Hashable, Sendable {
     /// The sorts of items. Their names are apart from each other.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -56,7 +56,7 @@ package struct LibraryVersion: Hashable, Sendable {
     package var restoredFrom: Int64?
 }
 
-/// What identifies an item of an app.
+/// The identity of an item of an app.
 package enum LibraryItemName: Hashable, Sendable {
     case id(UUID)
     case name(ExactText)

@@ -11,7 +11,7 @@ package struct AuditFilter: Hashable, Sendable {
     package var action: String?
     /// The id of what the request made.
     package var resource: String?
-    /// Whether the request was rejected.
+    /// `true` for rejected requests only, `false` for others only.
     package var hasFailed: Bool?
     /// The range of times, without its end.
     package var from, to: Timestamp?

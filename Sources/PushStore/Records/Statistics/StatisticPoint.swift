@@ -38,7 +38,7 @@ package enum StatisticStep: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What was sent and opened in one interval.
+/// The pushes that were sent and opened in one interval.
 package struct StatisticPoint: Hashable, Sendable {
     /// The beginning of the interval.
     package var at: Timestamp

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushSupport
 
-/// What the app has written in the form of requests: schedules and named audiences.
+/// The requests that an app has stored: schedules and named audiences.
 extension UserErasure {
     /// Removes schedules to the user alone, and takes the user from others.
     func eraseSchedules() throws {

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import PushTypes
 
-/// What publishers' servers have answered about accounts and products.
+/// The answers of publishers' servers about accounts and products.
 ///
 /// It has two generations: once the younger one is full, it becomes the older one, whose answers are forgotten. An answer
 /// that is used moves to the younger one. So its size is bounded, and nothing is searched.
