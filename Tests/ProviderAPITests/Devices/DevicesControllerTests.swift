@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["colour=red", "limit=1&limit=2", "after=1", "limit", "=", "environment=sandbox"])
+    @Test(arguments: ["colour=red", "limit=1&limit=2", "after=1", "limit", "=", "environment=moon"])
     func aQueryThatIsNotKnownIsRejected(query: String) async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()

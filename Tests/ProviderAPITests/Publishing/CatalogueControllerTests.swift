@@ -87,7 +87,7 @@ import Testing
             let entries = decided.json["entitlements"].elements
             #expect(entries.map { $0["productId"].stringValue } == ["paid", "free", "draft", "old", "nothing"])
             #expect(entries.map { $0["entitled"] } == [false, true, false, false, false])
-            #expect(entries[1]["by"] == "free" && entries[0]["reason"] == "not_entitled")
+            #expect(entries[1]["by"] == "free" && entries[0]["reason"] == "no_app_store_root")
             #expect(entries[2]["reason"] == "no_such_issue" && entries[4]["reason"] == "no_such_issue")
             #expect(entries[3]["reason"] == "issue_withdrawn")
             for body: JSONValue in [[:], ["productIds": []], ["productIds": "a"], ["productIds": ["a"], "x": 1]] {

@@ -31,7 +31,8 @@ import Testing
             )
             record.name = number % 5 == 0 ? nil : "Campaign \(number % 7)"
             record.lane = number % 2 == 0 ? .bulk : .urgent
-            record.progress.recipients = number % 4
+            // A cancelled one has no recipient without a final state.
+            record.progress.recipients = number % 10 == 3 ? 0 : number % 4
             record.createdAt = self.now.advanced(by: .seconds(Int64(number)))
             record.key = number % 6 == 1 ? KeyReference(id: key, name: "shop") : nil
             _ = try await store.accept(record, shards: [], idempotency: nil)

@@ -121,6 +121,8 @@ import Testing
                     $0.tags = ["a|b", "c\\", "\\|", " "]
                     $0.attributes = [
                         "text": .set("42"), "number": .set(42), "half": .set(.number(0.5)), "yes": .set(true),
+                        // An import sets it with the capability.
+                        "newsstand": .set(true),
                         "é\"": .set("\n"),
                     ]
                 }
