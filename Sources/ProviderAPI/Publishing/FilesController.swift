@@ -141,7 +141,9 @@ struct FilesController: Controller {
         return ResponseBody(contentLength: part.count) { writer in
             var reader = reader
             while !reader.rest.isEmpty {
-                let length = try await open.nextPiece(left: reader.rest.count) { channel.isActive }
+                // A client that has gone frees its place at once, however long the next piece would wait.
+                let left = reader.rest.count
+                let length = try await channel.withClientConnected { try await open.nextPiece(left: left) }
                 let piece = try await reader.next(length)
                 let count = piece.readableBytes
                 try await writer.write(piece)

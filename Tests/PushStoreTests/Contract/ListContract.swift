@@ -31,11 +31,10 @@ import Testing
             )
             record.name = number % 5 == 0 ? nil : "Campaign \(number % 7)"
             record.lane = number % 2 == 0 ? .bulk : .urgent
-            // A cancelled one has no recipient without a final state.
-            record.progress.recipients = number % 10 == 3 ? 0 : number % 4
+            record.progress.recipients = number % 4
             record.createdAt = self.now.advanced(by: .seconds(Int64(number)))
             record.key = number % 6 == 1 ? KeyReference(id: key, name: "shop") : nil
-            _ = try await store.accept(record, shards: [], idempotency: nil)
+            _ = try await store.accept(record, shards: [ShardPlan(notBefore: self.now)], idempotency: nil)
             if number % 10 == 3 { _ = try await store.setState(.cancel, of: record.id, now: self.now) }
             if number % 10 == 4 { _ = try await store.setState(.pause(reason: nil), of: record.id, now: self.now) }
         }

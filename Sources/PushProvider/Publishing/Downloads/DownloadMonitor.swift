@@ -138,19 +138,12 @@ package final class OpenDownload: Sendable {
     deinit { if !self.hasEnded.load(ordering: .relaxed) { self.monitor.ended(app: self.app, isComplete: false) } }
 
     /// Waits until the next piece may be sent.
-    /// - Parameters:
-    ///   - left: The bytes that are left.
-    ///   - isConnected: Returns `false` once the connection is closed, which is noticed within a second.
+    /// - Parameter left: The bytes that are left.
     /// - Returns: The length of the piece.
-    /// - Throws: `CancellationError`, also for a closed connection.
-    package func nextPiece(left: Int, while isConnected: () -> Bool) async throws -> Int {
-        let (bytes, reserved) = self.monitor.reserve(left: left)
-        var delay = reserved
-        while delay > .zero {
-            guard isConnected() else { throw CancellationError() }
-            try await Task.sleep(for: min(delay, Duration.seconds(1)), clock: .continuous)
-            delay -= .seconds(1)
-        }
+    /// - Throws: `CancellationError`.
+    package func nextPiece(left: Int) async throws -> Int {
+        let (bytes, delay) = self.monitor.reserve(left: left)
+        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
         return bytes
     }
 
