@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// Signing in replaces the token that the browser had, whoever has set it.
+    /// Signing in replaces the token that the browser had, also one that another site has set.
     @Test func noPlantedSessionBecomesThatOfAPerson() async throws {
         try await withDashboard { provider, browser in
             try await Self.add("eve", provider, browser)

@@ -6,6 +6,7 @@ import ProviderAPI
 import PushHTTP
 import PushProvider
 import PushSupport
+import Synchronization
 
 extension PageRequest {
     /// The longest response of the API that a page reads, in bytes.
@@ -50,20 +51,24 @@ extension Response {
     }
 }
 
-/// A body that is being collected. One task writes it, then reads it.
-private final class CollectedBody: @unchecked Sendable {
-    private(set) var data = Data()
+/// A body that is being collected.
+private final class CollectedBody: Sendable {
+    private let collected = Mutex(Data())
     private let maximum: Int
+
+    var data: Data { self.collected.withLock { $0 } }
 
     init(maximum: Int) {
         self.maximum = maximum
     }
 
     func append(_ buffer: ByteBuffer) throws {
-        guard self.data.count + buffer.readableBytes <= self.maximum else {
-            throw RequestError.bodyTooLarge(maximum: self.maximum)
+        try self.collected.withLock { data in
+            guard data.count + buffer.readableBytes <= self.maximum else {
+                throw RequestError.bodyTooLarge(maximum: self.maximum)
+            }
+            data.append(contentsOf: buffer.readableBytesView)
         }
-        self.data.append(contentsOf: buffer.readableBytesView)
     }
 }
 

@@ -9,7 +9,7 @@ struct IssueDownload {
     private enum State {
         /// A request is on its way.
         case requested
-        /// The body goes on after so many bytes.
+        /// The body is resumed after so many bytes.
         case receiving(Int64)
         /// The response is an error, whose body is read.
         case refused(TransportResponse)

@@ -87,7 +87,7 @@ public struct Newsstand: Sendable {
 
     /// Downloads a file, and continues a download that was broken off.
     ///
-    /// What has arrived is kept beside the file, with the extension `part`, until the file is whole and has its SHA-256. A file that
+    /// The bytes that have arrived are kept beside the file, with the extension `part`, until the file is whole and has its SHA-256. A file that
     /// has another one is removed (``NewsstandError/wrongContent``).
     /// - Parameters:
     ///   - destination: The place of the whole file. Its folder exists.

@@ -115,7 +115,7 @@ private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @uncheck
         self.lock.withLock { self.exchanges[task.taskIdentifier] = exchange }
     }
 
-    /// Returns `true` if the exchange goes on.
+    /// Returns `true` if the exchange continues.
     private func hand(_ part: ResponsePart, to task: URLSessionTask) -> Bool {
         guard let exchange = self.lock.withLock({ self.exchanges[task.taskIdentifier] }) else { return false }
         do {

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/overview`: what goes on, whether anything is wrong, and what to do about it.
+/// `GET /v1/overview`: notifications in progress, faults and their remedies.
 struct OverviewController: Controller {
     let store: any ProviderStore
     let trouble: TroubleReport

@@ -1,4 +1,4 @@
-// What pages can do beyond forms and links: live parts, previews, drafts, the keyboard. Every page works without it.
+// The parts of pages beyond forms and links: live parts, previews, drafts, the keyboard. Every page works without it.
 (() => {
   "use strict";
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushSupport
 
-/// `martlet overview`: shows what goes on, and whether anything is wrong.
+/// `martlet overview`: shows notifications in progress and faults.
 struct OverviewCommand: RequestCommand {
     static let configuration = command("overview", "Show trouble, campaigns in progress and the figures of today.")
         .example("overview --time-zone Europe/Berlin")

@@ -43,7 +43,7 @@ struct PeopleServer: Sendable {
         )
     }
 
-    /// Makes a request for whoever has signed in.
+    /// Makes a request as the person who has signed in.
     func call(
         _ method: HTTPRequest.Method,
         _ path: String,

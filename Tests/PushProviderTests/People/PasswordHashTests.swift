@@ -17,7 +17,7 @@ import Testing
         #expect(try !hash.matches("pleaseletmeim", secret: "secret"))
     }
 
-    /// Whoever has the database and not the master key cannot try passwords.
+    /// Without the master key the database is of no use for trying passwords.
     @Test func aHashIsWorthNothingWithoutItsSecret() throws {
         let hash = try PasswordHash("correct horse battery", Self.cheap, secret: "secret")
         #expect(try hash.matches("correct horse battery", secret: "secret"))

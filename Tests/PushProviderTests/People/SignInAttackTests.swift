@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Whoever knows a name cannot keep its person out.
+    /// Failures with a person's name elsewhere do not keep the person out.
     @Test func aLockedPersonSignsInFromAKnownNetwork() async throws {
         try await withSignIns { fixture in
             try await fixture.add("anna")
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// Whoever has taken over a session cannot try out the password in it.
+    /// A stolen session does not allow to try passwords without a limit.
     @Test func theCurrentPasswordIsGuessedFiveTimes() async throws {
         try await withSignIns { fixture in
             try await fixture.add("anna")

@@ -41,7 +41,7 @@ import Testing
                 try await store.changePerson(added.id) { $0.apps = [own, missing] }
             }
             #expect(try await store.person(added.id)?.apps == [own])
-            // Whoever was for an erased app only is for no app then, and not for all.
+            // A person of an erased app only has no app then, and not all of them.
             let erasure = try #require(try await store.eraseApp(app, now: self.now, steady: self.now))
             while try await store.continueErasure(erasure, now: self.later) {}
             #expect(try await store.person(added.id)?.apps == [])

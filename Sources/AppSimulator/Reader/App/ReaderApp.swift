@@ -60,7 +60,7 @@ package actor ReaderApp {
 
     // MARK: - What happens
 
-    /// The app is launched: work of the last run goes on.
+    /// The app is launched: work of the last run is resumed.
     package func launch() { self.perform(self.machine.launched()) }
 
     /// A push has woken the app.
@@ -116,7 +116,7 @@ package actor ReaderApp {
         throw NewsstandError.refused(code: "status \(response.status)", message: text)
     }
 
-    /// Ends what is under way. The next launch goes on with it.
+    /// Ends the work in progress, which the next launch resumes.
     package func end() async {
         self.noteProgress()
         self.step?.cancel()

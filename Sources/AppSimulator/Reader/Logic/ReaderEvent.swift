@@ -4,7 +4,7 @@ package enum ReaderEvent: Hashable, Sendable {
     case catalogue(issues: Int, isNew: Bool)
     case entitled(product: String, by: String)
     case coverLoaded(product: String)
-    /// A download begins, or goes on after so many bytes.
+    /// A download begins, or is resumed after so many bytes.
     case downloading(product: String, from: Int64, of: Int64)
     /// The network is not Wi-Fi any more, or is it again.
     case paused(product: String), resumed(product: String)

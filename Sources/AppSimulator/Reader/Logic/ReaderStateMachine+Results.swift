@@ -48,7 +48,7 @@ extension ReaderStateMachine {
     /// The provider allows the download. That of the day begins with it, unless it has begun.
     package mutating func granted(_ product: String, _ grant: DownloadGrant, now: ClockReading) -> [ReaderAction] {
         guard self.isRunning(.grant, of: product) else { return [] }
-        // What has arrived of another file is no part of this one.
+        // Bytes that have arrived of another file are no part of this one.
         let outdated = self.state.issue(product)?.file.flatMap { $0.sha256 == grant.file.sha256 ? nil : $0 }
         if self.state.work?.hasBegun == false {
             self.state.work?.hasBegun = true

@@ -38,10 +38,10 @@ package struct ReaderStateMachine: Sendable {
 
     // MARK: - What happens
 
-    /// The app runs, and goes on with what the last run left.
+    /// The app runs, and resumes the work of the last run.
     package mutating func launched() -> [ReaderAction] {
         guard self.phase == .idle, let work = self.state.work else { return [] }
-        // Of the steps before the download nothing is left, and an address may have expired.
+        // Nothing is left of the steps before the download, and an address may have expired.
         self.state.work?.step = work.hasBegun ? .grant : .catalogue
         guard self.network == .wifi else {
             self.phase = .paused

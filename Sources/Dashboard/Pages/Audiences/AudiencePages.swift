@@ -38,18 +38,7 @@ struct AudiencePages: PageArea {
             return try await self.page(form, request, preview: await self.previewed(form, request))
         }
         do {
-            var body = JSONValue.members([
-                "audience": try form.expression(),
-                "description": .string(request.form["description"] ?? ""),
-                "version": (request.form["version"]).flatMap { Int64($0) }.map(JSONValue.integer),
-            ])
-            let name = request.form["name"] ?? ""
-            if !name.isEmpty { body = body.merging(.object(["name": .string(name)])) }
-            let isNew = self.library.id(request).isEmpty
-            let saved = try await request.call(
-                isNew ? .post("\(request.api)/audiences", body) : .put(self.library.api(request), body)
-            )
-            return request.redirect(to: "\(request.appPath)/audiences/\(saved["id"].stringValue ?? "")", done: "saved")
+            return try await self.library.save(["audience": try form.expression()], request)
         } catch let error as RequestError {
             return try await self.page(form, request, error: error)
         }

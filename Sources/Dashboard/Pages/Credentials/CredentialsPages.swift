@@ -145,7 +145,7 @@ struct CredentialsPages: PageArea {
 
     // MARK: Changes
 
-    /// Stores the uploaded credential, or tests it alone. Sending goes on with the new one from the next push.
+    /// Stores the uploaded credential, or tests it alone. The next push uses the new one.
     private func set(_ request: PageRequest) async throws -> Response {
         try await self.change(request) { path in
             let body = try CredentialUpload.body(request.form, request.texts)

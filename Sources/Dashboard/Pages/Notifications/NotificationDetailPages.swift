@@ -118,7 +118,7 @@ struct NotificationDetailPages: PageArea {
         let failed = summary.counter("rejected") + summary.counter("failed")
         var model: PageModel = ["notification": summary.model, "path": self.path(request)]
         model["counters"] = Self.states.map { name -> PageModel in
-            // What is being tried again has no final state yet.
+            // A recipient that is tried again has no final state yet.
             let count = summary.counter(name == "sending" ? "retrying" : name)
             return [
                 "name": request.texts["deliveries.states.\(name)"], "count": PageNumber(value: Double(count)),

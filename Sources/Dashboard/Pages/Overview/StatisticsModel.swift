@@ -11,7 +11,7 @@ enum StatisticsModel {
     static func figures(_ today: JSONValue, _ request: PageRequest) -> [PageModel] {
         (self.outcomes + ["opened"]).compactMap { name in
             let value = today[name].numberValue ?? 0
-            // What happens rarely is shown when it has happened.
+            // Rare outcomes are shown only when there are some.
             guard value > 0 || ["accepted", "rejected", "opened"].contains(name) else { return nil }
             return ["value": PageNumber(value: value), "label": request.texts["overview.\(name)"]]
         }

@@ -55,6 +55,23 @@ struct LibraryItemPages: Sendable {
         return texts.isEmpty ? item["content"].line : texts.joined(separator: " · ")
     }
 
+    /// Stores a new item, or a new version of the item that the path names.
+    ///
+    /// - Parameter members: The members of the item besides its name, its description and the version that it replaces.
+    /// - Returns: The response that leads to the page of the item.
+    func save(_ members: [String: JSONValue?], _ request: PageRequest) async throws -> Response {
+        var members = members
+        members["description"] = .string(request.form["description"] ?? "")
+        members["version"] = request.form["version"].flatMap { Int64($0) }.map(JSONValue.integer)
+        if let name = request.form["name"], !name.isEmpty { members["name"] = .string(name) }
+        let body = JSONValue.members(members)
+        let isNew = self.id(request).isEmpty
+        let call = isNew ? APICall.post("\(request.api)/\(self.plural)", body) : .put(self.api(request), body)
+        let saved = try await request.call(call)
+        let id = saved["id"].stringValue ?? ""
+        return request.redirect(to: "\(request.appPath)/\(self.plural)/\(id)", done: "saved")
+    }
+
     func delete(_ request: PageRequest) async throws -> Response {
         let version = request.form["version"].flatMap { Int64($0) }
         let query = FormText.query(["version": version.map { "\($0)" }])

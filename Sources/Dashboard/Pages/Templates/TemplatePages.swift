@@ -35,18 +35,7 @@ struct TemplatePages: PageArea {
             return try await self.page(form, request, preview: await self.previewed(form, request))
         }
         do {
-            var body = JSONValue.members([
-                "content": .object(try form.contentMembers()),
-                "description": .string(request.form["description"] ?? ""),
-                "version": (request.form["version"]).flatMap { Int64($0) }.map(JSONValue.integer),
-            ])
-            let name = request.form["name"] ?? ""
-            if !name.isEmpty { body = body.merging(.object(["name": .string(name)])) }
-            let isNew = self.library.id(request).isEmpty
-            let saved = try await request.call(
-                isNew ? .post("\(request.api)/templates", body) : .put(self.library.api(request), body)
-            )
-            return request.redirect(to: "\(request.appPath)/templates/\(saved["id"].stringValue ?? "")", done: "saved")
+            return try await self.library.save(["content": .object(try form.contentMembers())], request)
         } catch let error as RequestError {
             return try await self.page(form, request, error: error)
         }

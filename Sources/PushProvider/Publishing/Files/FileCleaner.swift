@@ -17,7 +17,7 @@ package struct FileCleaner: Sendable {
 
     /// Removes everything whose time is over, and then what no row names.
     ///
-    /// What a crash left between a file and its row is removed too.
+    /// A file that a crash left without its row is removed too.
     /// - Parameter now: The earlier of the two clocks.
     package func clean(now: Timestamp) async throws {
         let oldest = now.advanced(by: .zero - self.age)

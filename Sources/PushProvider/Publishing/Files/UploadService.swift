@@ -148,7 +148,7 @@ extension UploadService {
             }
             part.counted = try await self.count(part, of: upload)
         } catch {
-            // What has arrived need not be sent again, also when the request was cancelled.
+            // The bytes that have arrived need not be sent again, also when the request was cancelled.
             if !(error is UploadFailure) {
                 _ = try? await Task { [part] in try await self.count(part, of: upload) }.value
             }

@@ -1,6 +1,6 @@
 /// A place in a sorted list: the number by which it is sorted, and the record's own number.
 ///
-/// Where the list is sorted by a text, the record itself tells it.
+/// In a list that is sorted by a text, the record itself has it.
 package struct ListPosition: Hashable, Sendable {
     package var key: Int64
     package var number: Int64

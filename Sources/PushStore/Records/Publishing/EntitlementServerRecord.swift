@@ -13,7 +13,7 @@ package struct EntitlementServerRecord: Hashable, Sendable {
 
     /// The decision while the server does not answer.
     package enum WhenDown: String, Hashable, Sendable, CaseIterable {
-        /// Nobody is entitled.
+        /// The account is entitled to nothing.
         case refuse
         /// Entitled is who was so at most some hours ago; the others are asked to come again.
         case allowKnown

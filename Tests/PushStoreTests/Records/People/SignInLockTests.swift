@@ -39,7 +39,7 @@ import Testing
         #expect(decisions.last == .wait(.seconds(60)))
     }
 
-    /// Whoever tries again and again does not make the wait longer.
+    /// Attempts during the wait do not make it longer.
     @Test func aRefusedAttemptCountsNothing() {
         var (lock, _) = self.failing(5, .name)
         let before = lock
