@@ -107,7 +107,7 @@ import Testing
         let policy = AttachmentPolicy(maximumSize: 1_000_000, allowsLocalServers: true)
         let result = try await self.load(policy) { _ in
             let head = Self.response("200 OK", ["Content-Type: image/png"], Self.png)
-            return [.bytes(head), .endless(Data(count: 65536))]
+            return [.bytes(head), .bytes(Data(count: 4_000_000)), .silence]
         }
         #expect(result.outcome == .failure(.tooLarge))
         #expect(result.files.isEmpty)

@@ -6,8 +6,6 @@ import Foundation
 final class ByteServer: @unchecked Sendable {
     enum Piece: Sendable {
         case bytes(Data)
-        /// Repeats bytes until the client goes away.
-        case endless(Data)
         /// Says nothing more until the client goes away.
         case silence
     }
@@ -77,7 +75,6 @@ final class ByteServer: @unchecked Sendable {
         for piece in respond(path) {
             switch piece {
             case .bytes(let data): guard self.send(data, connection) else { return }
-            case .endless(let data): while self.send(data, connection) {}
             case .silence:
                 var byte: UInt8 = 0
                 while read(connection, &byte, 1) == 1 {}
