@@ -3,38 +3,68 @@ import Synchronization
 /// A value or an error that is set once. Readers wait for it.
 package final class OneShotValue<Value: Sendable>: Sendable {
     private enum State {
-        case waiting([CheckedContinuation<Value, any Error>])
+        /// The readers that wait, by numbers in the order of their coming.
+        case waiting([Int: CheckedContinuation<Value, any Error>], next: Int)
         case known(Result<Value, any Error>)
     }
 
-    private let state = Mutex(State.waiting([]))
+    private let state = Mutex(State.waiting([:], next: 0))
 
     /// Creates a value that is not set.
     package init() {}
 
     /// The value. Reading it waits until it is set, regardless of cancellation.
     package var value: Value {
-        get async throws {
-            try await withCheckedThrowingContinuation { waiter in
-                let known: Result<Value, any Error>? = self.state.withLock { state in
-                    switch state {
-                    case .known(let result): return result
-                    case .waiting(let waiters):
-                        state = .waiting(waiters + [waiter])
-                        return nil
-                    }
-                }
-                if let known { waiter.resume(with: known) }
+        get async throws { try await self.wait { _ in } }
+    }
+
+    /// Returns the value, and waits until it is set or the task is cancelled.
+    ///
+    /// - Throws: `CancellationError`, or the error that was set.
+    package func valueUnlessCancelled() async throws -> Value {
+        let number = Mutex<Int?>(nil)
+        return try await withTaskCancellationHandler {
+            try await self.wait { waiter in
+                number.withLock { $0 = waiter }
+                if Task.isCancelled { self.cancel(waiter) }
             }
+        } onCancel: {
+            if let waiter = number.withLock({ $0 }) { self.cancel(waiter) }
         }
+    }
+
+    /// - Parameter began: Is called with the number of the reader if it waits.
+    private func wait(_ began: (Int) -> Void) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let (known, number): (Result<Value, any Error>?, Int) = self.state.withLock { state in
+                switch state {
+                case .known(let result): return (result, 0)
+                case .waiting(var waiters, let number):
+                    waiters[number] = continuation
+                    state = .waiting(waiters, next: number + 1)
+                    return (nil, number)
+                }
+            }
+            if let known { continuation.resume(with: known) } else { began(number) }
+        }
+    }
+
+    private func cancel(_ number: Int) {
+        let waiter: CheckedContinuation<Value, any Error>? = self.state.withLock { state in
+            guard case .waiting(var waiters, let next) = state else { return nil }
+            let waiter = waiters.removeValue(forKey: number)
+            state = .waiting(waiters, next: next)
+            return waiter
+        }
+        waiter?.resume(throwing: CancellationError())
     }
 
     /// Sets the result and resumes all readers. Later results are ignored.
     package func resolve(_ result: Result<Value, any Error>) {
         let waiters: [CheckedContinuation<Value, any Error>] = self.state.withLock { state in
-            guard case .waiting(let waiters) = state else { return [] }
+            guard case .waiting(let waiters, _) = state else { return [] }
             state = .known(result)
-            return waiters
+            return waiters.sorted { $0.key < $1.key }.map(\.value)
         }
         for waiter in waiters { waiter.resume(with: result) }
     }

@@ -21,7 +21,6 @@ package final class OpenFile: Sendable {
         package var description: String { String(cString: strerror(self.number)) }
         /// `true` if the disk, or what the process may use of it, is full.
         package var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(self.number) }
-        package var isMissing: Bool { self.number == ENOENT }
 
         /// The failure of the last call.
         package static var last: Failure { Failure(number: errno) }

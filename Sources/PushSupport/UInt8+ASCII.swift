@@ -1,5 +1,5 @@
 extension UInt8 {
-    /// Is `true` for a letter or a digit of ASCII.
+    /// Indicates whether it is a letter or a digit of ASCII.
     package var isAlphanumeric: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -93,6 +93,15 @@ final class Browser: Sendable {
         return Page(status: Int(response.status.code), headers: response.headers, text: text, path: path)
     }
 
+    /// Opens the stream of a live part.
+    func events(_ path: String) async throws -> HTTPClientResponse.Body {
+        var request = HTTPClientRequest(url: self.origin + path)
+        request.headers = ["accept": "text/event-stream"]
+        let cookie = self.cookies.withLock { $0.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
+        request.headers.add(name: "cookie", value: cookie)
+        return try await self.client.execute(request, timeout: .seconds(60)).body
+    }
+
     private static func encoded(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }

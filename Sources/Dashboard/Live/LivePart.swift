@@ -21,7 +21,8 @@ struct LivePart: Sendable {
     }
 
     let places: LivePlaces
-    let render: @Sendable () async throws -> Update
+    /// Returns the present state; `nil` ends the stream.
+    let render: @Sendable () async throws -> Update?
 
     /// Returns the stream of events. Without a free place there is none, and the page stays as it is.
     func response(for session: UUID) -> Response {
@@ -37,8 +38,16 @@ struct LivePart: Sendable {
 
 extension PageRequest {
     /// Returns the stream of a live part of this page.
-    func live(_ render: @escaping @Sendable () async throws -> LivePart.Update) -> Response {
-        LivePart(places: self.visitor.frame.places, render: render).response(for: self.session.id)
+    ///
+    /// Each update is a request of its own, with the session as it is then: the stream ends with the session, and shows
+    /// what the present role and apps allow.
+    func live(_ render: @escaping @Sendable (PageRequest) async throws -> LivePart.Update) -> Response {
+        let (visitor, path, id) = (self.visitor, self.path, self.session.id)
+        let part = LivePart(places: visitor.frame.places) {
+            guard let session = try await visitor.session(), session.id == id else { return nil }
+            return try await render(PageRequest(visitor, session: session, path: path))
+        }
+        return part.response(for: id)
     }
 }
 
@@ -46,7 +55,7 @@ extension PageRequest {
 private struct LiveEvents: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
-    let render: @Sendable () async throws -> LivePart.Update
+    let render: @Sendable () async throws -> LivePart.Update?
     let place: LivePlaces.Place
 
     func makeAsyncIterator() -> Iterator { Iterator(render: self.render, place: self.place) }
@@ -58,21 +67,21 @@ private struct LiveEvents: AsyncSequence, Sendable {
         /// The seconds without a change after which a comment shows that the connection lives.
         private static let silence = 15
 
-        let render: @Sendable () async throws -> LivePart.Update
+        let render: @Sendable () async throws -> LivePart.Update?
         let place: LivePlaces.Place
         private let end = ContinuousClock.now + Self.longest
         private var shown: String?
         private var quiet = 0
         private var isFinal = false
 
-        init(render: @escaping @Sendable () async throws -> LivePart.Update, place: LivePlaces.Place) {
+        init(render: @escaping @Sendable () async throws -> LivePart.Update?, place: LivePlaces.Place) {
             (self.render, self.place) = (render, place)
         }
 
         mutating func next() async throws -> ByteBuffer? {
             while !self.isFinal, ContinuousClock.now < self.end, !Task.isShuttingDownGracefully {
                 if self.shown != nil { try await Task.sleep(for: Self.interval, clock: .continuous) }
-                let update = try await self.render()
+                guard let update = try await self.render() else { return nil }
                 self.isFinal = update.isFinal
                 let ending = update.isFinal ? "event: end\ndata: {}\n\n" : ""
                 self.quiet += 1

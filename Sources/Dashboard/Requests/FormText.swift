@@ -1,20 +1,9 @@
 import PushSupport
 
-/// Text in addresses.
+/// The texts of addresses.
 enum FormText {
     /// Returns a text as a value in a query, or as a component of a path.
-    static func encoded(_ text: some StringProtocol) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            if byte.isAlphanumeric || "-._~".utf8.contains(byte) {
-                encoded.unicodeScalars.append(UnicodeScalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                encoded += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
-        return encoded
-    }
+    static func encoded(_ text: some StringProtocol) -> String { PercentEncoding.component(text) }
 
     /// Returns a query of the items that have a value, with its question mark; empty without any.
     static func query(_ items: KeyValuePairs<String, String?>) -> String {

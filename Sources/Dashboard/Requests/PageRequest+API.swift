@@ -12,7 +12,7 @@ extension PageRequest {
     /// The longest response of the API that a page reads, in bytes.
     private static let maximumResponse = 16 * 1024 * 1024
 
-    /// Carries out a request to the API as who is signed in, and notes it for the page's list of calls.
+    /// Carries out a request to the API as the signed-in caller, and notes it for the page's list of calls.
     ///
     /// - Parameter isNoted: `false` for one of many like it, which would hide the others in the list.
     /// - Returns: The body; `null` for an empty one.

@@ -9,7 +9,7 @@ import PushSupport
 import Synchronization
 import WebPages
 
-/// A request to a page by who is signed in.
+/// A request to a page by the signed-in caller.
 final class PageRequest: Sendable {
     let visitor: Visitor
     let session: Session

@@ -1,18 +1,18 @@
 import HTTPTypes
 import Hummingbird
 
-/// Some pages that belong together, such as those of schedules.
+/// An area of the dashboard: pages that belong together, such as those of schedules.
 protocol PageArea: Sendable {
     var routes: [PageRoute] { get }
 }
 
-/// One page, or one form that a page posts.
+/// A page, or a form that a page posts.
 struct PageRoute: Sendable {
     /// The handler of a page.
     enum Handler: Sendable {
-        /// For who is not signed in.
+        /// A handler without a session.
         case visitor(@Sendable (Visitor) async throws -> Response)
-        /// For a person or a key that is signed in. The token of each posted form has been checked.
+        /// A handler for a signed-in person or key. The token of each posted form has been checked.
         case person(@Sendable (PageRequest) async throws -> Response)
     }
 

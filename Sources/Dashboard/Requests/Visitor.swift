@@ -31,9 +31,12 @@ struct Visitor: Sendable {
     var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
 
     /// Returns the session of the cookie; `nil` without a valid one.
+    ///
+    /// The stream of a live part is no use of a session: a tab that is left open does not keep it from ending.
     func session() async throws -> Session? {
         guard let token = self.frame.cookie.token(in: self.http.headers) else { return nil }
-        return try await self.interface.signIn.session(token: token)
+        let isUse = self.http.headers[.accept] != "text/event-stream"
+        return try await self.interface.signIn.session(token: token, isUse: isUse)
     }
 
     /// Refuses a form that was posted from a page of another origin. It counts besides the token of the form, and is all that
@@ -49,6 +52,13 @@ struct Visitor: Sendable {
                 throw Self.foreign
             }
         }
+    }
+
+    /// The fields of a form that is posted without a session.
+    func smallForm() async throws -> FormFields {
+        var limits = FormFields.Limits()
+        (limits.body, limits.count, limits.value) = (8 * 1024, 10, 4 * 1024)
+        return try await FormRequest.fields(of: self.http, limits: limits)
     }
 
     /// The fields of the posted form.

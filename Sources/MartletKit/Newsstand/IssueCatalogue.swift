@@ -60,9 +60,9 @@ public struct CatalogueIssue: Hashable, Sendable, Codable {
 public struct IssueRendition: Hashable, Sendable, Codable {
     /// The size in pixels, such as `2048x1536`.
     public let screenSize: String
-    /// In bytes.
+    /// The size in bytes.
     public let size: Int64
-    /// In hexadecimal digits.
+    /// The hash in hexadecimal digits.
     public let sha256: String
 
     init?(_ entry: JSONValue) {
@@ -78,9 +78,9 @@ public struct IssueRendition: Hashable, Sendable, Codable {
 public struct PublishedFile: Hashable, Sendable, Codable {
     /// The signed address.
     public let url: URL
-    /// In bytes.
+    /// The size in bytes.
     public let size: Int64
-    /// In hexadecimal digits.
+    /// The hash in hexadecimal digits.
     public let sha256: String
     public let contentType: String
 

@@ -29,7 +29,7 @@ public struct IssueEntitlement: Hashable, Sendable {
     /// A decision.
     public enum Decision: Hashable, Sendable {
         /// The reader may download it. The grounds are `free`, `transaction` or `publisher`.
-        case entitled(by: String, until: Date?)
+        case entitled(by: String)
         /// The reader may not, with a stable code such as `not_entitled`.
         case refused(code: String, message: String)
         /// It cannot be found out now; ask again after the time.
@@ -48,8 +48,7 @@ public struct IssueEntitlement: Hashable, Sendable {
         self.product = product
         let message = members["message"]?.string ?? ""
         if isEntitled {
-            let until = members["untilMs"]?.integer.map { Date(timeIntervalSince1970: Double($0) / 1000) }
-            self.decision = .entitled(by: members["by"]?.string ?? "", until: until)
+            self.decision = .entitled(by: members["by"]?.string ?? "")
         } else if let seconds = members["retryAfterSeconds"]?.integer {
             let wait = min(max(1, seconds), ProviderResponse.maximumWait)
             self.decision = .unavailable(message: message, retryAfter: .seconds(wait))

@@ -93,7 +93,7 @@ public struct Newsstand: Sendable {
     ///   - destination: The place of the whole file. Its folder exists.
     ///   - progress: Receives the number of bytes that have arrived, those of earlier tries included.
     /// - Throws: ``NewsstandError``
-    public func download(
+    @concurrent public func download(
         _ file: PublishedFile,
         to destination: URL,
         progress: @escaping @Sendable (Int64) -> Void = { _ in }
@@ -104,7 +104,7 @@ public struct Newsstand: Sendable {
     }
 
     /// Downloads what is missing of a file, and checks the whole.
-    package func download(
+    @concurrent package func download(
         _ file: PublishedFile,
         into partial: any PartialContent,
         progress: @escaping @Sendable (Int64) -> Void

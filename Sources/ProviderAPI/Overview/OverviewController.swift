@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// `GET /v1/overview`: notifications in progress, faults and their remedies.
+/// `GET /v1/overview`: campaigns in progress, faults and their remedies. `GET /v1/campaigns`: the campaigns alone.
 struct OverviewController: Controller {
     let store: any ProviderStore
     let trouble: TroubleReport
@@ -22,8 +22,12 @@ struct OverviewController: Controller {
                     "Campaigns in progress, the figures of today and trouble, of the apps that the caller may use."
                 )
                 .tag(.operation).scope(.read).cost(.query).filteredByApp()
-                .parameters(.query("timeZone", "In which today begins at midnight; default UTC.", .text))
-                .responses(.ok(OverviewResponse.schema))
+                .parameters(.ofApp, .query("timeZone", "In which today begins at midnight; default UTC.", .text))
+                .responses(.ok(OverviewResponse.schema)),
+            .init(.get, "/v1/campaigns", id: "listCampaigns", self.showCampaigns)
+                .summary("Campaigns in progress, with rate and time left.")
+                .tag(.operation).scope(.read).cost(.query).filteredByApp().parameters(.ofApp)
+                .responses(.ok(CampaignsResponse.schema)),
         ]
     }
 
@@ -33,7 +37,7 @@ struct OverviewController: Controller {
             { TimeZone(named: $0) },
             orThrow: .invalid("timeZone", "use a name such as Europe/Berlin")
         )
-        let apps = try await self.store.apps().filter { request.caller?.mayUse($0.bundleID) ?? true }
+        let apps = try await request.queriedApps(self.store)
         let now = self.time.now
         let midnight = Self.midnight(before: now, in: zone ?? .gmt)
         let to = now.advanced(by: .seconds(1))
@@ -47,6 +51,11 @@ struct OverviewController: Controller {
             trouble: try await self.trouble.all(apps, includesServer: request.caller?.apps == nil)
         )
         return try .json(response)
+    }
+
+    private func showCampaigns(_ request: OperationRequest) async throws -> Response {
+        let campaigns = try await self.campaigns(try await request.queriedApps(self.store))
+        return try .json(CampaignsResponse(campaigns: campaigns))
     }
 
     /// Returns the campaigns that are sent, wait or are paused, the newest of each state first.
@@ -74,6 +83,16 @@ struct OverviewController: Controller {
         let date = calendar.startOfDay(for: Date(timeIntervalSince1970: Double(now.seconds)))
         return Timestamp(seconds: Int64(date.timeIntervalSince1970))
     }
+}
+
+/// The campaigns in progress in a response.
+struct CampaignsResponse: ResponseObject {
+    let campaigns: [NotificationResponse]
+
+    static let schemaName: String? = "Campaigns"
+    static let members: [ResponseMember<Self>] = [
+        .required("campaigns", \.campaigns, "At most 20 of each state.")
+    ]
 }
 
 /// The overview in a response.

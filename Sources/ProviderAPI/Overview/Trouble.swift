@@ -5,7 +5,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Something that a person has to know of, with its cause and what ends it.
+/// A fault that a person has to know of, with its cause and its remedy.
 struct Trouble: ResponseObject {
     /// The kinds, those first that keep pushes from being sent.
     enum Code: String, CaseIterable, JSONRepresentable {

@@ -19,7 +19,7 @@ struct PersonSettings {
     init(_ fields: JSONFields) throws {
         self.fields = fields
         self.name = try fields.string("name", maximum: PersonRecord.maximumName).map { try PersonName.check($0) }
-        self.role = try Self.role(fields)
+        self.role = try fields.choice("role", of: PersonRole.self)
         self.apps = try KeySettings.apps(fields)
         self.isDisabled = try fields.bool("disabled")
         self.language = try Self.language(fields)
@@ -37,21 +37,12 @@ struct PersonSettings {
         if let language { person.language = language.value }
     }
 
-    private static func role(_ fields: JSONFields) throws -> PersonRole? {
-        guard let text = try fields.string("role", maximum: 32) else { return nil }
-        guard let role = PersonRole(rawValue: text) else {
-            let known = PersonRole.allCases.map(\.rawValue).joined(separator: ", ")
-            throw fields.error("role", "invalid_role", "use one of \(known)")
-        }
-        return role
-    }
-
     /// Returns the language that a body names.
     static func language(_ fields: JSONFields) throws -> Update<String>? {
         if fields.nulls.contains("language") { return .clear }
         guard let text = try fields.string("language", maximum: 35) else { return nil }
         let isTag = text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
-            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { $0.isLetterOrDigit }
+            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { $0.isAlphanumeric }
         }
         guard isTag else { throw fields.error("language", "invalid_language", "use a tag such as de or pt-BR") }
         return .set(text)
@@ -72,13 +63,6 @@ struct PersonSettings {
     static var changes: [(key: String, value: Schema)] {
         Self.schema.required + Self.schema.optional
             + [("disabled", Schema.bool.described("Whether the person cannot sign in."))]
-    }
-}
-
-extension UInt8 {
-    /// `true` for a letter or a digit of ASCII.
-    fileprivate var isLetterOrDigit: Bool {
-        (48...57).contains(self) || (65...90).contains(self) || (97...122).contains(self)
     }
 }
 

@@ -33,8 +33,15 @@ struct CatalogueController: Controller {
                     of: .string(length: 1...EntitlementProof.maximumTransaction),
                     count: 0...EntitlementProof.maximumTransactions
                 ).described("The signed transactions of the app store.")
-            ), ("account", Schema.text.described("The publisher's account.")),
-            ("authToken", Schema.string(length: 1...4096).described("The token of the publisher's server.")),
+            ), 
+            (
+                "account",
+                .string(length: 1...EntitlementProof.maximumAccount).described("The publisher's account.")
+            ),
+            (
+                "authToken",
+                .string(length: 1...EntitlementProof.maximumToken).described("The token of the publisher's server.")
+            ),
         ]
         let products = Schema.array(of: .productID, count: 1...Self.maximumProducts)
         let asked = Schema.object(required: [("productIds", products)], optional: proof)
@@ -55,7 +62,7 @@ struct CatalogueController: Controller {
             .init(.get, "\(app)/catalogue", id: "catalogue", "The published issues, the newest first.", self.catalogue)
                 .parameters(account, match, .cursor, .limit()).responses(page, unchanged),
             .init(.post, "\(app)/entitlements", .readOnly, id: "entitlements", self.entitle)
-                .summary("Decides which issues somebody may download.").body(asked)
+                .summary("Decides which issues a reader may download.").body(asked)
                 .responses(.ok(.list("entitlements", of: EntitlementResponse.schema))),
             .init(.post, "\(app)/issues/{productId}:download", .readOnly, id: "downloadIssue", self.download)
                 .summary("The signed address of an issue's file for a screen.").body(download)
@@ -100,10 +107,10 @@ struct CatalogueController: Controller {
             !products.isEmpty
         else { throw fields.error("productIds", "missing_field", "name at least one product") }
         let proof = try Self.proof(fields)
-        var issues: [String: IssueRecord] = [:]
-        for product in Set(products) { issues[product] = try await self.store.issue(app: app.id, productID: product) }
-        let published = issues.values.filter { $0.state == .published }
-        let decisions = await self.entitlements.decide(published, app: app, proof: proof)
+        let found = try await self.store.issues(app: app.id, productIDs: Set(products))
+        let issues = Dictionary(found.map { ($0.productID, $0) }) { $1 }
+        let published = found.filter { $0.state == .published }
+        let decisions = try await self.decide(published, app, proof, for: request)
         let known = Dictionary(zip(published.map(\.productID), decisions)) { $1 }
         return try .page(
             "entitlements",
@@ -123,10 +130,10 @@ struct CatalogueController: Controller {
         let proof = try Self.proof(fields)
         let issue = try await self.store.issue(app: app.id, productID: request.path("productId"))
         guard let issue, issue.state == .published else { throw Self.missing(issue) }
-        let decision = await self.entitlements.decide([issue], app: app, proof: proof).first
+        let decision = try await self.decide([issue], app, proof, for: request).first
         let grounds: EntitlementGrounds
         switch decision {
-        case .entitled(let by, _): grounds = by
+        case .entitled(let by): grounds = by
         case .refused(let reason, let message):
             throw RequestError(.forbidden, code: reason, message: message, path: "productId")
         case .unavailable(let message, let delay):
@@ -151,12 +158,25 @@ struct CatalogueController: Controller {
         )
     }
 
+    /// Returns the decisions about issues, unless the client goes before.
+    private func decide(
+        _ issues: [IssueRecord],
+        _ app: AppRecord,
+        _ proof: EntitlementProof,
+        for request: OperationRequest
+    ) async throws -> [EntitlementDecision] {
+        let entitlements = self.entitlements
+        return try await request.context.channel.withClientConnected {
+            await entitlements.decide(issues, app: app, proof: proof)
+        }
+    }
+
     private static func proof(_ fields: JSONFields) throws(RequestError) -> EntitlementProof {
         var proof = EntitlementProof()
         let (count, maximum) = (EntitlementProof.maximumTransactions, EntitlementProof.maximumTransaction)
         proof.transactions = try fields.strings("transactions", count: count, maximum: maximum) ?? []
-        proof.account = try fields.string("account", maximum: 256)
-        proof.authToken = try fields.string("authToken", maximum: 4096)
+        proof.account = try fields.string("account", maximum: EntitlementProof.maximumAccount)
+        proof.authToken = try fields.string("authToken", maximum: EntitlementProof.maximumToken)
         return proof
     }
 
@@ -169,7 +189,7 @@ struct CatalogueController: Controller {
 }
 
 extension RequestError {
-    /// The refusal of an issue that nobody can have.
+    /// The refusal of an issue that is not published.
     fileprivate var decision: EntitlementDecision { .refused(reason: self.code, message: self.message) }
 }
 

@@ -70,7 +70,6 @@ struct EntitlementResponse: ResponseObject {
     let productID: String
     let isEntitled: Bool
     private var grounds: EntitlementGrounds?
-    private var until: Timestamp?
     private var reason: String?
     private var message: String?
     private var retryAfter: Int?
@@ -78,7 +77,7 @@ struct EntitlementResponse: ResponseObject {
     init(_ productID: String, _ decision: EntitlementDecision) {
         self.productID = productID
         switch decision {
-        case .entitled(let grounds, let until): (self.isEntitled, self.grounds, self.until) = (true, grounds, until)
+        case .entitled(let grounds): (self.isEntitled, self.grounds) = (true, grounds)
         case .refused(let reason, let message):
             (self.isEntitled, self.reason, self.message) = (false, reason, message)
         case .unavailable(let message, let delay):
@@ -92,7 +91,6 @@ struct EntitlementResponse: ResponseObject {
         .required("productId", \.productID),
         .required("entitled", \.isEntitled),
         .optional("by", \.grounds),
-        .optional("untilMs", \.until, "The end of the entitlement; absent without one."),
         .optional("reason", \.reason, "The code of a refusal, or \(Self.unavailable)."),
         .optional("message", \.message),
         .optional("retryAfterSeconds", \.retryAfter, "Where asking again later may help."),

@@ -36,12 +36,12 @@ struct EntitlementController: Controller {
             ]
         )
         .example(.texts(["url": "https://publisher.example.com/entitlements", "form": "json"]))
-        let product = Schema.string(length: 1...EntitlementChecker.maximumProduct)
+        let product = Schema.string(length: 1...EntitlementProduct.maximumID)
         let test = Schema.object(
             required: ["productIds": .array(of: product, count: 1...Self.maximumProducts)],
             optional: [
-                "account": .string(length: 1...EntitlementChecker.maximumAccount),
-                "authToken": .string(length: 1...EntitlementChecker.maximumToken),
+                "account": .string(length: 1...EntitlementProof.maximumAccount),
+                "authToken": .string(length: 1...EntitlementProof.maximumToken),
             ]
         )
         let shown = ResponseDescription.ok(EntitlementServerResponse.schema)
@@ -72,8 +72,8 @@ struct EntitlementController: Controller {
         let server = EntitlementServerRecord(
             app: app.id,
             url: try WebhookAddress(url, policy: self.addresses).url,
-            form: try Self.choice("form", in: fields) ?? .json,
-            whenDown: try Self.choice("whenDown", in: fields) ?? .allowKnown,
+            form: try fields.choice("form") ?? .json,
+            whenDown: try fields.choice("whenDown") ?? .allowKnown,
             secret: given ?? WebhookSecret.make(),
             changedAt: self.time.now
         )
@@ -92,12 +92,12 @@ struct EntitlementController: Controller {
     private func test(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.testMembers)
-        let (most, longest) = (Self.maximumProducts, EntitlementChecker.maximumProduct)
+        let (most, longest) = (Self.maximumProducts, EntitlementProduct.maximumID)
         guard let products = try fields.strings("productIds", count: most, maximum: longest), !products.isEmpty else {
             throw fields.error("productIds", "missing_field", "name one product or more")
         }
-        let account = try fields.string("account", maximum: EntitlementChecker.maximumAccount)
-        let token = try fields.string("authToken", maximum: EntitlementChecker.maximumToken)
+        let account = try fields.string("account", maximum: EntitlementProof.maximumAccount)
+        let token = try fields.string("authToken", maximum: EntitlementProof.maximumToken)
         guard account != nil || token != nil else {
             throw fields.error("account", "missing_field", "name an account, or give its authToken")
         }
@@ -124,19 +124,6 @@ struct EntitlementController: Controller {
             message: "the app has no publisher's server: set one with PUT",
             path: "app"
         )
-    }
-
-    /// Returns a member that is a case of an enumeration; `nil` if it is absent.
-    private static func choice<Value: RawRepresentable<String> & CaseIterable>(
-        _ name: String,
-        in fields: JSONFields
-    ) throws -> Value? {
-        guard let text = try fields.string(name, maximum: 32) else { return nil }
-        guard let value = Value(rawValue: text) else {
-            let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
-            throw fields.error(name, "invalid_value", "use one of \(names)")
-        }
-        return value
     }
 
     /// Returns the secret that the body holds: printable ASCII without spaces, as a header could carry it.

@@ -46,15 +46,12 @@ struct FilesController: Controller {
 
     private func respond(_ request: OperationRequest) async throws -> Response {
         let download = try await self.file(request)
-        // The address was signed for somebody with a key, and the body has limits of its own.
+        // The address was signed for a reader with a key, and the body has limits of its own.
         UnauthenticatedConnections.markAuthenticated(request.context.channel)
         let (file, fields) = (download.file, request.http.headers)
         let tag = "\"\(file.hash.hex)\""
         var headers = Self.headers(of: file, tag: tag)
         if EntityTag.matches(fields[.ifNoneMatch], tag) { return Response(status: .notModified, headers: headers) }
-        if let wanted = fields[.ifMatch], !EntityTag.matches(wanted, tag) {
-            return Response(status: .preconditionFailed, headers: headers)
-        }
         // A range is defined for GET only (RFC 9110 section 14.2).
         let isRanged = request.http.method == .get && fields[.ifRange].map { $0 == tag } ?? true
         let part: Range<Int>
@@ -141,9 +138,11 @@ struct FilesController: Controller {
         return ResponseBody(contentLength: part.count) { writer in
             var reader = reader
             while !reader.rest.isEmpty {
-                // A client that has gone frees its place at once, however long the next piece would wait.
-                let left = reader.rest.count
-                let length = try await channel.withClientConnected { try await open.nextPiece(left: left) }
+                let (length, delay) = open.reserve(left: reader.rest.count)
+                if delay > .zero {
+                    // A client that has gone frees its place at once, however long the next piece would wait.
+                    try await channel.withClientConnected { try await Task.sleep(for: delay, clock: .continuous) }
+                }
                 let piece = try await reader.next(length)
                 let count = piece.readableBytes
                 try await writer.write(piece)

@@ -22,11 +22,6 @@ extension IssuesController {
         return changes
     }
 
-    /// The error of a body without a required member.
-    static func missing(_ name: String) -> RequestError {
-        RequestError(.invalid, code: "missing_field", message: "this member is required", path: name)
-    }
-
     /// Returns the issue after a change, or throws why it was not changed.
     static func response(_ result: IssueResult, status: HTTPResponse.Status = .ok) throws -> Response {
         switch result {

@@ -84,8 +84,8 @@ struct IssuesController: Controller {
         let publication = try await request.object("publication") { try await self.store.publication($0) }
         let fields = try await request.fields(Self.members)
         let changes = try Self.changes(fields)
-        guard let productID = changes.productID else { throw Self.missing("productId") }
-        guard let date = changes.date else { throw Self.missing("date") }
+        let productID = try fields.required("productId", changes.productID)
+        let date = try fields.required("date", changes.date)
         var issue = IssueRecord(
             id: UUID(),
             app: publication.app,
@@ -157,7 +157,6 @@ struct IssuesController: Controller {
     /// Returns the hash of the file that the body names.
     private func file(_ request: OperationRequest) async throws -> ContentHash {
         let fields = try await request.fields(["file"])
-        guard let hash = try fields.contentHash("file") else { throw Self.missing("file") }
-        return hash
+        return try fields.required("file", fields.contentHash("file"))
     }
 }

@@ -70,8 +70,8 @@ struct UploadsController: Controller {
     private func begin(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(["size", "sha256", "contentType", "name"])
-        guard let size = try fields.integer("size", in: 1...Int64.max) else { throw IssuesController.missing("size") }
-        guard let hash = try fields.contentHash("sha256") else { throw IssuesController.missing("sha256") }
+        let size = try fields.required("size", fields.integer("size", in: 1...Int64.max))
+        let hash = try fields.required("sha256", fields.contentHash("sha256"))
         let type = try fields.value("contentType", maximum: Self.maximumType, orElse: "invalid_value", Self.typeForm) {
             Self.isMediaType($0) ? $0 : nil
         }

@@ -29,6 +29,7 @@ struct ProviderMetrics: Sendable {
         self.addQueue(statistics, dispatch, time)
         self.addTokens(statistics, expiry)
         self.addPauses(faults, store)
+        self.addStops(store)
         self.addWebhooks(statistics, time)
         self.addStore(store)
         self.gauges.add("martlet_downloads_open", "Downloads that are open.") { downloads.figures.open }
@@ -88,6 +89,17 @@ struct ProviderMetrics: Sendable {
                 guard let app = names[pause.target.app] else { return nil }
                 let (environment, cause) = (pause.target.environment.rawValue, pause.fault.cause.rawValue)
                 return GaugeRegistry.Sample(labels: ["app": app, "environment": environment, "cause": cause], value: 1)
+            }
+        }
+    }
+
+    private func addStops(_ store: any AppStore & AppStopStore) {
+        self.gauges.add("martlet_app_stopped", "1 while nothing of an app is sent, because it was stopped.") {
+            let stops = try await store.stops()
+            guard !stops.isEmpty else { return [] }
+            let names = Dictionary(try await store.apps().map { ($0.id, $0.bundleID.name) }) { $1 }
+            return stops.compactMap { stop in
+                names[stop.app].map { GaugeRegistry.Sample(labels: ["app": $0], value: 1) }
             }
         }
     }

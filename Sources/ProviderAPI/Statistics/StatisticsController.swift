@@ -21,7 +21,7 @@ struct StatisticsController: Controller {
                 .summary("What was sent and opened, of an app or of all that the caller may use, in intervals.")
                 .tag(.operation).scope(.read).cost(.query).filteredByApp()
                 .parameters(
-                    .query("app", "Of this app only, by its bundle id.", .bundleID),
+                    .ofApp,
                     .from,
                     .to,
                     .query("step", "The interval; default by the length of the range.", .choice(of: StatisticStep.self))
@@ -31,7 +31,7 @@ struct StatisticsController: Controller {
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {
-        let apps = try await self.apps(request)
+        let apps = try await request.queriedApps(self.store).map(\.id)
         let now = self.time.now
         let range = try request.timeRange()
         let to = min(range.to ?? Timestamp(milliseconds: .max), now.advanced(by: .seconds(1)))
@@ -48,16 +48,6 @@ struct StatisticsController: Controller {
         let points = try await self.store.statistics(apps: apps, from: start, to: to, step: kept)
         let reasons = try await self.store.topReasons(apps: apps, from: start, to: to, limit: Self.reasons)
         return try .json(StatisticsResponse(step: kept, from: start, to: to, points: points, reasons: reasons))
-    }
-
-    /// Returns the app that the query names, or all that the caller may use.
-    private func apps(_ request: OperationRequest) async throws -> [Int64] {
-        let apps = try await self.store.apps().filter { request.caller?.mayUse($0.bundleID) ?? true }
-        guard let name = request.query["app"] else { return apps.map(\.id) }
-        guard let app = apps.first(where: { $0.bundleID.name == name }) else {
-            throw RequestError.noSuch("app", by: "bundle id")
-        }
-        return [app.id]
     }
 
     /// Returns the step for a range: up to a day in minutes, up to 60 days in hours.

@@ -30,6 +30,8 @@ package struct FormFields: Equatable, Sendable {
 
     private let limits: Limits
     package private(set) var fields: [Field] = []
+    /// The first values, by their names in lower case.
+    private var values: [String: String] = [:]
     package private(set) var files: [FormFile] = []
 
     package init(limits: Limits = Limits()) {
@@ -38,7 +40,7 @@ package struct FormFields: Equatable, Sendable {
 
     /// The value of the first field with this name, which may be empty.
     package subscript(name: String) -> String? {
-        self.fields.first { $0.name.lowercased() == name.lowercased() }?.value
+        self.values[name.lowercased()]
     }
 
     /// - Throws: ``RequestError`` for a field that is too long, and for too many fields.
@@ -50,6 +52,8 @@ package struct FormFields: Equatable, Sendable {
             throw Self.error("too_long", "a field has at most \(self.limits.value) bytes")
         }
         self.fields.append(Field(name: name, value: value))
+        let key = name.lowercased()
+        if self.values[key] == nil { self.values[key] = value }
     }
 
     /// - Throws: ``RequestError`` for too many fields. The limit of the body bounds the file.

@@ -70,7 +70,7 @@ package struct GatewayEvents: Sendable {
         apnsID: String,
         within deadline: Duration? = nil
     ) async throws(GatewayEventsFailure) -> [GatewayEvent] {
-        try await self.values(query: "apnsId=\(Self.encoded(apnsID))&limit=\(Self.maximumEvents)", within: deadline)
+        try await self.values(query: "apnsId=\(PercentEncoding.component(apnsID))&limit=\(Self.maximumEvents)", within: deadline)
             .compactMap(Self.event).sorted { ($0.at, $0.id) < ($1.at, $1.id) }
     }
 
@@ -161,12 +161,5 @@ package struct GatewayEvents: Sendable {
         case let error as HTTPClientError: error.shortDescription
         default: ErrorDescription.of(error)
         }
-    }
-
-    private static func encoded(_ text: String) -> String {
-        let unreserved = CharacterSet(
-            charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
-        )
-        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }
 }

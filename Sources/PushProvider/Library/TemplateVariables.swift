@@ -77,19 +77,24 @@ package struct TemplateVariables: Hashable, Sendable {
     /// Fills a text. What is not a valid text of a template stays, for the check of the content to name it.
     private func filled(_ text: String, _ used: inout Set<ExactText>) -> String {
         guard TemplateText.hasMarks(text), let template = try? TemplateText(parsing: text) else { return text }
-        return template.parts.map { part in
+        // Literal text is joined before its braces are doubled: those of neighbours may form a pair.
+        var (filled, literal) = ("", "")
+        for part in template.parts {
             switch part {
-            case .text(let text): return Self.literal(text)
+            case .text(let text): literal += text
             case .variable(let name, let fallback):
-                guard let value = self.values[ExactText(name)] else {
-                    return fallback.map { "{{\(name)|\($0)}}" } ?? "{{\(name)}}"
+                if let value = self.values[ExactText(name)] {
+                    used.insert(ExactText(name))
+                    literal += value
+                } else {
+                    filled += Self.escaped(literal) + (fallback.map { "{{\(name)|\($0)}}" } ?? "{{\(name)}}")
+                    literal = ""
                 }
-                used.insert(ExactText(name))
-                return Self.literal(value)
             }
-        }.joined()
+        }
+        return filled + Self.escaped(literal)
     }
 
     /// Returns a text that a template shows as it is.
-    private static func literal(_ text: String) -> String { text.replacing("{{", with: "{{{{") }
+    private static func escaped(_ text: String) -> String { text.replacing("{{", with: "{{{{") }
 }

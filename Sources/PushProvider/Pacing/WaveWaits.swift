@@ -36,6 +36,12 @@ package final class WaveWaits: Sendable {
     }
 
     func note(_ wait: WaveWait?, of notification: UUID, now: Timestamp) {
-        self.entries.withLock { $0[notification] = wait.map { Entry(wait: $0, decidedAt: now) } }
+        self.entries.withLock { entries in
+            // Bounds the memory: nothing is decided any more about those that were paused or cancelled.
+            if wait != nil, entries[notification] == nil {
+                entries = entries.filter { now.since($0.value.decidedAt) < Self.age }
+            }
+            entries[notification] = wait.map { Entry(wait: $0, decidedAt: now) }
+        }
     }
 }

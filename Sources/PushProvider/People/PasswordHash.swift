@@ -25,8 +25,11 @@ package struct PasswordHash {
         /// `true` if a stored text may have these: a damaged one must not take all memory.
         fileprivate var isSensible: Bool {
             (1...20).contains(self.logarithm) && (1...32).contains(self.blockSize)
-                && (1...16).contains(self.parallelism)
+                && (1...16).contains(self.parallelism) && self.memory <= 128 * 1024 * 1024
         }
+
+        /// The memory that a hash takes, in bytes (RFC 7914 section 2).
+        private var memory: Int { 128 * self.blockSize << self.logarithm }
     }
 
     /// The name of the algorithm in the stored text.

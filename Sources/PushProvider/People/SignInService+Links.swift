@@ -40,36 +40,24 @@ extension SignInService {
         return try await self.store.link(hash: SessionToken.hash(text), now: self.time.steady)
     }
 
-    /// Changes the password of the person who has signed in: all sessions end, and another one begins.
+    /// Changes the password of a person: all sessions end.
     ///
     /// - Throws: ``RequestError`` for a wrong current password, and for a new one that breaks a rule;
     ///   ``RetryLaterError`` after too many failures.
-    package func changePassword(
-        _ session: Session,
-        from current: String,
-        to new: String,
-        address: String,
-        agent: String
-    ) async throws -> SessionGrant {
-        try await self.changePassword(of: session.caller, from: current, to: new)
-        await self.audit("change the own password", session.caller)
-        return try await self.signIn(name: session.caller.name, password: new, address: address, agent: agent)
-    }
-
-    /// Changes the password of a person: all sessions end.
-    ///
-    /// - Throws: As ``changePassword(_:from:to:address:agent:)`` does.
     package func changePassword(of caller: APICaller, from current: String, to new: String) async throws {
         guard caller.isPerson else { throw RequestError.notAPerson }
         try PasswordPolicy.check(new, name: caller.name)
         let subject = SignInLockTable.Subject.password(caller.id)
-        try self.proceed(self.locks.attempt(subject, now: self.time.steady))
-        let stored = try await self.store.password(of: caller.id)
-        guard !current.isEmpty, current.utf8.count <= PasswordPolicy.maximumBytes, let stored,
-            try await self.hasher.check(current, stored) != .wrong
-        else {
-            let message = "this is not the current password"
-            throw RequestError(.forbidden, code: "wrong_password", message: message, path: "current")
+        let stored = try await self.hasher.admitted { place in
+            try self.proceed(self.locks.attempt(subject, now: self.time.steady))
+            let stored = try await self.store.password(of: caller.id)
+            guard !current.isEmpty, current.utf8.count <= PasswordPolicy.maximumBytes, let stored,
+                try await place.check(current, stored) != .wrong
+            else {
+                let message = "this is not the current password"
+                throw RequestError(.forbidden, code: "wrong_password", message: message, path: "current")
+            }
+            return stored
         }
         let text = try await self.hasher.hash(new)
         guard try await self.store.setPassword(text, of: caller.id, replacing: stored) else {

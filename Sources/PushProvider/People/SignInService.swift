@@ -51,9 +51,12 @@ package struct SignInService: Sendable {
             !name.isEmpty, !password.isEmpty
         else { throw Self.wrong }
         let network = NetworkAddress(address)
-        let candidate = try await self.store.signInCandidate(name: name, network: network.bytes)
-        let subject = try await self.admit(name, candidate, network)
-        let verdict = try await self.hasher.check(password, candidate?.password)
+        // An attempt that finds no place to be checked is none.
+        let (candidate, subject, verdict) = try await self.hasher.admitted { place in
+            let candidate = try await self.store.signInCandidate(name: name, network: network.bytes)
+            let subject = try await self.admit(name, candidate, network, address)
+            return (candidate, subject, try await place.check(password, candidate?.password))
+        }
         guard let candidate, let stored = candidate.password, verdict != .wrong else {
             self.log.log(.warning, "sign-in failed", ["address": "\(address)"])
             throw Self.wrong
@@ -99,10 +102,10 @@ package struct SignInService: Sendable {
         return try await self.begin(stored, token, replacing: old, "sign in with an API key")
     }
 
-    /// Returns the session with a token, and notes its use.
+    /// Returns the session with a token, and notes its use if `isUse`.
     ///
     /// - Returns: `nil` for a token that is unknown or has expired, and for a person or key that may not sign in any more.
-    package func session(token: String) async throws -> Session? {
+    package func session(token: String, isUse: Bool = true) async throws -> Session? {
         guard SessionToken.isToken(token),
             let stored = try await self.store.session(hash: SessionToken.hash(token))
         else { return nil }
@@ -113,7 +116,7 @@ package struct SignInService: Sendable {
         case .key(let key):
             if let end = key.expiresAt, self.time.now >= end { return nil }
         }
-        if now.since(record.lastUsedAt) >= self.settings.useInterval { await self.noteUse(of: record.id, now) }
+        if isUse, now.since(record.lastUsedAt) >= self.settings.useInterval { await self.noteUse(of: record.id, now) }
         return Session(stored, token: token)
     }
 
@@ -148,25 +151,32 @@ extension SignInService {
     private func admit(
         _ name: String,
         _ candidate: SignInCandidate?,
-        _ network: NetworkAddress
+        _ network: NetworkAddress,
+        _ address: String
     ) async throws -> SignInLockTable.Subject {
         let now = self.time.steady
         if let candidate, candidate.isKnownNetwork {
             let subject = SignInLockTable.Subject.known(candidate.person.id, network)
-            try self.proceed(self.locks.attempt(subject, now: now))
+            try self.proceed(self.locks.attempt(subject, now: now), address)
             return subject
         }
-        try self.proceed(self.locks.attempt(.network(network), now: now))
+        try self.proceed(self.locks.attempt(.network(network), now: now), address)
         try self.proceed(
-            await self.store.changeSignInLock(of: name, now: now) { $0.attempt(now: now, .name) }
+            await self.store.changeSignInLock(of: name, now: now) { $0.attempt(now: now, .name) },
+            address
         )
         return .network(network)
     }
 
+    /// - Parameter address: The address of the browser, for the log; `nil` for a change of a password.
     /// - Throws: ``RetryLaterError`` for an attempt that does not proceed.
-    func proceed(_ decision: SignInLock.Decision) throws {
+    func proceed(_ decision: SignInLock.Decision, _ address: String? = nil) throws {
         guard case .wait(let delay) = decision else { return }
-        self.log.log(.warning, "sign-in refused after failures", ["seconds": "\(delay.components.seconds + 1)"])
+        self.log.log(
+            .warning,
+            "sign-in refused after failures",
+            ["seconds": "\(delay.components.seconds + 1)", "address": "\(address ?? "-")"]
+        )
         let minutes = max(1, (delay.components.seconds + 59) / 60)
         let message = "too many failed attempts: try again in \(minutes == 1 ? "a minute" : "\(minutes) minutes")"
         throw RetryLaterError(RequestError(.rateLimited, code: "too_many_sign_ins", message: message), after: delay)

@@ -2,33 +2,35 @@ package import Foundation
 package import PushStore
 package import PushTypes
 
-/// Decides who is entitled to the issues that are not free.
+/// Decides about entitlement to the issues that are not free.
 package protocol EntitlementDeciding: Sendable {
     /// Returns one decision for each product, in their order.
     ///
     /// It never throws: what cannot be found out is ``EntitlementDecision/unavailable(message:retryAfter:)``.
     func decide(_ question: EntitlementQuestion) async -> [EntitlementDecision]
-    /// Returns the reason why nobody can be entitled to a product as the app is set up; `nil` if somebody can.
+    /// Returns the reason for which no account can be entitled to a product as the app is set up; `nil` if there is none.
     func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String?
 }
 
-/// A product that an entitlement is for.
+/// A product that is not free, which an entitlement is for.
 package struct EntitlementProduct: Hashable, Sendable {
+    /// The longest product id, in bytes.
+    package static let maximumID = 256
+
     package let productID: String
-    package let access: IssueAccess
     package let publication: UUID
     package let publishedAt: Timestamp?
     /// The beginning of the issue's day, in UTC.
     package let date: Timestamp
 
     package init(_ issue: IssueRecord) {
-        (self.productID, self.access) = (issue.productID, issue.access)
+        self.productID = issue.productID
         self.date = Timestamp(seconds: issue.date.dayNumber * 86_400)
         (self.publication, self.publishedAt) = (issue.publication, issue.publishedAt)
     }
 }
 
-/// The question of an app: the products, and what shows that somebody has bought them.
+/// The question of an app: the products, and the proof of their purchase.
 package struct EntitlementQuestion: Sendable {
     package let app: AppRecord
     package let products: [EntitlementProduct]
@@ -43,6 +45,10 @@ package struct EntitlementQuestion: Sendable {
 package struct EntitlementProof: Hashable, Sendable {
     /// The most transactions, and the most bytes of one.
     package static let (maximumTransactions, maximumTransaction) = (20, CompactJWS.maximumLength)
+    /// The longest name of an account, in bytes.
+    package static let maximumAccount = 256
+    /// The longest token of an account, in bytes.
+    package static let maximumToken = 4096
 
     /// The signed transactions of the app store.
     package var transactions: [String] = []
@@ -56,14 +62,14 @@ package struct EntitlementProof: Hashable, Sendable {
 
 /// The decision about one product.
 package enum EntitlementDecision: Hashable, Sendable {
-    case entitled(by: EntitlementGrounds, until: Timestamp?)
+    case entitled(by: EntitlementGrounds)
     /// The reason is a stable code, such as `not_entitled`.
     case refused(reason: String, message: String)
     /// The decision cannot be found out now.
     case unavailable(message: String, retryAfter: Duration)
 }
 
-/// The grounds on which somebody is entitled.
+/// The grounds of an entitlement.
 package enum EntitlementGrounds: String, CaseIterable, Hashable, Sendable {
     case free, transaction, publisher
 }
@@ -84,13 +90,13 @@ package struct IssueEntitlements: Sendable {
         let question = EntitlementQuestion(app: app, products: products, proof: proof)
         var decisions = products.isEmpty ? [] : await self.deciding.decide(question)[...]
         return issues.map { issue in
-            guard issue.access == .retail else { return .entitled(by: .free, until: nil) }
+            guard issue.access == .retail else { return .entitled(by: .free) }
             let missing = EntitlementDecision.unavailable(message: "no decision was made", retryAfter: .seconds(60))
             return decisions.popFirst() ?? missing
         }
     }
 
-    /// Returns the reason why nobody can be entitled to an issue; `nil` if somebody can.
+    /// Returns the reason for which no account can be entitled to an issue; `nil` if there is none.
     package func refusalForEverybody(_ issue: IssueRecord, app: AppRecord) async throws -> String? {
         guard issue.access == .retail else { return nil }
         return try await self.deciding.refusalForEverybody(EntitlementProduct(issue), app: app)

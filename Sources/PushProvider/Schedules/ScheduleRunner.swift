@@ -191,8 +191,8 @@ package struct ScheduleRunner: Service {
             )
             if acceptance == .accepted {
                 // That runs were missed before stays known until the next one.
-                if let problem = schedule.problem, problem.at < run {
-                    try await self.store.setProblem(nil, ofSchedule: schedule.id)
+                if schedule.problem != nil {
+                    try await self.store.clearProblem(ofSchedule: schedule.id, notedBefore: run)
                 }
                 let metadata: Logger.Metadata = [
                     "app": "\(app.bundleID.name)", "schedule": "\(schedule.id)", "run": "\(run.rfc3339)",

@@ -12,8 +12,6 @@ package protocol PersonStore: Sendable {
     func person(_ id: UUID) async throws -> PersonRecord?
     /// Returns people in the order in which they were added, beginning after `after`.
     func people(after: Int64?, limit: Int) async throws -> [PersonRecord]
-    /// Returns `true` if there is any person.
-    func hasPeople() async throws -> Bool
     /// Changes the name, the role, the apps, the language of a person, or whether the person is disabled.
     ///
     /// The sessions and links of a person end with a change of the role, of the apps, or with being disabled. The only

@@ -27,6 +27,8 @@ package protocol PublishingStore: Sendable {
     ) async throws -> [IssueRecord]
     func issue(_ id: UUID) async throws -> IssueRecord?
     func issue(app: Int64, productID: String) async throws -> IssueRecord?
+    /// Returns the issues of an app with some product ids, in no order.
+    func issues(app: Int64, productIDs: Set<String>) async throws -> [IssueRecord]
     /// Changes an issue in one transaction.
     func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueResult
     /// Removes an issue that is not published.
@@ -66,6 +68,8 @@ package protocol PublishingStore: Sendable {
     func files(app: Int64, after: ContentHash?, limit: Int) async throws -> [FileRecord]
     /// Returns `true` if any app has a file with this content.
     func hasFile(_ hash: ContentHash) async throws -> Bool
+    /// Returns the hashes of all files that begin with a byte.
+    func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash>
     /// Removes the files that nothing has referred to since a time.
     /// - Returns: Their number.
     func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int

@@ -26,8 +26,10 @@ package protocol ScheduleStore: Sendable {
     /// Writes that the run at `from` is done, and no other columns. Without effect if that is not the next run any
     /// more, because the schedule was changed meanwhile.
     func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
-    /// Writes what went wrong with the latest runs of a schedule; `nil` once a run was made. A text that is too long is cut.
-    func setProblem(_ problem: ScheduleProblem?, ofSchedule id: UUID) async throws
+    /// Writes what went wrong with the latest runs of a schedule. A text that is too long is cut.
+    func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws
+    /// Removes the problem of a schedule, unless it was noted at a time or later.
+    func clearProblem(ofSchedule id: UUID, notedBefore time: Timestamp) async throws
     /// Returns the schedules with a problem, the latest first, of some apps.
     func schedulesWithProblems(apps: [Int64], limit: Int) async throws -> [ScheduleRecord]
     /// Deletes a schedule.

@@ -57,10 +57,26 @@ package struct JSONFields: Sendable {
 
     /// Returns a string that must be present.
     package func requiredString(_ name: String, maximum: Int) throws(RequestError) -> String {
-        guard let text = try self.string(name, maximum: maximum) else {
-            throw self.error(name, "missing_field", "this member is required")
+        try self.required(name, self.string(name, maximum: maximum))
+    }
+
+    /// Returns the value of a member that the object must have.
+    package func required<Value>(_ name: String, _ value: Value?) throws(RequestError) -> Value {
+        guard let value else { throw self.error(name, "missing_field", "this member is required") }
+        return value
+    }
+
+    /// Returns one of the values of a type; `nil` if it is absent.
+    package func choice<Value: RawRepresentable<String> & CaseIterable>(
+        _ name: String,
+        of type: Value.Type = Value.self
+    ) throws(RequestError) -> Value? {
+        guard let text = try self.string(name, maximum: 64) else { return nil }
+        guard let value = Value(rawValue: text) else {
+            let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
+            throw self.error(name, "invalid_value", "use one of \(known)")
         }
-        return text
+        return value
     }
 
     /// Returns an integer; `nil` if it is absent.

@@ -1,6 +1,6 @@
 import Mustache
 
-/// Text that is escaped for HTML scalar by scalar, as a browser parses.
+/// A text that is escaped for HTML scalar by scalar, as a browser parses.
 ///
 /// Mustache's own content type compares characters, and to Swift a `<` after some scalars, such as U+0600, is part of
 /// another character, which stays as it is.

@@ -55,18 +55,8 @@ struct APIRequest: Sendable {
 
     /// Path and query, percent-encoded.
     var path: String {
-        let items = self.query.map { "\($0)=\(Self.encoded($1))" }
-        return "/v1/" + self.parts.map(Self.encoded).joined(separator: "/") + (self.action.map { ":\($0)" } ?? "")
+        let items = self.query.map { "\($0)=\(PercentEncoding.component($1))" }
+        return "/v1/" + self.parts.map { PercentEncoding.component($0) }.joined(separator: "/") + (self.action.map { ":\($0)" } ?? "")
             + (items.isEmpty ? "" : "?") + items.joined(separator: "&")
     }
-
-    /// Encodes everything but letters, digits and `-._~` (RFC 3986 section 2.3).
-    private static func encoded(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? ""
-    }
-
-    /// The characters that stay as they are in a path or a query.
-    private static let unreserved = CharacterSet(
-        charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
-    )
 }

@@ -18,7 +18,7 @@ struct DemoPublisher: Sendable {
         (product: "com.example.issue7", title: "Issue 7", number: "7", date: "2026-11-20"),
         (product: "com.example.issue8", title: "Issue 8", number: "8", date: "2026-11-27"),
     ]
-    /// In bytes.
+    /// The size of a file, in bytes.
     static let fileSize = 3_000_000
     /// A picture of one point, in base64.
     private static let cover =

@@ -14,7 +14,7 @@ struct ReaderCommand: AsyncParsableCommand {
         .detail(
             """
             It registers itself with the publisher's form, and after a push loads the catalogue, checks the entitlement, \
-            and downloads cover and issue. A download that breaks off goes on, also in the next run. The issue has a mark \
+            and downloads cover and issue. A download that breaks off continues, also in the next run. The issue has a mark \
             until it is opened.
             """
         )

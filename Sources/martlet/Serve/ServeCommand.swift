@@ -14,7 +14,7 @@ struct ServeCommand: AsyncParsableCommand {
         .detail("The first start prints an admin API key, once, or writes it to --admin-key-file.")
         .detail(
             """
-            While nobody can sign in, every start prints a link with which the first person chooses a name and a \
+            Until there is a person, every start prints a link with which the first person chooses a name and a \
             password, or writes it beside that file, with the ending .link.
             """
         )

@@ -49,6 +49,23 @@ import Testing
         }
     }
 
+    @Test func theCalendarIsInTheZoneThatIsAskedFor() async throws {
+        try await self.withApp { provider, browser in
+            let schedule: JSONValue = [
+                "name": "late", "schedule": ["cron": "30 23 * * *", "timeZone": "UTC"],
+                "notification": ["to": ["all": true], "payload": ["aps": ["alert": "Hi"]]],
+            ]
+            let added = try await provider.api.post("/v1/apps/\(Vectors.bundleID)/schedules", schedule)
+            #expect(added.status == .created)
+            let path = "\(Self.app)/schedules/calendar?month=2050-06"
+            #expect(try await browser.get(path).text.contains(">23:30</time> late"))
+            let berlin = try await browser.get("\(path)&zone=Europe/Berlin").text
+            #expect(berlin.contains(">01:30</time> late") && berlin.contains("month=2050-07&amp;zone=Europe%2FBerlin"))
+            let nonsense = try await browser.get("\(path)&zone=%22%3E%3Cscript%3E")
+            #expect(nonsense.status == 200 && nonsense.text.contains("value=\"UTC\""))
+        }
+    }
+
     @Test func aWrongCronExpressionIsAnErrorAtItsField() async throws {
         try await self.withApp { _, browser in
             let page = try await browser.get("\(Self.app)/notifications/new?when=recurring")
@@ -75,21 +92,42 @@ import Testing
 @Suite struct MonthGridTests {
     private static let now = Date(timeIntervalSince1970: 1_764_000_000)
 
-    @Test func aMonthHasItsWeeksFromMonday() {
-        let grid = MonthGrid("2026-02", now: Self.now)
+    private static func grid(_ month: String?, _ zone: String = "UTC") throws -> MonthGrid {
+        MonthGrid(month, now: Self.now, zone: try #require(TimeZone(identifier: zone)))
+    }
+
+    @Test func aMonthHasItsWeeksFromMonday() throws {
+        let grid = try Self.grid("2026-02")
         #expect(grid.weeks.count == 5)
         #expect(grid.weeks.first?.first == "2026-01-26" && grid.weeks.last?.last == "2026-03-01")
         #expect((grid.previous, grid.next) == ("2026-01", "2026-03"))
-        #expect(grid.range == ("2026-01-26", "2026-03-02"))
+        let first = try Date("2026-01-26T00:00:00Z", strategy: .iso8601)
+        #expect(grid.range == first..<first.addingTimeInterval(35 * 86_400))
     }
 
     @Test(arguments: [nil, "", "2026", "2026-13", "2026-00", "x-y", "99999999999999999999-1", "2026-1-1"])
-    func anythingElseIsThePresentMonth(_ month: String?) {
-        #expect(MonthGrid(month, now: Self.now).month == "2025-11")
+    func anythingElseIsThePresentMonth(_ month: String?) throws {
+        #expect(try Self.grid(month).month == "2025-11")
     }
 
-    @Test func theYearTurns() {
-        let grid = MonthGrid("2026-12", now: Self.now)
+    @Test func theYearTurns() throws {
+        let grid = try Self.grid("2026-12")
         #expect((grid.previous, grid.next) == ("2026-11", "2027-01"))
+    }
+
+    @Test(arguments: ["Europe/Berlin", "America/Los_Angeles", "Pacific/Apia"])
+    func eachDayIsThereOnceWhereClocksChange(zone: String) throws {
+        for month in ["2025-03", "2025-10", "2025-11", "2011-12"] {
+            let grid = try Self.grid(month, zone)
+            let days = grid.weeks.flatMap(\.self)
+            #expect(Set(days).count == days.count && days.count.isMultiple(of: 7) && days == days.sorted())
+            #expect(days.contains("\(month)-01") && days.contains("\(month)-29"))
+        }
+    }
+
+    @Test func aRunIsOnTheDayOfTheZone() throws {
+        let run = try Date("2026-03-28T23:30:00Z", strategy: .iso8601)
+        #expect(try Self.grid("2026-03", "Europe/Berlin").local(run) == ("2026-03-29", "00:30"))
+        #expect(try Self.grid("2026-03", "America/Los_Angeles").local(run) == ("2026-03-28", "16:30"))
     }
 }

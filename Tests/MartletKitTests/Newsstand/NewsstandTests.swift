@@ -77,7 +77,7 @@ import Testing
         let (newsstand, transport) = try Self.newsstand { _ in
             Self.json(
                 """
-                {"entitlements":[{"productId":"a","entitled":true,"by":"transaction","untilMs":2000},
+                {"entitlements":[{"productId":"a","entitled":true,"by":"transaction"},
                 {"productId":"b","entitled":false,"reason":"not_entitled","message":"no"},
                 {"productId":"c","entitled":false,"reason":"entitlement_unavailable","message":"down","retryAfterSeconds":60}]}
                 """
@@ -87,7 +87,7 @@ import Testing
         let entitlements = try await newsstand.entitlements(to: ["a", "b", "c"], proof: proof)
         #expect(
             entitlements.map(\.decision) == [
-                .entitled(by: "transaction", until: Date(timeIntervalSince1970: 2)),
+                .entitled(by: "transaction"),
                 .refused(code: "not_entitled", message: "no"),
                 .unavailable(message: "down", retryAfter: .seconds(60)),
             ]

@@ -44,10 +44,17 @@ import Testing
             let trouble = try await provider.api.get("/v1/overview").json["trouble"].elements
             #expect(trouble.first?["code"] == "appStopped" && trouble.first?["app"] == .string(Vectors.bundleID))
             #expect(sender.sent.isEmpty)
+            // What waits for the app is no stalled campaign.
+            let metrics = String(decoding: try await provider.api.get("/metrics").body, as: UTF8.self)
+            #expect(metrics.contains("martlet_app_stopped{app=\"\(Vectors.bundleID)\"} 1"))
+            #expect(metrics.contains("\nmartlet_shards_due 0\n"))
             #expect(try await provider.api.post("\(Self.app):resume", [:]).json["stopped"] == false)
             for sent in [campaign, urgent] { _ = try await provider.finished(sent) }
             #expect(sender.sent.count == 4)
             let all = try await provider.api.get("/v1/overview").json
+            #expect(try await provider.api.get("/v1/overview?app=\(Vectors.bundleID)").json["today"] == all["today"])
+            #expect(try await provider.api.get("/v1/campaigns?app=\(Vectors.bundleID)").json["campaigns"] == [])
+            #expect(try await provider.api.get("/v1/campaigns?app=com.example.nope").status == 404)
             #expect(all["trouble"] == [] && all["today"]["accepted"] == 4)
         }
     }

@@ -22,6 +22,19 @@ import Testing
         #expect(filled["collapseId"] == "{{code}}", "a header has no variables")
     }
 
+    /// Braces that a value brings form no variable, whatever they stand beside.
+    @Test(arguments: ["{", "{{", "{{{", "{{name}}", "{name}}", "}", "}}"])
+    func aValueIsNeverPartOfAVariable(value: String) throws {
+        let content: [String: JSONValue] = ["template": true, "alert": "{{code}}{name}}{{code}}{{name}}{{code}}{"]
+        let filled = try self.filled(["code": .string(value)], content)
+        let parts = try TemplateText(parsing: try #require(filled["alert"]?.stringValue)).parts
+        #expect(
+            parts == [
+                .text("\(value){name}}\(value)"), .variable(name: "name", fallback: nil), .text("\(value){"),
+            ]
+        )
+    }
+
     @Test(
         arguments: [
             (["other": "x"], true, "unknown_variable", "template.variables.other"),

@@ -43,6 +43,19 @@ import Testing
         }
     }
 
+    @Test func aTabThatIsLeftOpenDoesNotKeepItsSession() async throws {
+        try await withSignIns { fixture in
+            try await fixture.add("anna")
+            let token = try await fixture.signIn("anna").token
+            for _ in 0..<11 {
+                fixture.time.advance(by: .hours(1))
+                #expect(try await fixture.service.session(token: token, isUse: false) != nil)
+            }
+            fixture.time.advance(by: .hours(1))
+            #expect(try await fixture.service.session(token: token, isUse: false) == nil)
+        }
+    }
+
     @Test func aSessionEndsAfterSevenDaysHoweverMuchItIsUsed() async throws {
         try await withSignIns { fixture in
             try await fixture.add("anna")

@@ -231,6 +231,23 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func missedRunsStayKnownUntilTheNextRunWhateverWasKnownBefore(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let scheduler = fixture.scheduler(RecordedLog(level: .info).logger)
+            let schedule = try await fixture.addSchedule()
+            let earlier = ScheduleProblem(message: "earlier", at: fixture.time.now)
+            try await fixture.store.setProblem(earlier, ofSchedule: schedule.id)
+            fixture.time.advance(by: .seconds(4 * 3600))
+            while await scheduler.step() {}
+            let missed = try #require(try await fixture.store.schedule(schedule.id)?.problem)
+            #expect(missed.message.contains("were missed"))
+            fixture.time.advance(by: .seconds(3600))
+            while await scheduler.step() {}
+            #expect(try await fixture.store.schedule(schedule.id)?.problem == nil)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func aCrashBetweenTheTwoWritesRepeatsNoRun(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             let schedule = try await fixture.addSchedule()

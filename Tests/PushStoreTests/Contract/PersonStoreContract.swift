@@ -126,7 +126,6 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func theFirstLinkMakesOnePerson(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in
-            #expect(try await !store.hasPeople())
             #expect(try await store.setLink(.fixture(1, for: nil, now: self.now)))
             #expect(try await store.setLink(.fixture(2, for: nil, now: self.now)))
             #expect(try await store.link(hash: [1], now: self.now) == nil, "each start replaces it")

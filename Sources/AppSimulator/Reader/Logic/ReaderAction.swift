@@ -11,7 +11,7 @@ package enum ReaderAction: Hashable, Sendable {
     case loadCover(product: String, PublishedFile)
     /// Ask for the address of the file.
     case requestGrant(product: String)
-    /// Download the file, or go on with it.
+    /// Download the file, or continue its download.
     case download(product: String, PublishedFile)
     /// End what is under way; its result does not count.
     case stop

@@ -28,7 +28,7 @@ extension ReaderStateMachine {
         let product = entitlement.product
         guard self.isRunning(.entitlement, of: product) else { return [] }
         switch entitlement.decision {
-        case .entitled(let grounds, _):
+        case .entitled(let grounds):
             self.change(product) { $0.entitledBy = grounds }
             return [.report(.entitled(product: product, by: grounds)), .save] + self.go(to: .cover)
         case .refused(let code, _):

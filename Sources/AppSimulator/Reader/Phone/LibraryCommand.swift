@@ -27,7 +27,7 @@ package enum LibraryCommand: Hashable, Sendable {
             meaning: "waits for events that no wait has counted, 1 within 30 s"
         ),
         .init(words: "stay", meaning: "keeps running until Ctrl-C, for a script"),
-        .init(words: "quit", meaning: "ends; what is under way goes on with the next run"),
+        .init(words: "quit", meaning: "ends; what is under way continues with the next run"),
     ]
 
     /// The text of `help`.

@@ -39,7 +39,7 @@ extension SimulatorEvent {
     }
 }
 
-/// Numbers of bytes as people read them.
+/// The text of a number of bytes, for people.
 package enum ByteText {
     /// Returns a number such as `734.0 MB`.
     package static func of(_ bytes: Int64) -> String {

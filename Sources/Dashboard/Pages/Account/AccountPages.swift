@@ -4,7 +4,7 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// The page of who is signed in: the own password, the language, and the sessions.
+/// The page of the signed-in caller: the password, the language, and the sessions.
 struct AccountPages: PageArea {
     var routes: [PageRoute] {
         [

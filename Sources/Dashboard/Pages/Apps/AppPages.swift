@@ -18,8 +18,10 @@ struct AppPages: PageArea {
 
     private func show(_ request: PageRequest) async throws -> Response {
         let app = try await request.getOfApp("")
-        let overview = try await request.get("/v1/overview")
+        let ofApp = FormText.query(["app": request.app])
+        let overview = try await request.get("/v1/overview\(ofApp)")
         let recent = try await request.getOfApp("/notifications?limit=5")
+        // What concerns the server is on the first page.
         let troubles = overview["trouble"].elements.map { Trouble($0, request) }.filter { $0.app == request.app }
         var model: PageModel = [
             "troubles": troubles.map(\.model), "app": PageValue.members(app),
@@ -29,19 +31,14 @@ struct AppPages: PageArea {
             "hasNoCredential": app["environments"].elements.isEmpty,
             "charts": try await StatisticsModel.charts(request, app: request.app),
         ]
-        model.merge(SendingModel.model(Self.campaigns(overview, request), request, showsApp: false).0) { $1 }
+        model.merge(SendingModel.model(overview["campaigns"].elements, request, showsApp: false).0) { $1 }
         return request.page("app", title: app["name"].stringValue ?? request.app, model)
     }
 
-    /// Returns the app's campaigns in progress.
-    private static func campaigns(_ overview: JSONValue, _ request: PageRequest) -> [JSONValue] {
-        overview["campaigns"].elements.filter { $0["app"].stringValue == request.app }
-    }
-
     private func live(_ request: PageRequest) async throws -> Response {
-        request.live {
-            let overview = try await request.call(.get("/v1/overview"), isNoted: false)
-            let (model, count) = SendingModel.model(Self.campaigns(overview, request), request, showsApp: false)
+        request.live { request in
+            let found = try await request.get("/v1/campaigns\(FormText.query(["app": request.app]))")
+            let (model, count) = SendingModel.model(found["campaigns"].elements, request, showsApp: false)
             return .init(html: request.part("sending", model), count: count)
         }
     }

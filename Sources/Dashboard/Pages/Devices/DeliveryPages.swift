@@ -19,7 +19,7 @@ struct DeliveryPages: PageArea {
     }
 
     private func live(_ request: PageRequest) async throws -> Response {
-        request.live {
+        request.live { request in
             let model = try await Self.model(request)
             return .init(html: request.part("timeline", model), isFinal: model["isPending"] as? Bool != true)
         }

@@ -8,6 +8,6 @@ enum ReasonText {
         return Self.beginnings.first { reason.hasPrefix($0) }.flatMap { texts.text("reasons.\($0)") }
     }
 
-    /// The reasons that go on with a name or a number.
+    /// The beginnings of reasons that end with a name or a number.
     private static let beginnings = ["opted out of", "BadDeviceToken", "expired before it could be sent"]
 }

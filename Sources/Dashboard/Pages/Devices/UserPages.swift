@@ -34,7 +34,7 @@ struct UserPages: PageArea {
             "history": try await HistoryModel.model(history, request, path: path),
             "devicesPath": "\(Dashboard.root)\(request.appPath)/devices",
         ]
-        // The commonest causes, before anybody reads a row.
+        // The commonest causes, above the rows.
         if devices.isEmpty {
             model["cause"] = request.texts["devices.causeNoDevice"]
         } else if devices.allSatisfy({ $0["state"].stringValue == "inactive" }) {

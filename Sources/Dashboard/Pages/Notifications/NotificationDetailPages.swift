@@ -51,7 +51,7 @@ struct NotificationDetailPages: PageArea {
     }
 
     private func live(_ request: PageRequest) async throws -> Response {
-        request.live {
+        request.live { request in
             let notification = try await self.notification(request)
             let summary = NotificationSummary(notification, texts: request.texts, format: request.format)
             return .init(

@@ -38,7 +38,7 @@ struct NotificationPages: PageArea {
     }
 
     private func live(_ request: PageRequest) async throws -> Response {
-        request.live {
+        request.live { request in
             let notifications = try await self.notifications(request)
             let running = notifications["notifications"].elements.filter(Self.isRunning).count
             return .init(

@@ -41,9 +41,9 @@ struct OverviewPages: PageArea {
     }
 
     private func live(_ request: PageRequest) async throws -> Response {
-        request.live {
-            let overview = try await request.call(.get("/v1/overview"), isNoted: false)
-            let (model, count) = SendingModel.model(overview["campaigns"].elements, request, showsApp: true)
+        request.live { request in
+            let found = try await request.get("/v1/campaigns")
+            let (model, count) = SendingModel.model(found["campaigns"].elements, request, showsApp: true)
             return .init(html: request.part("sending", model), count: count)
         }
     }

@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 import WebPages
 
-/// Something that is wrong, as the API reports it, with the button that mends it.
+/// A fault that the API reports, with the button that mends it.
 struct Trouble {
     /// The days before the end of a certificate from which it is shown.
     static let warningDays: Int64 = 30

@@ -71,40 +71,60 @@ struct SchedulePages: PageArea {
     }
 
     private func calendar(_ request: PageRequest) async throws -> Response {
-        let now = Date(timeIntervalSince1970: Double(request.interface.time.now.milliseconds) / 1000)
-        let grid = MonthGrid(request.query("month"), now: now)
-        let query = FormText.query(["from": "\(grid.range.from)T00:00:00Z", "to": "\(grid.range.to)T00:00:00Z"])
+        let now = Self.date(request.interface.time.now.milliseconds)
+        // A name that is none stands for UTC, as a month that is none stands for the present one.
+        let asked = request.query("zone") ?? ""
+        let name = TimeZone(named: asked) == nil ? "UTC" : asked
+        let grid = MonthGrid(request.query("month"), now: now, zone: TimeZone(named: name) ?? .gmt)
+        let (from, to) = (
+            Int64(grid.range.lowerBound.timeIntervalSince1970), Int64(grid.range.upperBound.timeIntervalSince1970)
+        )
+        let query = FormText.query(["from": "\(from)", "to": "\(to)"])
         let calendar = try await request.get("\(request.api)/schedules:calendar\(query)")
         let runs = Dictionary(grouping: calendar["runs"].elements) { run in
-            String((run["at"].stringValue ?? "").prefix(10))
+            grid.local(Self.date(run["atMs"].integerValue ?? 0)).day
         }
         let path = Self.path(request)
-        let today = "\(now.formatted(.iso8601).prefix(10))"
+        let today = grid.local(now).day
+        func month(_ month: String) -> String {
+            "\(path)/calendar" + FormText.query(["month": month, "zone": name == "UTC" ? nil : name])
+        }
         let model: PageModel = [
-            "path": path, "month": grid.month, "isIncomplete": calendar["complete"] == .bool(false),
-            "previous": "\(path)/calendar?month=\(grid.previous)", "next": "\(path)/calendar?month=\(grid.next)",
+            "path": path, "calendar": "\(path)/calendar", "month": grid.month, "zone": name,
+            "zones": try await Self.zones(request),
+            "isIncomplete": calendar["complete"] == .bool(false),
+            "previous": month(grid.previous), "next": month(grid.next),
             "days": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].map {
                 request.texts["compose.daysOptions.\($0)"]
             },
             "weeks": grid.weeks.map { week -> PageModel in
-                ["days": week.map { Self.day($0, runs[$0] ?? [], month: grid.month, today: today, path: path) }]
+                ["days": week.map { Self.day($0, runs[$0] ?? [], grid: grid, today: today, path: path) }]
             },
         ]
         let title = request.texts["schedules.calendarOf", ["month": grid.month]]
         return request.page("schedules-calendar", title: title, model)
     }
 
+    private static func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+
+    /// Returns the time zones of the app's schedules, of the first hundred.
+    private static func zones(_ request: PageRequest) async throws -> [String] {
+        let list = try await request.get("\(request.api)/schedules?limit=100")
+        return Set(list["schedules"].elements.compactMap { $0["schedule"]["timeZone"].stringValue }).sorted()
+    }
+
     /// The runs that a day of the calendar shows. It says how many more there are.
     private static let runsOfDay = 4
 
-    private static func day(_ day: String, _ runs: [JSONValue], month: String, today: String, path: String) -> PageModel
+    private static func day(_ day: String, _ runs: [JSONValue], grid: MonthGrid, today: String, path: String)
+        -> PageModel
     {
         var model: PageModel = [
-            "day": day, "number": String(day.suffix(2)), "isOther": !day.hasPrefix(month), "isToday": day == today,
+            "day": day, "number": String(day.suffix(2)), "isOther": !day.hasPrefix(grid.month), "isToday": day == today,
             "hasRuns": !runs.isEmpty,
             "runs": runs.prefix(Self.runsOfDay).map { run -> PageModel in
                 [
-                    "time": String((run["at"].stringValue ?? "").dropFirst(11).prefix(5)),
+                    "time": grid.local(Self.date(run["atMs"].integerValue ?? 0)).time,
                     "at": run["at"].stringValue ?? "", "name": run["name"].stringValue ?? "",
                     "path": "\(path)/\(run["schedule"].stringValue ?? "")", "isPaused": run["paused"] == .bool(true),
                 ]

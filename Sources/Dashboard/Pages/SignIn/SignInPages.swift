@@ -6,7 +6,7 @@ import PushProvider
 import PushSupport
 import WebPages
 
-/// Signing in with a name and a password, with an API key or with a one-time link, and signing out.
+/// The pages on which people sign in, with a name and a password, an API key or a one-time link, and sign out.
 struct SignInPages: PageArea {
     var routes: [PageRoute] {
         [
@@ -22,7 +22,7 @@ struct SignInPages: PageArea {
     }
 
     private func signIn(_ visitor: Visitor) async throws -> Response {
-        let form = try await visitor.form()
+        let form = try await visitor.smallForm()
         do {
             let old = try await visitor.session()
             let grant =
@@ -52,7 +52,7 @@ struct SignInPages: PageArea {
     private func showLink(_ visitor: Visitor) async throws -> Response { Self.linkPage(visitor) }
 
     private func redeem(_ visitor: Visitor) async throws -> Response {
-        let form = try await visitor.form()
+        let form = try await visitor.smallForm()
         do {
             guard form["password"] == form["again"] else {
                 throw RequestError.invalid("again", visitor.texts()["link.differ"])

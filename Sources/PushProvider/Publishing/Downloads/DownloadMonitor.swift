@@ -137,15 +137,10 @@ package final class OpenDownload: Sendable {
 
     deinit { if !self.hasEnded.load(ordering: .relaxed) { self.monitor.ended(app: self.app, isComplete: false) } }
 
-    /// Waits until the next piece may be sent.
+    /// Reserves bandwidth for the next piece.
     /// - Parameter left: The bytes that are left.
-    /// - Returns: The length of the piece.
-    /// - Throws: `CancellationError`.
-    package func nextPiece(left: Int) async throws -> Int {
-        let (bytes, delay) = self.monitor.reserve(left: left)
-        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
-        return bytes
-    }
+    /// - Returns: The length of the piece, and the time after which it may be sent.
+    package func reserve(left: Int) -> (bytes: Int, delay: Duration) { self.monitor.reserve(left: left) }
 
     /// Notes bytes that the connection has accepted.
     package func sent(_ bytes: Int) { self.monitor.sent(bytes, app: self.app) }

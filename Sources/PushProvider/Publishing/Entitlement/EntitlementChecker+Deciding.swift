@@ -15,15 +15,12 @@ extension EntitlementChecker: EntitlementDeciding {
         } catch {
             self.log.log(.error, "entitlement cannot be decided: the store does not respond", ["error": "\(error)"])
             let message = "the provider's database does not respond"
-            return question.products.map { product in
-                guard product.access == .retail else { return .entitled(by: .free, until: nil) }
-                return .unavailable(message: message, retryAfter: Self.storeDelay)
-            }
+            return question.products.map { _ in .unavailable(message: message, retryAfter: Self.storeDelay) }
         }
     }
 
     package func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String? {
-        guard product.access == .retail, !self.verifier.hasRoots,
+        guard !self.verifier.hasRoots,
             try await self.store.entitlementServer(app: app.id) == nil
         else { return nil }
         return """
@@ -38,7 +35,7 @@ extension EntitlementChecker: EntitlementDeciding {
         var transactions: [StoreTransaction] = []
         // The first fault is told where nothing else decides: the others are likely to have it too.
         var fault: (index: Int, TransactionFault)?
-        for (index, text) in question.proof.transactions.prefix(Self.maximumTransactions).enumerated() {
+        for (index, text) in question.proof.transactions.prefix(EntitlementProof.maximumTransactions).enumerated() {
             do throws(TransactionFault) {
                 let now = self.time.now
                 transactions.append(try await self.verifier.verify(text, app: question.app.bundleID, now: now))
@@ -52,7 +49,6 @@ extension EntitlementChecker: EntitlementDeciding {
         )
         let subscriptions = transactions.isEmpty ? [:] : try await self.subscriptions(question.products)
         return question.products.map { product in
-            guard product.access == .retail else { return .entitled(by: .free, until: nil) }
             let own = subscriptions[product.publication] ?? []
             return Self.decision(transactions.map { rule.decide($0, product, subscriptions: own) }, fault)
         }
@@ -74,7 +70,7 @@ extension EntitlementChecker: EntitlementDeciding {
         var refusal = TransactionRule.Refusal.notEntitled
         for decision in decisions {
             switch decision {
-            case .entitled: return .entitled(by: .transaction, until: nil)
+            case .entitled: return .entitled(by: .transaction)
             case .refused(let reason): if refusal == .notEntitled { refusal = reason }
             case .unrelated: break
             }
@@ -116,7 +112,7 @@ extension EntitlementChecker: EntitlementDeciding {
         otherwise refusal: EntitlementDecision
     ) -> EntitlementDecision {
         switch decision {
-        case .granted: .entitled(by: .publisher, until: nil)
+        case .granted: .entitled(by: .publisher)
         case .refused: refusal
         case .accountRefused:
             .refused(reason: "account_refused", message: "the publisher refuses the account: sign in again")

@@ -7,17 +7,6 @@ package import PushTypes
 ///
 /// Transactions come first: they are checked offline. The publisher's server is asked only about what they do not decide.
 package struct EntitlementChecker: Sendable {
-    /// The most transactions of a question. Further ones are ignored.
-    package static let maximumTransactions = EntitlementProof.maximumTransactions
-    /// The longest transaction, in bytes.
-    package static let maximumTransactionLength = CompactJWS.maximumLength
-    /// The longest product id, in bytes.
-    package static let maximumProduct = PublisherAnswer.maximumProduct
-    /// The longest name of an account, in bytes.
-    package static let maximumAccount = 256
-    /// The longest token of an account, in bytes.
-    package static let maximumToken = 2048
-
     let store: any EntitlementServerStore & PublishingStore
     let verifier: TransactionVerifier
     let allowsSandbox: Bool

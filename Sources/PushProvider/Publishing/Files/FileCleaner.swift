@@ -1,6 +1,6 @@
-import Logging
 package import PushStore
 package import PushTypes
+import ServiceLifecycle
 
 /// Removes uploads that are not continued and files that nothing refers to, after their time.
 package struct FileCleaner: Sendable {
@@ -21,17 +21,23 @@ package struct FileCleaner: Sendable {
     /// - Parameter now: The earlier of the two clocks.
     package func clean(now: Timestamp) async throws {
         let oldest = now.advanced(by: .zero - self.age)
-        while try await self.store.forgetUploads(before: oldest, limit: Self.batch) > 0 {}
-        while try await self.store.forgetFiles(unusedSince: oldest, limit: Self.batch) > 0 {}
+        while try await self.store.forgetUploads(before: oldest, limit: Self.batch) > 0 {
+            guard !Task.isShuttingDownGracefully else { return }
+        }
+        while try await self.store.forgetFiles(unusedSince: oldest, limit: Self.batch) > 0 {
+            guard !Task.isShuttingDownGracefully else { return }
+        }
         let folder = self.folder
         // A part is listed before its row: an upload that begins meanwhile is in the second list.
         let parts = try await FileFolder.blocking { folder.parts() }
         let known = try await self.store.uploads()
         let abandoned = parts.filter { !known.contains($0) }
         try await FileFolder.blocking { for part in abandoned { folder.removePart(of: part) } }
-        for byte in UInt8.min...UInt8.max {
+        for byte in UInt8.min...UInt8.max where !Task.isShuttingDownGracefully {
             let contents = try await FileFolder.blocking { folder.contents(beginning: byte) }
-            for content in contents { try await self.removeIfUnknown(content) }
+            guard !contents.isEmpty else { continue }
+            let known = try await self.store.fileHashes(beginning: byte)
+            for content in contents where !known.contains(content) { try await self.removeIfUnknown(content) }
         }
     }
 

@@ -28,10 +28,17 @@ package struct FileFolder: Sendable {
 
     package func path(ofUpload id: UUID) -> String { "\(self.uploads)/\(id.uuidString)" }
 
-    /// Runs work that blocks on a thread of the pool, and not on an event loop.
+    /// The threads for work that waits for a disk.
+    private static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: 4)
+        threads.start()
+        return threads
+    }()
+
+    /// Runs work that blocks on a thread for files.
     package static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value
     {
-        try await NIOThreadPool.singleton.runIfActive(work)
+        try await self.threads.runIfActive(work)
     }
 
     /// Runs `body` while no other task places or removes contents.

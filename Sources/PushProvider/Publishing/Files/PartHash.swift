@@ -14,21 +14,23 @@ struct PartHash: Sendable {
 
     init() {}
 
-    /// Reads the first bytes of a file.
+    /// Returns the hash with the next bytes of a file, up to the first `end` of all.
     ///
     /// It blocks.
     /// - Throws: ``OpenFile/Failure``.
-    init(of file: OpenFile, count: Int) throws {
+    func adding(_ file: OpenFile, upTo end: Int) throws -> PartHash {
+        var next = self
         var buffer = ByteBufferAllocator().buffer(capacity: Self.piece)
-        while self.count < count {
+        while next.count < end {
             buffer.clear()
-            let (offset, wanted) = (self.count, min(Self.piece, count - self.count))
+            let (offset, wanted) = (next.count, min(Self.piece, end - next.count))
             let read = try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) {
                 try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]), at: offset)
             }
             guard read > 0 else { throw UploadFailure.wrongOffset(0) }
-            self = self.adding(buffer)
+            next = next.adding(buffer)
         }
+        return next
     }
 
     /// Returns the hash with more bytes.

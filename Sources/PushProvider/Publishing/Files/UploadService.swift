@@ -113,23 +113,34 @@ extension UploadService {
     /// Opens the part, cut to the bytes that are counted, with the hash of these; `nil` if the part is the content
     /// already, which only a crash before its row can have left.
     private func open(_ upload: UploadRecord) async throws -> OpenPart? {
-        let known = self.state.withLock { $0.hashes[upload.id] }
         let (folder, received) = (self.folder, upload.received)
-        let (part, length) = try await FileFolder.blocking { () -> (OpenPart?, Int) in
+        let (file, length) = try await FileFolder.blocking { () -> (OpenFile, Int?) in
             let file = try folder.part(of: upload.id)
             let length = try file.length()
-            let isPlaced = length == 0 && received == upload.size && folder.hasContent(upload.hash)
-            guard !isPlaced, length >= received else { return (nil, isPlaced ? received : length) }
-            try file.truncate(to: received)
-            let hash = if let known, known.count == received { known } else { try PartHash(of: file, count: received) }
-            return (OpenPart(file: file, hash: hash, counted: received), received)
+            if length == 0, received == upload.size, folder.hasContent(upload.hash) { return (file, nil) }
+            if length > received { try file.truncate(to: received) }
+            return (file, min(length, received))
         }
+        guard let length else { return nil }
         guard length == received else {
             // The database is newer than its files: one of both was restored.
             _ = try await self.store.noteUpload(upload.id, received: length, now: self.time.recorded)
             throw UploadFailure.wrongOffset(length)
         }
-        return part
+        return OpenPart(file: file, hash: try await self.hash(of: file, upload), counted: received)
+    }
+
+    /// Returns the hash of the counted bytes, which is computed from the part if it is not remembered.
+    private func hash(of file: OpenFile, _ upload: UploadRecord) async throws -> PartHash {
+        let known = self.state.withLock { $0.hashes[upload.id] }
+        if let known, known.count == upload.received { return known }
+        var hash = PartHash()
+        while hash.count < upload.received {
+            try Task.checkCancellation()
+            let end = min(upload.received, hash.count + Self.step)
+            hash = try await FileFolder.blocking { [hash] in try hash.adding(file, upTo: end) }
+        }
+        return hash
     }
 
     private func receive<Body: AsyncSequence>(
@@ -173,7 +184,11 @@ extension UploadService {
         }
         self.state.withLock { state in
             // Bounds the memory: a hash can be computed from its part again.
-            if state.hashes.count >= Self.rememberedHashes { state.hashes = [:] }
+            if state.hashes.count >= Self.rememberedHashes, state.hashes[upload.id] == nil,
+                let other = state.hashes.keys.first
+            {
+                state.hashes[other] = nil
+            }
             state.hashes[upload.id] = part.hash
         }
         return part.hash.count

@@ -61,7 +61,7 @@ package struct IssueNotifier: Sendable {
         return try await self.accept(issue, app, key, messageID, changes)
     }
 
-    /// Checks that somebody can download the issue.
+    /// Checks that a reader can download the issue.
     private func check(_ issue: IssueRecord, app: AppRecord) async throws {
         switch issue.state {
         case .draft: throw Self.refusal("issue_is_draft", "it is a draft, which no app sees: publish it first")

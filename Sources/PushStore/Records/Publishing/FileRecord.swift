@@ -4,7 +4,7 @@ package import PushTypes
 /// A file of an app, complete and checked.
 package struct FileRecord: Hashable, Sendable {
     package var hash: ContentHash
-    /// In bytes.
+    /// The size in bytes.
     package var size: Int
     package var contentType: String
     /// The name that the file had when it was uploaded.

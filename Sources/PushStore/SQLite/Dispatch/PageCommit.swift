@@ -31,7 +31,10 @@ struct PageCommit {
         statistics: StatisticCounter,
         database: Database
     ) throws {
-        let sql = "SELECT id, app, state, lane, startedAt FROM notification WHERE number = ?"
+        let sql = """
+            SELECT id, app, state, lane, startedAt, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
+            FROM notification WHERE number = ?
+            """
         guard let row = try database.row(sql: sql, [page.notificationNumber]) else { return nil }
         guard let id = row.uuid("id"), let app = row["app"] as Int64?,
             let state = row.value("state") as NotificationRecord.State?,
@@ -42,7 +45,7 @@ struct PageCommit {
         (self.id, self.app, self.state, self.lane) = (id, app, state, lane)
         self.hasStarted = row["startedAt"] as Int64? != nil
         self.statistics = statistics
-        self.isAppStopped = try database.hasRow(sql: "SELECT 1 FROM appStop WHERE app = ?", [app])
+        self.isAppStopped = row["isStopped"] as Bool? == true
         self.trace = try PageTrace(page, number: self.number, now: now, connections: connections, in: database)
     }
 
@@ -60,8 +63,9 @@ struct PageCommit {
         var started: Set<Int64> = []
         var skips = SkipCounter()
         let hasHeld = try self.hasHeldRecipients()
-        let written = try self.page.deliveries.filter { try self.write($0, hasHeld: hasHeld) }
-        for delivery in written {
+        var written: [DeliveryResult] = []
+        for delivery in self.page.deliveries where try self.write(delivery, hasHeld: hasHeld) {
+            written.append(delivery)
             counts[delivery.state, default: 0] += 1
             skips.add(delivery)
             if delivery.state == .sending { started.insert(delivery.recipient) }

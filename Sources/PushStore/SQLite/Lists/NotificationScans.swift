@@ -16,7 +16,9 @@ struct NotificationScans {
         var filter = self.filter
         if let state { filter.state = state }
         let name = self.sort == .name ? try self.name(in: database) : nil
-        return filter.apps.map { self.scan($0, filter, isDone: state == .done, after: name) }
+        // The list ends where the end of the page before is gone: without its name it would begin anew.
+        if self.sort == .name, self.after != nil, name == nil { return [] }
+        return filter.apps.map { self.scan($0, filter, after: name) }
     }
 
     /// Returns the name of the notification at the end of the page before.
@@ -25,7 +27,7 @@ struct NotificationScans {
         return try database.row(sql: "SELECT name FROM notification WHERE number = ?", [after.number])?["name"]
     }
 
-    private func scan(_ app: Int64, _ filter: NotificationFilter, isDone: Bool, after name: String?) -> KeysetScan {
+    private func scan(_ app: Int64, _ filter: NotificationFilter, after name: String?) -> KeysetScan {
         var scan = KeysetScan(
             table: "notification",
             key: "number",

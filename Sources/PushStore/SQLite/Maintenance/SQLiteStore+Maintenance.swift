@@ -39,6 +39,7 @@ extension SQLiteStore {
             let due = """
                 SELECT count(*) FROM shard JOIN notification ON notification.number = shard.notification
                 WHERE isDone = 0 AND notBefore <= ?1 AND nextPageAt <= ?1 AND state IN ('accepted', 'sending')
+                    AND \(AppStops.isNone)
                 """
             statistics.shardsDue = try database.count(sql: due, [now.milliseconds])
             let breakers = """

@@ -25,10 +25,6 @@ extension SQLiteStore {
         return try await self.database.lookup { try $0.rows(sql: sql, [after ?? 0, limit]).map(PersonRow.person) }
     }
 
-    package func hasPeople() async throws -> Bool {
-        try await self.database.lookup { try PersonRow.any(in: $0) }
-    }
-
     package func changePerson(
         _ id: UUID,
         _ change: @Sendable (inout PersonRecord) -> Void

@@ -85,6 +85,15 @@ extension SQLiteStore {
         }
     }
 
+    package func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash> {
+        // A longer blob is greater than its beginning.
+        let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
+        return try await self.database.read { database in
+            let rows = try database.rows(sql: "SELECT hash FROM file WHERE hash >= ? AND hash < ?", [Data([byte]), end])
+            return Set(rows.compactMap { $0.hash("hash") })
+        }
+    }
+
     package func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int {
         let sql = """
             DELETE FROM file WHERE (hash, app) IN (

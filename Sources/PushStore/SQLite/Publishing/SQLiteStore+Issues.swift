@@ -20,7 +20,7 @@ extension SQLiteStore {
                     "createdAt": issue.createdAt.milliseconds,
                 ]
             )
-            return try Self.result(issue.id, in: database)
+            return try Self.issue(issue.id, in: database).map { .done($0) } ?? .missing
         }
     }
 
@@ -49,6 +49,12 @@ extension SQLiteStore {
         try await self.database.lookup { try Self.issue(app: app, productID: productID, in: $0) }
     }
 
+    package func issues(app: Int64, productIDs: Set<String>) async throws -> [IssueRecord] {
+        try await self.database.lookup { database in
+            try productIDs.sorted().compactMap { try Self.issue(app: app, productID: $0, in: database) }
+        }
+    }
+
     package func changeIssue(_ id: UUID, _ changes: IssueChanges, now: Timestamp) async throws -> IssueResult {
         try await self.database.write { database in
             guard let issue = try Self.issue(id, in: database) else { return .missing }
@@ -74,8 +80,7 @@ extension SQLiteStore {
             if let notification = changes.notification {
                 try database.update("issue", ["notification": notification.uuidString], id: id.uuidString)
             }
-            try Self.catalogueChanged(app: issue.app, in: database)
-            return try Self.result(id, in: database)
+            return try Self.result(ofChanging: issue, in: database)
         }
     }
 
@@ -114,8 +119,7 @@ extension SQLiteStore {
                 try database.run(sql: sql, [id.uuidString, size.longer, size.shorter])
             }
             if let old { try Self.noteUse(of: old.file.hash, app: issue.app, now: now, in: database) }
-            try Self.catalogueChanged(app: issue.app, in: database)
-            return try Self.result(id, in: database)
+            return try Self.result(ofChanging: issue, in: database)
         }
     }
 
@@ -126,15 +130,25 @@ extension SQLiteStore {
             try database.update("issue", ["cover": file?.databaseValue], id: id.uuidString)
             let files = [file, issue.cover?.hash].compactMap(\.self)
             for file in files { try Self.noteUse(of: file, app: issue.app, now: now, in: database) }
-            try Self.catalogueChanged(app: issue.app, in: database)
-            return try Self.result(id, in: database)
+            return try Self.result(ofChanging: issue, in: database)
         }
     }
 
-    /// Returns an issue as it is after a change.
-    private static func result(_ id: UUID, in database: Database) throws -> IssueResult {
-        guard let issue = try Self.issue(id, in: database) else { return .missing }
-        return .done(issue)
+    /// Returns an issue as it is after a change, and notes if the catalogue shows something else now.
+    private static func result(ofChanging issue: IssueRecord, in database: Database) throws -> IssueResult {
+        guard let changed = try Self.issue(issue.id, in: database) else { return .missing }
+        if issue.inCatalogue != changed.inCatalogue { try Self.catalogueChanged(app: issue.app, in: database) }
+        return .done(changed)
+    }
+}
+
+extension IssueRecord {
+    /// The parts that the catalogue shows; `nil` if it does not show the issue.
+    fileprivate var inCatalogue: IssueRecord? {
+        guard self.state == .published else { return nil }
+        var issue = self
+        issue.notification = nil
+        return issue
     }
 }
 

@@ -37,6 +37,7 @@ extension SQLiteStore {
     package func changePublication(_ id: UUID, _ changes: PublicationChanges) async throws -> PublicationRecord? {
         try await self.database.write { database in
             guard var publication = try Self.publication(id, in: database) else { return nil }
+            let shown = (publication.name, publication.account)
             changes.apply(to: &publication)
             try database.update(
                 "publication",
@@ -49,7 +50,9 @@ extension SQLiteStore {
                 ],
                 id: id.uuidString
             )
-            try Self.catalogueChanged(app: publication.app, in: database)
+            if shown != (publication.name, publication.account) {
+                try Self.catalogueChanged(app: publication.app, in: database)
+            }
             return publication
         }
     }

@@ -11,7 +11,10 @@ import Testing
             ("{{ a }}", [.variable(name: "a", fallback: nil)]), ("{{a|}}", [.variable(name: "a", fallback: "")]),
             ("{{a| b|c }}", [.variable(name: "a", fallback: " b|c ")]),
             ("x{{a}}y", [.text("x"), .variable(name: "a", fallback: nil), .text("y")]),
-            ("{{{{a}}", [.text("{{a}}")]), ("{ { a } }", [.text("{ { a } }")]), ("}} {", [.text("}} {")]),
+            ("{{{{a}}", [.text("{{a}}")]),
+            ("{{{a}}}", [.text("{"), .variable(name: "a", fallback: nil), .text("}")]),
+            ("{{{{{{{a}}", [.text("{{{"), .variable(name: "a", fallback: nil)]), ("{ { a } }", [.text("{ { a } }")]),
+            ("}} {", [.text("}} {")]),
             ("{{first name}}", [.variable(name: "first name", fallback: nil)]),
             ("{{größe|é}}", [.variable(name: "größe", fallback: "é")]),
             ("{{a|b}}}", [.variable(name: "a", fallback: "b"), .text("}")]),
@@ -21,7 +24,7 @@ import Testing
         #expect(try TemplateText(parsing: text).parts == parts)
     }
 
-    @Test(arguments: ["{{", "{{a", "{{a}", "{{}}", "{{ }}", "{{|x}}", "{{{a}}}", "{{a\"b}}", "{{a\nb}}", "{{a\\b}}"])
+    @Test(arguments: ["{{", "{{a", "{{a}", "{{}}", "{{ }}", "{{|x}}", "{{a\"b}}", "{{a\nb}}", "{{a\\b}}"])
     func invalidTemplatesAreRejected(text: String) {
         #expect(throws: TemplateText.ParseError.self) { try TemplateText(parsing: text) }
     }

@@ -72,7 +72,7 @@ import Testing
         try await self.withChecker { checker, _, app, receiver, _ in
             let bought = try self.appStore.transaction()
             let decisions = await self.decide(checker, app, ["com.example.issue7", "com.example.issue8"], [bought])
-            #expect(decisions.first == .entitled(by: .transaction, until: nil))
+            #expect(decisions.first == .entitled(by: .transaction))
             #expect(Self.reason(decisions.last) == "not_entitled")
             #expect(receiver.posts.isEmpty)
         }
@@ -87,7 +87,7 @@ import Testing
                 ["com.example.issue7", "com.example.issue8"],
                 [bought, "garbage", try TestAppStore().transaction()]
             )
-            #expect(decisions.first == .entitled(by: .transaction, until: nil))
+            #expect(decisions.first == .entitled(by: .transaction))
             let message = "transactions[1]: it does not have the three parts of a JWS"
             #expect(decisions.last == .refused(reason: "invalid_transaction", message: message))
             let wrong = try self.appStore.transaction(["bundleId": "com.example.other"])
@@ -107,7 +107,7 @@ import Testing
         try await self.withChecker({ $0.allowsSandboxPurchases = true }) { checker, _, app, _, _ in
             let sandbox = try self.appStore.transaction(["environment": "Sandbox"])
             let decisions = await self.decide(checker, app, ["com.example.issue7"], [sandbox])
-            #expect(decisions == [.entitled(by: .transaction, until: nil)])
+            #expect(decisions == [.entitled(by: .transaction)])
         }
     }
 
@@ -135,10 +135,10 @@ import Testing
         try await self.withChecker { checker, _, app, _, _ in
             let bought = try self.appStore.transaction()
             let other = try self.appStore.transaction(["productId": "com.example.other"])
-            let full = Array(repeating: other, count: EntitlementChecker.maximumTransactions)
+            let full = Array(repeating: other, count: EntitlementProof.maximumTransactions)
             #expect(Self.reason(await self.decide(checker, app, ["com.example.issue7"], full + [bought]).first) != nil)
             let decisions = await self.decide(checker, app, ["com.example.issue7"], full.dropLast() + [bought])
-            #expect(decisions == [.entitled(by: .transaction, until: nil)])
+            #expect(decisions == [.entitled(by: .transaction)])
         }
     }
 
@@ -164,7 +164,7 @@ import Testing
                 EntitlementProduct.retail("com.example.issue8"),
             ]
             let decisions = await checker.decide(EntitlementQuestion(app: app, products: products, proof: proof))
-            #expect(decisions.first == .entitled(by: .transaction, until: nil))
+            #expect(decisions.first == .entitled(by: .transaction))
             #expect(Self.reason(decisions.last) == "not_entitled")
         }
     }
@@ -177,7 +177,7 @@ import Testing
             let bought = try self.appStore.transaction()
             let decisions = await self.decide(checker, app, products, [bought], account: "alice")
             #expect(
-                decisions.prefix(2) == [.entitled(by: .transaction, until: nil), .entitled(by: .publisher, until: nil)]
+                decisions.prefix(2) == [.entitled(by: .transaction), .entitled(by: .publisher)]
             )
             #expect(Self.reason(decisions.last) == "not_entitled")
             let asked = try JSONValue(parsing: try #require(receiver.posts.first?.body))

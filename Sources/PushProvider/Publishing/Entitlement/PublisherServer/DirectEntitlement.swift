@@ -16,7 +16,7 @@ final class DirectEntitlement: Sendable {
         case refused
         /// The server does not know the account, or its token has expired.
         case accountRefused
-        /// The server does not answer, and the app wants nobody to be entitled then.
+        /// The server does not answer, and the app wants no account to be entitled then.
         case refusedWhileDown
         /// The server does not answer; another check may help after so long.
         case unavailable(retryAfter: Duration)
@@ -25,7 +25,7 @@ final class DirectEntitlement: Sendable {
     /// The most questions to one server at a time. Beyond that its decision counts as not available.
     static let maximumInFlight = 32
     /// The most questions that one check waits for: those of others about the same account, and its own.
-    private static let maximumRounds = 4
+    private static let maximumRounds = 3
     /// The delay that a caller is told while a server has too many questions.
     private static let busyDelay: Duration = .seconds(2)
     /// The delay that a caller is told after a question that failed.
@@ -39,16 +39,18 @@ final class DirectEntitlement: Sendable {
 
     /// The next step of a check.
     private enum Step {
-        case wait(Task<Outcome, Never>)
+        case wait(OneShotValue<Outcome>)
         case down(retryAfter: Duration)
     }
 
     private struct State {
         var cache: EntitlementCache
         var breakers: [Int64: Breaker] = [:]
-        var flights: [EntitlementCache.Account: Task<Outcome, Never>] = [:]
+        var flights: [EntitlementCache.Account: OneShotValue<Outcome>] = [:]
         /// The number of questions under way to each app's server.
         var inFlight: [Int64: Int] = [:]
+        /// The number of checks that wait for a question.
+        var waiting = 0
     }
 
     /// The breaker of an app's server, for one version of it.
@@ -75,7 +77,12 @@ final class DirectEntitlement: Sendable {
         self.log = LimitedLog(logger)
     }
 
+    /// The number of checks that wait for a question.
+    var waiting: Int { self.state.withLock { $0.waiting } }
+
     /// Decides about products, in their order. The question names an account, a token or both.
+    ///
+    /// A check whose task is cancelled waits no longer. The question continues, for the others and for what is kept.
     func decide(_ question: PublisherQuestion, _ server: EntitlementServerRecord) async -> [Decision] {
         let account = EntitlementCache.Account(
             revision: server.revision,
@@ -90,7 +97,7 @@ final class DirectEntitlement: Sendable {
             case .down(let delay):
                 return self.decisions(question.products, verdicts, account, server, whileDownFor: delay)
             case .wait(let flight):
-                guard case .answered(let answer, let asked) = await flight.value else {
+                guard case .answered(let answer, let asked) = await self.outcome(of: flight) else {
                     return self.decisions(question.products, verdicts, account, server, whileDownFor: Self.failureDelay)
                 }
                 for product in missing { verdicts[product] = Self.verdict(answer, product, asked: asked) }
@@ -109,7 +116,10 @@ final class DirectEntitlement: Sendable {
         _ server: EntitlementServerRecord
     ) -> Step {
         self.state.withLock { state in
-            if let flight = state.flights[account] { return .wait(flight) }
+            if let flight = state.flights[account] {
+                state.waiting += 1
+                return .wait(flight)
+            }
             let inFlight = state.inFlight[server.app, default: 0]
             guard inFlight < Self.maximumInFlight else { return .down(retryAfter: Self.busyDelay) }
             var breaker = self.breaker(of: server, in: state)
@@ -119,10 +129,18 @@ final class DirectEntitlement: Sendable {
             state.inFlight[server.app] = inFlight + 1
             var asked = question
             asked.products = missing
-            let flight = Task { [asked] in await self.ask(asked, account, server) }
+            let flight = OneShotValue<Outcome>()
             state.flights[account] = flight
+            state.waiting += 1
+            Task { [asked] in flight.resolve(.success(await self.ask(asked, account, server))) }
             return .wait(flight)
         }
+    }
+
+    /// Waits for the end of a question that a step has joined.
+    private func outcome(of flight: OneShotValue<Outcome>) async -> Outcome {
+        defer { self.state.withLock { $0.waiting -= 1 } }
+        return (try? await flight.valueUnlessCancelled()) ?? .failed
     }
 
     private func breaker(of server: EntitlementServerRecord, in state: borrowing State) -> Breaker {

@@ -57,8 +57,8 @@ extension PublisherAnswer {
 
     private static func product(_ text: String) throws -> String {
         let product = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard (1...Self.maximumProduct).contains(product.utf8.count) else {
-            throw XMLReader.Fault("a productId has no text of 1 to \(Self.maximumProduct) bytes")
+        guard (1...EntitlementProduct.maximumID).contains(product.utf8.count) else {
+            throw XMLReader.Fault("a productId has no text of 1 to \(EntitlementProduct.maximumID) bytes")
         }
         return product
     }

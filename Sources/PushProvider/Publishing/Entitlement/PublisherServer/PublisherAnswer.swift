@@ -36,8 +36,6 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
 extension PublisherAnswer {
     /// The longest answer, in bytes.
     static let maximumLength = XMLReader.maximumLength
-    /// The longest product id, in bytes.
-    static let maximumProduct = 256
 
     /// Reads a response.
     /// - Throws: ``PublisherFailure``.
@@ -64,7 +62,7 @@ extension PublisherAnswer {
         }
         var products: Set<String> = []
         for value in values {
-            guard case .string(let product) = value, (1...Self.maximumProduct).contains(product.utf8.count) else {
+            guard case .string(let product) = value, (1...EntitlementProduct.maximumID).contains(product.utf8.count) else {
                 throw .malformed(reason: "'entitled' has an entry that is not a product id")
             }
             products.insert(product)

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Something that can be asked which products an account is entitled to.
+/// A publisher's server, which is asked about the products that an account is entitled to.
 protocol PublisherAsking: Sendable {
     /// - Throws: ``PublisherFailure``.
     func ask(

@@ -43,7 +43,7 @@ struct PublisherQuestion: Hashable, Sendable {
     static let mask = "***"
 
     /// The token as it is, and as it is in a URL.
-    var tokens: [String] { self.token.map { [$0, Self.encoded($0)] } ?? [] }
+    var tokens: [String] { self.token.map { [$0, PercentEncoding.component($0)] } ?? [] }
 
     private var json: Data {
         var json = JSONWriter(capacity: 512)
@@ -73,16 +73,7 @@ struct PublisherQuestion: Hashable, Sendable {
         var items = [("authToken", self.token ?? ""), ("appId", self.app.name)]
         if let account { items.append(("accountId", account)) }
         let own = parts.count > 1 ? ["\(parts[1])"] : []
-        let query = own + items.map { "\($0)=\(Self.encoded($1))" }
+        let query = own + items.map { "\($0)=\(PercentEncoding.component($1))" }
         return "\(path)/entitlements?\(query.joined(separator: "&"))"
     }
-
-    /// Encodes everything but letters, digits and `-._~` (RFC 3986 section 2.3).
-    private static func encoded(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: self.unreserved) ?? ""
-    }
-
-    private static let unreserved = CharacterSet(
-        charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~*"
-    )
 }
