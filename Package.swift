@@ -180,7 +180,7 @@ let package = Package(
             "Dashboard",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes", "WebPages",
-                .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
+                .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
             ]
         ),
         module(
