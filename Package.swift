@@ -245,7 +245,8 @@ let package = Package(
             "DashboardTests",
             [
                 "Dashboard", "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
-                "PushTesting", "PushTypes", "WebPages", .asyncHTTPClient, .logging, .nioCore, .nioHTTP1,
+                "PushTesting", "PushTypes", "WebPages", .asyncHTTPClient, .httpTypes, .hummingbird, .logging, .nioCore,
+                .nioHTTP1,
             ]
         ),
         tests("MartletKitTests", ["MartletKit", .crypto]),

@@ -67,6 +67,17 @@ import Testing
         }
     }
 
+    /// The script removes the drafts in the browser when one of these forms is sent.
+    @Test func theFormsThatSignOutAreMarked() async throws {
+        try await withDashboard { provider, browser in
+            _ = try await browser.signIn(key: try #require(provider.api.apiKey))
+            let page = try await browser.get("/dashboard/account")
+            for path in ["sign-out", "account/sign-out-everywhere"] {
+                #expect(page.contains("action=\"/dashboard/\(path)\" data-sign-out>"), "\(path)")
+            }
+        }
+    }
+
     @Test(arguments: [["origin": "https://evil.example"], ["sec-fetch-site": "cross-site"], ["origin": "null"]])
     func formsOfOtherSitesAreRefused(_ header: [String: String]) async throws {
         try await withDashboard { provider, browser in

@@ -24,8 +24,10 @@ struct LivePart: Sendable {
     let render: @Sendable () async throws -> Update
 
     /// Returns the stream of events. Without a free place there is none, and the page stays as it is.
-    func response(for session: UUID) -> Response {
-        guard let place = self.places.take(for: session) else { return Response(status: .noContent) }
+    ///
+    /// - Parameter holder: The person or the API key that is signed in.
+    func response(for holder: UUID) -> Response {
+        guard let place = self.places.take(for: holder) else { return Response(status: .noContent) }
         let headers: HTTPFields = [
             .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store",
             .xContentTypeOptions: "nosniff",
@@ -38,7 +40,7 @@ struct LivePart: Sendable {
 extension PageRequest {
     /// Returns the stream of a live part of this page.
     func live(_ render: @escaping @Sendable () async throws -> LivePart.Update) -> Response {
-        LivePart(places: self.visitor.frame.places, render: render).response(for: self.session.id)
+        LivePart(places: self.visitor.frame.places, render: render).response(for: self.session.caller.id)
     }
 }
 
@@ -62,6 +64,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
         let place: LivePlaces.Place
         private let end = ContinuousClock.now + Self.longest
         private var shown: String?
+        private var hasBegun = false
         private var quiet = 0
         private var isFinal = false
 
@@ -71,12 +74,13 @@ private struct LiveEvents: AsyncSequence, Sendable {
 
         mutating func next() async throws -> ByteBuffer? {
             while !self.isFinal, ContinuousClock.now < self.end, !Task.isShuttingDownGracefully {
-                if self.shown != nil { try await Task.sleep(for: Self.interval, clock: .continuous) }
-                let update = try await self.render()
-                self.isFinal = update.isFinal
-                let ending = update.isFinal ? "event: end\ndata: {}\n\n" : ""
+                if self.hasBegun { try await Task.sleep(for: Self.interval, clock: .continuous) }
+                self.hasBegun = true
+                let update = try await self.update()
+                self.isFinal = update?.isFinal ?? false
+                let ending = self.isFinal ? "event: end\ndata: {}\n\n" : ""
                 self.quiet += 1
-                if update.html != self.shown {
+                if let update, update.html != self.shown {
                     (self.shown, self.quiet) = (update.html, 0)
                     return ByteBuffer(string: "event: part\ndata: \(Self.json(update))\n\n\(ending)")
                 }
@@ -87,6 +91,17 @@ private struct LiveEvents: AsyncSequence, Sendable {
                 }
             }
             return nil
+        }
+
+        /// Returns the part as it is; `nil` while the server refuses for a moment, so that the last one stays.
+        ///
+        /// - Throws: Any other error, which ends the stream.
+        private func update() async throws -> LivePart.Update? {
+            do {
+                return try await self.render()
+            } catch let error as RequestError where [.rateLimited, .unavailable].contains(error.kind) {
+                return nil
+            }
         }
 
         private static func json(_ update: LivePart.Update) -> String {
