@@ -18,6 +18,17 @@ import Testing
         }
     }
 
+    @Test func whatIsInTheQueryIsNoField() async throws {
+        try await withDashboard { provider, browser in
+            let key = try #require(provider.api.apiKey)
+            let refused = try await browser.send("POST", "/dashboard/sign-in?key=\(key)", "")
+            #expect(refused.status == 401 && browser.cookie == nil)
+            let page = try await browser.signIn(key: key)
+            let token = try #require(page.csrf)
+            #expect(try await browser.send("POST", "/dashboard/sign-out?csrf=\(token)", "").status == 403)
+        }
+    }
+
     @Test func aWrongKeyIsRefusedInThePage() async throws {
         try await withDashboard { _, browser in
             let page = try await browser.signIn(key: "mk_wrong")
