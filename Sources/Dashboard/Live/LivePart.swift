@@ -76,11 +76,11 @@ private struct LiveEvents: AsyncSequence, Sendable {
             while !self.isFinal, ContinuousClock.now < self.end, !Task.isShuttingDownGracefully {
                 if self.hasBegun { try await Task.sleep(for: Self.interval, clock: .continuous) }
                 self.hasBegun = true
-                let update = try await self.update()
-                self.isFinal = update?.isFinal ?? false
-                let ending = self.isFinal ? "event: end\ndata: {}\n\n" : ""
+                guard let update = try await self.update() else { continue }
+                self.isFinal = update.isFinal
+                let ending = update.isFinal ? "event: end\ndata: {}\n\n" : ""
                 self.quiet += 1
-                if let update, update.html != self.shown {
+                if update.html != self.shown {
                     (self.shown, self.quiet) = (update.html, 0)
                     return ByteBuffer(string: "event: part\ndata: \(Self.json(update))\n\n\(ending)")
                 }
