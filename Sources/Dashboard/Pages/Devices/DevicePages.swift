@@ -1,6 +1,7 @@
 import Hummingbird
 import PushHTTP
 import PushProvider
+import PushStore
 import PushSupport
 import WebPages
 
@@ -72,6 +73,7 @@ struct DevicePages: PageArea {
 
     /// Makes an inactive device active again, in the way in which an app does: it is registered once more.
     private func activate(_ request: PageRequest) async throws -> Response {
+        try request.require(.register)
         let environment = request.form["environment"] ?? "production"
         let history = "/devices/\(FormText.encoded(request.parameter("token")))/history?limit=1"
         let devices = try await request.getOfApp(history)["devices"].elements

@@ -118,6 +118,7 @@ struct TokensPages: PageArea {
 
     /// Applies or discards the withheld deactivations.
     private func settle(_ request: PageRequest) async throws -> Response {
+        try request.require(.operate)
         let decision = request.parameter("decision")
         guard ["apply", "discard"].contains(decision) else { throw RequestError.noPage(request.texts) }
         let environment = FormText.encoded(request.parameter("environment"))

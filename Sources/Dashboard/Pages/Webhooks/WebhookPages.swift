@@ -1,5 +1,6 @@
 import Hummingbird
 import PushHTTP
+import PushStore
 import PushSupport
 import WebPages
 
@@ -97,6 +98,7 @@ struct WebhookPages: PageArea {
 
     /// Enables, or ends the rotation of the secret.
     private func operate(_ request: PageRequest) async throws -> Response {
+        try request.require(.operate)
         let operation = request.parameter("operation")
         guard ["enable", "finish-rotation"].contains(operation) else { throw RequestError.noPage(request.texts) }
         return try await self.change(request, done: "saved") {
