@@ -180,7 +180,7 @@ let package = Package(
             "Dashboard",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes", "WebPages",
-                .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
+                .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
             ]
         ),
         module(
@@ -245,7 +245,8 @@ let package = Package(
             "DashboardTests",
             [
                 "Dashboard", "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
-                "PushTesting", "PushTypes", "WebPages", .asyncHTTPClient, .logging, .nioCore, .nioHTTP1,
+                "PushTesting", "PushTypes", "WebPages", .asyncHTTPClient, .httpTypes, .hummingbird, .logging, .nioCore,
+                .nioHTTP1,
             ]
         ),
         tests("MartletKitTests", ["MartletKit", .crypto]),

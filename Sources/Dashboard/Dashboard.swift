@@ -48,7 +48,7 @@ package struct Dashboard: ProviderPages {
 
     /// The page of every path that has no other one.
     private static let nothing = PageRoute.get("/**") { request in
-        throw RequestError(.notFound, code: "not_found", message: request.texts["failure.nothing"])
+        throw RequestError.noPage(request.texts)
     }
 
     /// Carries out a request to a page. It never throws: errors become pages.

@@ -170,6 +170,15 @@ extension Browser {
 }
 
 extension Browser.Page {
+    /// Returns the value of the first hidden field with a name.
+    func hidden(_ name: String) -> String? {
+        guard let start = self.text.range(of: "name=\"\(name)\" value=\"") else { return nil }
+        let entities = [("&quot;", "\""), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")]
+        return entities.reduce(String(self.text[start.upperBound...].prefix { $0 != "\"" })) {
+            $0.replacingOccurrences(of: $1.0, with: $1.1)
+        }
+    }
+
     /// Indicates whether the bytes of a text are in the page. To Swift a `<` after some scalars is part of another character.
     func contains(_ text: String) -> Bool { Array(self.text.utf8).firstRange(of: Array(text.utf8)) != nil }
 

@@ -37,6 +37,32 @@ import Testing
         }
     }
 
+    @Test func aDeadLinkAsksForNoPassword() async throws {
+        try await withDashboard { provider, browser in
+            let added = try await provider.api.post("/v1/people", ["name": "anna", "role": "viewer"])
+            let link = try #require(added.json["link"].stringValue)
+            #expect(try await browser.get(link).text.contains("name=\"password\""))
+            let fields = ["password": Self.password, "again": Self.password]
+            #expect(try await browser.post(link, fields).path == "/dashboard")
+            browser.setCookie(nil)
+            for path in [link, "/dashboard/link/garbage"] {
+                for page in [try await browser.get(path), try await browser.post(path, fields)] {
+                    #expect(page.status == 404 && page.text.contains("this link was used already or has expired"))
+                    #expect(!page.text.contains("name=\"password\"") && browser.cookie == nil)
+                }
+            }
+        }
+    }
+
+    @Test func spacesAroundTheNameDoNotCount() async throws {
+        try await withDashboard { provider, browser in
+            try await Self.add("anna", provider, browser)
+            browser.setCookie(nil)
+            let page = try await browser.post("/dashboard/sign-in", ["name": " anna ", "password": Self.password])
+            #expect(page.status == 200 && page.path == "/dashboard")
+        }
+    }
+
     /// Signing in replaces the token that the browser had, also one that another site has set.
     @Test func noPlantedSessionBecomesThatOfAPerson() async throws {
         try await withDashboard { provider, browser in

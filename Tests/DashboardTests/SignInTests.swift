@@ -18,6 +18,17 @@ import Testing
         }
     }
 
+    @Test func whatIsInTheQueryIsNoField() async throws {
+        try await withDashboard { provider, browser in
+            let key = try #require(provider.api.apiKey)
+            let refused = try await browser.send("POST", "/dashboard/sign-in?key=\(key)", "")
+            #expect(refused.status == 401 && browser.cookie == nil)
+            let page = try await browser.signIn(key: key)
+            let token = try #require(page.csrf)
+            #expect(try await browser.send("POST", "/dashboard/sign-out?csrf=\(token)", "").status == 403)
+        }
+    }
+
     @Test func aWrongKeyIsRefusedInThePage() async throws {
         try await withDashboard { _, browser in
             let page = try await browser.signIn(key: "mk_wrong")
@@ -64,6 +75,17 @@ import Testing
             #expect(end.path == "/dashboard/sign-in")
             #expect(browser.cookie == nil)
             #expect(try await browser.get("/dashboard/account").path.hasPrefix("/dashboard/sign-in"))
+        }
+    }
+
+    /// The script removes the drafts in the browser when one of these forms is sent.
+    @Test func theFormsThatSignOutAreMarked() async throws {
+        try await withDashboard { provider, browser in
+            _ = try await browser.signIn(key: try #require(provider.api.apiKey))
+            let page = try await browser.get("/dashboard/account")
+            for path in ["sign-out", "account/sign-out-everywhere"] {
+                #expect(page.contains("action=\"/dashboard/\(path)\" data-sign-out>"), "\(path)")
+            }
         }
     }
 

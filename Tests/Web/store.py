@@ -145,11 +145,13 @@ def fill(app, text=lambda kind, number, plain: plain, size=200):
 def of_server():
     """The names of what is about no app. Nothing of them is changed: whoever posts a form with them is refused."""
     viewer = person("viewer").name
+    # Not used, so that its page asks for a password.
+    link = api("POST", "/v1/people", {"name": f"{viewer}-invited", "role": "viewer"})["link"]
     return {
         "person": next(each["id"] for each in api("GET", "/v1/people?limit=1000")["people"] if each["name"] == viewer),
         "key": api("GET", "/v1/keys")["keys"][0]["id"],
         "session": "5B0C9B0E-5D86-4C3B-9D3C-0B1E6B5C1A12",
-        "environment": "sandbox", "decision": "apply", "operation": "enable", "link": "0123456789abcdef",
+        "environment": "sandbox", "decision": "apply", "operation": "enable", "link": link.rpartition("/")[2],
     }
 
 

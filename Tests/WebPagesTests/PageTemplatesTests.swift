@@ -66,5 +66,11 @@ import WebPages
         #expect(languages.texts("de", acceptLanguage: nil)["layout.signOut"] == "Abmelden")
         #expect(languages.texts(nil, acceptLanguage: "fr-CH, de;q=0.9, en;q=0.8").language == "de")
         #expect(languages.texts(nil, acceptLanguage: nil).language == "en")
+        for refused in ["de;q=0", "de; q=0.000", "de;q=x", "de;q=0.5, en", "en;q=0.9,de;q=0.1"] {
+            #expect(languages.texts(nil, acceptLanguage: refused).language == "en", "\(refused)")
+        }
+        for wanted in ["de", "DE-at;q=0.1", "en;q=0.2, de;q=0.9", "en;q=0, de"] {
+            #expect(languages.texts(nil, acceptLanguage: wanted).language == "de", "\(wanted)")
+        }
     }
 }

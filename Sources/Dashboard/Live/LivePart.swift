@@ -21,17 +21,21 @@ struct LivePart: Sendable {
     }
 
     let places: LivePlaces
+    /// The time between two renderings. Default one second.
+    var interval: Duration = .seconds(1)
     /// Returns the present state; `nil` ends the stream.
     let render: @Sendable () async throws -> Update?
 
     /// Returns the stream of events. Without a free place there is none, and the page stays as it is.
-    func response(for session: UUID) -> Response {
-        guard let place = self.places.take(for: session) else { return Response(status: .noContent) }
+    ///
+    /// - Parameter holder: The person or the API key that is signed in.
+    func response(for holder: UUID) -> Response {
+        guard let place = self.places.take(for: holder) else { return Response(status: .noContent) }
         let headers: HTTPFields = [
             .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store",
             .xContentTypeOptions: "nosniff",
         ]
-        let events = LiveEvents(render: self.render, place: place)
+        let events = LiveEvents(render: self.render, interval: self.interval, place: place)
         return Response(status: .ok, headers: headers, body: .init(asyncSequence: events))
     }
 }
@@ -47,7 +51,7 @@ extension PageRequest {
             guard let session = try await visitor.session(), session.id == id else { return nil }
             return try await render(PageRequest(visitor, session: session, path: path))
         }
-        return part.response(for: id)
+        return part.response(for: self.session.caller.id)
     }
 }
 
@@ -56,32 +60,39 @@ private struct LiveEvents: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
     let render: @Sendable () async throws -> LivePart.Update?
+    let interval: Duration
     let place: LivePlaces.Place
 
-    func makeAsyncIterator() -> Iterator { Iterator(render: self.render, place: self.place) }
+    func makeAsyncIterator() -> Iterator { Iterator(render: self.render, interval: self.interval, place: self.place) }
 
     struct Iterator: AsyncIteratorProtocol {
         /// The longest time for which one stream is open.
         private static let longest: Duration = .seconds(300)
-        private static let interval: Duration = .seconds(1)
-        /// The seconds without a change after which a comment shows that the connection lives.
+        /// The renderings without a change after which a comment shows that the connection lives.
         private static let silence = 15
 
         let render: @Sendable () async throws -> LivePart.Update?
+        let interval: Duration
         let place: LivePlaces.Place
         private let end = ContinuousClock.now + Self.longest
         private var shown: String?
+        private var hasBegun = false
         private var quiet = 0
         private var isFinal = false
 
-        init(render: @escaping @Sendable () async throws -> LivePart.Update?, place: LivePlaces.Place) {
-            (self.render, self.place) = (render, place)
+        init(
+            render: @escaping @Sendable () async throws -> LivePart.Update?,
+            interval: Duration,
+            place: LivePlaces.Place
+        ) {
+            (self.render, self.interval, self.place) = (render, interval, place)
         }
 
         mutating func next() async throws -> ByteBuffer? {
             while !self.isFinal, ContinuousClock.now < self.end, !Task.isShuttingDownGracefully {
-                if self.shown != nil { try await Task.sleep(for: Self.interval, clock: .continuous) }
-                guard let update = try await self.render() else { return nil }
+                if self.hasBegun { try await Task.sleep(for: self.interval, clock: .continuous) }
+                self.hasBegun = true
+                guard let update = try await self.update() else { continue }
                 self.isFinal = update.isFinal
                 let ending = update.isFinal ? "event: end\ndata: {}\n\n" : ""
                 self.quiet += 1
@@ -96,6 +107,19 @@ private struct LiveEvents: AsyncSequence, Sendable {
                 }
             }
             return nil
+        }
+
+        /// Returns the part as it is; `nil` while the server refuses for a moment, so that the last one stays, and at the end.
+        ///
+        /// - Throws: Any other error, which ends the stream.
+        private mutating func update() async throws -> LivePart.Update? {
+            do {
+                let update = try await self.render()
+                if update == nil { self.isFinal = true }
+                return update
+            } catch let error as RequestError where [.rateLimited, .unavailable].contains(error.kind) {
+                return nil
+            }
         }
 
         private static func json(_ update: LivePart.Update) -> String {

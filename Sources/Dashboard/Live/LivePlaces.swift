@@ -3,20 +3,20 @@ import Synchronization
 
 /// Bounds the streams of live parts, so that open tabs leave connections for others.
 final class LivePlaces: Sendable {
-    /// The most streams, and the most of one session. Default 200 and 8.
+    /// The most streams, and the most of one person or API key, however many sessions it has. Default 200 and 4.
     struct Limits: Sendable {
         var total = 200
-        var session = 8
+        var holder = 4
     }
 
     /// The place of one stream, which is freed once.
     final class Place: Sendable {
         private let places: LivePlaces
-        private let session: UUID
+        private let holder: UUID
         private let isFree = Mutex(false)
 
-        fileprivate init(_ places: LivePlaces, _ session: UUID) {
-            (self.places, self.session) = (places, session)
+        fileprivate init(_ places: LivePlaces, _ holder: UUID) {
+            (self.places, self.holder) = (places, holder)
         }
 
         func free() {
@@ -24,7 +24,7 @@ final class LivePlaces: Sendable {
                 defer { isFree = true }
                 return !isFree
             }
-            if isFirst { self.places.free(self.session) }
+            if isFirst { self.places.free(self.holder) }
         }
 
         // A response that is never written holds no place.
@@ -39,21 +39,21 @@ final class LivePlaces: Sendable {
     }
 
     /// Returns a place; `nil` if all are taken.
-    func take(for session: UUID) -> Place? {
+    func take(for holder: UUID) -> Place? {
         let isTaken = self.taken.withLock { taken in
-            guard taken[session, default: 0] < self.limits.session,
+            guard taken[holder, default: 0] < self.limits.holder,
                 taken.values.reduce(0, +) < self.limits.total
             else { return false }
-            taken[session, default: 0] += 1
+            taken[holder, default: 0] += 1
             return true
         }
-        return isTaken ? Place(self, session) : nil
+        return isTaken ? Place(self, holder) : nil
     }
 
-    private func free(_ session: UUID) {
+    private func free(_ holder: UUID) {
         self.taken.withLock { taken in
-            let left = (taken[session] ?? 1) - 1
-            taken[session] = left > 0 ? left : nil
+            let left = (taken[holder] ?? 1) - 1
+            taken[holder] = left > 0 ? left : nil
         }
     }
 }

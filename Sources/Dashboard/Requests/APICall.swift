@@ -22,7 +22,7 @@ struct APICall: Sendable {
 
     static func delete(_ path: String) -> APICall { APICall(method: .delete, path: path) }
 
-    /// The call as a command line for a shell.
+    /// The call as a command line for a shell, without the secrets of its body.
     ///
     /// - Parameter origin: The scheme and the authority of the server.
     func curl(origin: String) -> String {
@@ -30,10 +30,23 @@ struct APICall: Sendable {
         if self.method != .get { parts.append("-X \(self.method.rawValue)") }
         parts.append("-H \"Authorization: Bearer $MARTLET_API_KEY\"")
         for field in self.headers { parts.append("-H \(Self.quoted("\(field.name): \(field.value)"))") }
-        if let body = self.body, let text = try? body.text {
+        if let body = self.body.map(Self.withoutSecrets), let text = try? body.text {
             parts.append("-d \(Self.quoted(String(decoding: text, as: UTF8.self)))")
         }
         return (parts + [Self.quoted("\(origin)\(self.path)")]).joined(separator: " ")
+    }
+
+    /// The members of bodies that no page shows.
+    private static let secrets: Set = [
+        "certificate", "current", "p12", "passphrase", "password", "privateKey", "secret",
+    ]
+
+    /// Returns a body with `…` in the place of each secret. The API has secrets in the outermost object only; the data of a
+    /// notification may have members of the same names.
+    private static func withoutSecrets(_ body: JSONValue) -> JSONValue {
+        guard case .object(var members) = body else { return body }
+        for name in Self.secrets where members[name] != nil { members[name] = .string("…") }
+        return .object(members)
     }
 
     private static func quoted(_ text: String) -> String {

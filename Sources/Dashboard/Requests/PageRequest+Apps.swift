@@ -24,12 +24,8 @@ extension PageRequest {
 
     /// Returns the names of the app's audiences, the oldest first, 1,000 at most.
     func audienceNames() async throws -> [String] {
-        do {
-            let audiences = try await self.get("\(self.api)/audiences?limit=1000")["audiences"].elements
-            return audiences.compactMap(\.["name"].stringValue)
-        } catch let error as RequestError where error.kind == .notFound {
-            return []
-        }
+        let audiences = try await self.get("\(self.api)/audiences:names?limit=1000")["audiences"].elements
+        return audiences.compactMap(\.["name"].stringValue)
     }
 
     /// Returns a part of a page as a response, for the script of previews.

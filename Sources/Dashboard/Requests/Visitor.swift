@@ -58,16 +58,16 @@ struct Visitor: Sendable {
     func smallForm() async throws -> FormFields {
         var limits = FormFields.Limits()
         (limits.body, limits.count, limits.value) = (8 * 1024, 10, 4 * 1024)
-        return try await FormRequest.fields(of: self.http, limits: limits)
+        return try await FormRequest.body(of: self.http, limits: limits)
     }
 
-    /// The fields of the posted form.
+    /// The fields of the posted form. What is in the query is none: addresses are kept in logs and in the history.
     func form() async throws -> FormFields {
         var limits = FormFields.Limits()
         // Certificates and content fit; issues are uploaded through the API.
         (limits.body, limits.count, limits.value) = (1024 * 1024, 1000, 256 * 1024)
         limits.acceptsFiles = true
-        return try await FormRequest.fields(of: self.http, limits: limits)
+        return try await FormRequest.body(of: self.http, limits: limits)
     }
 
     func texts(_ session: Session? = nil) -> PageTexts {

@@ -45,6 +45,10 @@ struct LibraryItems {
                 try await self.list($0, response)
             }
             .scope(.read).parameters(.cursor, .limit()).responses(.ok(.page(plural, of: Item.schema))),
+            .init(.get, "/v1/apps/{app}/\(plural):names", id: "list\(self.title)Names", self.names)
+                .summary("The names of the app's \(plural), without their contents, the oldest first.")
+                .scope(.read).parameters(.cursor, .limit())
+                .responses(.ok(.page(plural, of: LibraryNameResponse.schema))),
             .init(.get, self.path, id: "show\(self.title)", "One \(name).") { request in
                 let (item, app) = try await self.item(request)
                 return try .json(response(item, app))
@@ -95,6 +99,19 @@ struct LibraryItems {
         )
         let entries = items.map { response($0, app) }
         return try .page(self.plural, entries, next: page.next(after: items) { $0.number })
+    }
+
+    private func names(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let page = try request.page(self.kind == .audience ? .audiences : .templates)
+        let entries = try await self.store.libraryNames(
+            of: self.kind,
+            app: app.id,
+            after: page.after ?? 0,
+            limit: page.limit
+        )
+        let next = page.next(after: entries) { $0.number }
+        return try .page(self.plural, entries.map { LibraryNameResponse(entry: $0) }, next: next)
     }
 
     private func versions(_ request: OperationRequest) async throws -> Response {

@@ -57,6 +57,14 @@ struct TemplateResponse: ResponseObject {
         ]
 }
 
+/// A named audience or a template in a list of names.
+struct LibraryNameResponse: ResponseObject {
+    let entry: LibraryEntry
+
+    static let schemaName: String? = "LibraryName"
+    static let members: [ResponseMember<Self>] = [.required("id", \.entry.id), .required("name", \.entry.name)]
+}
+
 /// An earlier or the present version of a named audience or a template.
 struct LibraryVersionResponse: ResponseObject {
     let version: LibraryVersion

@@ -144,13 +144,15 @@ package enum FormRequest {
     /// Returns the fields of the body, then those of the query. The body has precedence.
     package static func fields(of request: Request, limits: FormFields.Limits = .init()) async throws -> FormFields {
         var fields = FormFields(limits: limits)
-        if request.method == .post { fields = try await Self.body(request, limits) }
+        if request.method == .post { fields = try await Self.body(of: request, limits: limits) }
         try fields.add(FormFields(urlEncoded: (request.uri.query ?? "").utf8))
         return fields
     }
 
-    /// Parses the body by its content type. A body without one is taken to be URL-encoded.
-    private static func body(_ request: Request, _ limits: FormFields.Limits) async throws -> FormFields {
+    /// Returns the fields of the body alone, so that no address holds what was typed.
+    ///
+    /// The content type names the format. A body without one is taken to be URL-encoded.
+    package static func body(of request: Request, limits: FormFields.Limits) async throws -> FormFields {
         let body = Array(try await request.wholeBody(maximum: limits.body))
         let contentType = request.headers[.contentType] ?? "application/x-www-form-urlencoded"
         switch contentType.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased() {

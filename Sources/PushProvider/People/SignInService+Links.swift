@@ -71,7 +71,8 @@ extension SignInService {
         self.locks.succeeded(subject)
     }
 
-    private static let noLink = RequestError(
+    /// The error of a link that is unknown, was redeemed or has expired.
+    package static let noLink = RequestError(
         .notFound,
         code: "no_such_link",
         message: "this link was used already or has expired: ask an administrator for another",

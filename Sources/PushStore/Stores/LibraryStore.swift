@@ -6,6 +6,8 @@ package protocol LibraryStore: Sendable {
     func libraryItem(_ name: LibraryItemName, of kind: LibraryItem.Kind, app: Int64) async throws -> LibraryItem?
     /// Returns items of a kind in the order in which they were added, beginning after the number `after`.
     func libraryItems(of kind: LibraryItem.Kind, app: Int64, after: Int64, limit: Int) async throws -> [LibraryItem]
+    /// Returns the names of such items, without reading their contents.
+    func libraryNames(of kind: LibraryItem.Kind, app: Int64, after: Int64, limit: Int) async throws -> [LibraryEntry]
     /// Returns items as they are at one moment. Those that do not exist are left out.
     func libraryItems(
         _ names: Set<LibraryItemName>,

@@ -9,12 +9,19 @@
     for (const button of all("button", form)) button.hidden = true;
   }
 
-  // Live parts: the server sends the HTML of a part whenever it changes.
+  // Live parts: the server sends the HTML of a part whenever it changes. A hidden tab has no stream, because a browser opens
+  // six connections at most to a server without HTTP/2.
   let paused = false;
   const title = document.title;
   for (const part of all("[data-live]")) {
-    let source, waits = 1000;
+    let source, timer, ended = false, waits = 1000;
+    const close = () => {
+      clearTimeout(timer);
+      source?.close();
+      source = undefined;
+    };
     const open = () => {
+      close();
       source = new EventSource(part.dataset.live);
       source.addEventListener("part", (event) => {
         waits = 1000;
@@ -23,14 +30,21 @@
         part.innerHTML = data.html;
         document.title = data.count ? `(${data.count}) ${title}` : title;
       });
-      source.addEventListener("end", () => source.close());
+      source.addEventListener("end", () => {
+        ended = true;
+        close();
+      });
       source.onerror = () => {
-        source.close();
-        setTimeout(open, waits);
+        close();
+        timer = setTimeout(open, waits);
         waits = Math.min(waits * 2, 60000);
       };
     };
-    open();
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) close();
+      else if (!ended) open();
+    });
+    if (!document.hidden) open();
     const button = document.querySelector(`[data-pause="${part.id}"]`);
     if (button) {
       button.hidden = false;
@@ -50,7 +64,9 @@
       running = new AbortController();
       try {
         const response = await fetch(form.dataset.preview, { method: "POST", body: new URLSearchParams(new FormData(form)), signal: running.signal });
-        if (response.ok) part.innerHTML = await response.text();
+        // A redirect leads to the page for signing in, which is no preview.
+        if (response.ok && !response.redirected) part.innerHTML = await response.text();
+        else if (response.redirected) part.dataset.stale = "true";
       } catch (error) {
         if (error.name !== "AbortError") part.dataset.stale = "true";
       }
@@ -62,7 +78,12 @@
     show();
   }
 
-  // Drafts survive a closed tab, in this browser only, and go once they are sent.
+  // Drafts survive a closed tab, in this browser only, and go once they are sent or the person signs out.
+  for (const form of all("form[data-sign-out]")) {
+    form.addEventListener("submit", () => {
+      for (const key of Object.keys(localStorage)) if (key.startsWith("draft:")) localStorage.removeItem(key);
+    });
+  }
   for (const form of all("form[data-draft]")) {
     const key = `draft:${location.pathname}:${form.dataset.draft}`;
     const fields = () => [...form.elements].filter((field) => field.name && !["csrf", "key"].includes(field.name) && !["password", "file", "hidden"].includes(field.type));

@@ -93,13 +93,23 @@ package struct PageLanguages: Sendable {
     ///
     /// - Parameter acceptLanguage: The header field of the request.
     package func texts(_ chosen: String?, acceptLanguage: String?) -> PageTexts {
-        let accepted = (acceptLanguage ?? "").prefix(200).split(separator: ",").map { item in
-            item.prefix { $0 != ";" && $0 != "-" }.trimmingCharacters(in: .whitespaces).lowercased()
-        }
-        for language in [chosen].compactMap({ $0 }) + accepted {
+        for language in [chosen].compactMap({ $0 }) + Self.accepted(acceptLanguage ?? "") {
             if let texts = self.texts[language] { return texts }
         }
         return self.texts[Self.standard] ?? .none
+    }
+
+    /// Returns the languages that a browser accepts, the most wanted first (RFC 9110 section 12.5.4).
+    private static func accepted(_ header: String) -> [String] {
+        let ranges = header.prefix(200).split(separator: ",").map { item -> (language: String, weight: Double) in
+            let parts = item.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+            return (String((parts.first ?? "").prefix { $0 != "-" }), weight)
+        }
+        let wanted = ranges.enumerated().filter { $0.element.weight > 0 }.sorted { left, right in
+            (-left.element.weight, left.offset) < (-right.element.weight, right.offset)
+        }
+        return wanted.map { $0.element.language }
     }
 
     private static func merged(_ first: JSONValue, _ second: JSONValue) -> JSONValue {

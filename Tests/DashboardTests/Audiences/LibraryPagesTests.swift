@@ -31,7 +31,12 @@ import Testing
             _ = try await browser.post(path, fields, from: page)
             let stale = try await browser.post(path, fields, from: page)
             #expect(stale.status == 409 && stale.text.contains("value=\"alpha\""))
-            let restored = try await browser.post("\(path)/restore", ["version": "1"], from: page)
+            let unseen = try await browser.post("\(path)/restore", ["version": "1", "itemVersion": "1"], from: page)
+            #expect(unseen.status == 409)
+            let present = try await browser.get(path)
+            #expect(present.hidden("itemVersion") == "2")
+            let restore = ["version": "1", "itemVersion": "2"]
+            let restored = try await browser.post("\(path)/restore", restore, from: page)
             #expect(restored.text.contains("value=\"beta\""))
             let compose = try await browser.get("\(Self.app)/notifications/new")
             #expect(compose.text.contains("name=\"named\""))
@@ -71,6 +76,34 @@ import Testing
             #expect(compose.text.contains("value=\"Hello\"") && compose.text.contains("{{user|you}}"))
             let bad = try await browser.post("\(Self.app)/templates/\(id)", ["badge": "x", "body": "b"], from: page)
             #expect(bad.status == 400 && bad.text.contains("id=\"problem-badge\""))
+        }
+    }
+
+    @Test func aCallerForOtherAppsGetsNoForm() async throws {
+        try await self.withApp { provider, browser in
+            _ = try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
+            for path in ["audiences/new", "templates/new", "notifications/new"] {
+                #expect(try await browser.get("/dashboard/apps/com.example.None/\(path)").status == 404, "\(path)")
+            }
+            let body: JSONValue = ["name": "other", "scopes": ["read", "send"], "apps": ["com.example.Other"]]
+            let key = try await provider.api.post("/v1/keys", body).json["key"]
+            browser.setCookie(nil)
+            _ = try await browser.signIn(key: try #require(key.stringValue))
+            for path in ["audiences/new", "templates/new", "notifications/new"] {
+                #expect(try await browser.get("\(Self.app)/\(path)").status == 403, "\(path)")
+                #expect(try await browser.get("/dashboard/apps/com.example.Other/\(path)").status == 200)
+            }
+        }
+    }
+
+    @Test func longContentsAreCutInTheList() async throws {
+        try await self.withApp { provider, browser in
+            let tag = String(repeating: "t", count: 180)
+            let audience: JSONValue = ["or": [["tag": .string(tag)], ["tag": "second"]]]
+            let path = "/v1/apps/\(Vectors.bundleID)/audiences"
+            #expect(try await provider.api.post(path, ["name": "long", "audience": audience]).status == 201)
+            let list = try await browser.get("\(Self.app)/audiences")
+            #expect(list.contains("\(tag)&quot;},{&quot;…</td>") && !list.contains("second"))
         }
     }
 

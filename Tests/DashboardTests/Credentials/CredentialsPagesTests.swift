@@ -41,12 +41,14 @@ import Testing
                 from: page
             )
             #expect(team.status == 400 && team.contains("sandbox-teamId-problem") && !team.hasMarkup)
+            #expect(!team.contains("PRIVATE KEY") && team.contains("&quot;privateKey&quot;:&quot;…&quot;"))
             let garbage = try await browser.upload(
                 "\(Self.path)/production",
-                ["do": "save"],
+                ["do": "save", "passphrase": "open sesame"],
                 file: ("x.p12", "garbage"),
                 from: page
             )
+            #expect(!garbage.contains("open sesame") && !garbage.contains(Data("garbage".utf8).base64EncodedString()))
             #expect(garbage.status == 400 && garbage.contains("production-file-problem"))
         }
     }

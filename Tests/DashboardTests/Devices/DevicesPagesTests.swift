@@ -65,6 +65,42 @@ import Testing
         }
     }
 
+    @Test func anUnknownDeviceIsNotMadeActive() async throws {
+        try await withDashboard { provider, browser in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA)
+            try await browser.signInAsAdmin(at: provider)
+            let page = try await browser.get("\(Self.home)/devices")
+            for (token, environment) in [(Vectors.tokenA, "production"), (DeviceToken.numbered(9).hex, "sandbox")] {
+                let path = "\(Self.home)/devices/\(token)/activate"
+                let answer = try await browser.post(path, ["environment": environment, "kind": "alert"], from: page)
+                #expect(answer.status == 404, "\(environment)")
+            }
+            let all = try await provider.api.get("/v1/apps/\(Vectors.bundleID)/devices").json["devices"].elements
+            #expect(all.count == 1)
+            let known = "\(Self.home)/devices/\(Vectors.tokenA)/activate"
+            #expect(try await browser.post(known, ["environment": "sandbox"], from: page).status == 200)
+        }
+    }
+
+    @Test func aDeliveryOfAnotherAppIsNotFound() async throws {
+        try await withDashboard { provider, browser in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA)
+            _ = try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
+            try await browser.signInAsAdmin(at: provider)
+            let device = try await browser.get("\(Self.home)/devices/\(Vectors.tokenA)")
+            let sent = try await browser.post(
+                "\(Self.home)/devices/\(Vectors.tokenA)/test",
+                ["environment": "sandbox"],
+                from: device
+            )
+            #expect(sent.path.hasPrefix("\(Self.home)/deliveries/"))
+            let id = String(sent.path.dropFirst("\(Self.home)/deliveries/".count))
+            #expect(try await browser.get("/dashboard/apps/com.example.Other/deliveries/\(id)").status == 404)
+        }
+    }
+
     @Test func devicesAreFoundByTheirTokensAndTags() async throws {
         try await withDashboard { provider, browser in
             try await provider.addVectorsApp()

@@ -1,13 +1,73 @@
 import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import Hummingbird
 import NIOCore
 import PushSupport
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import Dashboard
 
 // A stream is open for five minutes by itself.
 @Suite(.timeLimit(.minutes(1))) struct LivePartTests {
+    /// The renderings of a part, one after the other.
+    private final class Script: Sendable {
+        private let steps: Mutex<[Result<LivePart.Update, RequestError>]>
+
+        init(_ steps: [Result<LivePart.Update, RequestError>]) {
+            self.steps = Mutex(steps)
+        }
+
+        func next() throws -> LivePart.Update {
+            let step = self.steps.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            guard let step else { return LivePart.Update(html: "", isFinal: true) }
+            return try step.get()
+        }
+    }
+
+    private final class Written: Sendable {
+        private let collected = Mutex("")
+
+        var text: String { self.collected.withLock { $0 } }
+
+        func append(_ text: String) { self.collected.withLock { $0 += text } }
+    }
+
+    private struct Writer: ResponseBodyWriter {
+        let written: Written
+
+        mutating func write(_ buffer: ByteBuffer) async throws { self.written.append(String(buffer: buffer)) }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
+    private static func error(_ kind: RequestError.Kind) -> Result<LivePart.Update, RequestError> {
+        .failure(RequestError(kind, code: "refused", message: "refused"))
+    }
+
+    @Test(arguments: [RequestError.Kind.rateLimited, .unavailable])
+    func aRefusalForAMomentLeavesThePartAndTheStream(_ kind: RequestError.Kind) async throws {
+        let script = Script([
+            Self.error(kind), .success(.init(html: "first")), Self.error(kind),
+            .success(.init(html: "last", isFinal: true)),
+        ])
+        let written = Written()
+        let response = LivePart(places: LivePlaces(), interval: .zero) { try script.next() }.response(for: UUID())
+        try await response.body.write(Writer(written: written))
+        #expect(written.text.contains("first") && written.text.contains("last") && written.text.contains("event: end"))
+    }
+
+    @Test(arguments: [RequestError.Kind.notFound, .forbidden, .unauthenticated, .internalError])
+    func anyOtherErrorEndsTheStream(_ kind: RequestError.Kind) async throws {
+        let script = Script([Self.error(kind), .success(.init(html: "never"))])
+        let written = Written()
+        let response = LivePart(places: LivePlaces(), interval: .zero) { try script.next() }.response(for: UUID())
+        await #expect(throws: RequestError.self) { try await response.body.write(Writer(written: written)) }
+        #expect(written.text.isEmpty)
+    }
+
     @Test func aStreamEndsWithItsSession() async throws {
         try await withDashboard { provider, browser in
             try await browser.signIn("read", at: provider)

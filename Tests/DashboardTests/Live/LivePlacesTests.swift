@@ -4,8 +4,8 @@ import Testing
 @testable import Dashboard
 
 @Suite struct LivePlacesTests {
-    @Test func aSessionHasSomePlacesAndAllHaveABound() {
-        let places = LivePlaces(limits: .init(total: 3, session: 2))
+    @Test func aHolderHasSomePlacesAndAllHaveABound() {
+        let places = LivePlaces(limits: .init(total: 3, holder: 2))
         let (first, second) = (UUID(), UUID())
         let taken = [places.take(for: first), places.take(for: first)]
         #expect(taken.allSatisfy { $0 != nil })
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func aPlaceThatNobodyKeepsIsFree() {
-        let places = LivePlaces(limits: .init(total: 1, session: 1))
+        let places = LivePlaces(limits: .init(total: 1, holder: 1))
         for _ in 0..<3 { #expect(places.take(for: UUID()) != nil) }
     }
 }

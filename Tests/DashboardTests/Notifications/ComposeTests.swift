@@ -62,6 +62,20 @@ import Testing
         }
     }
 
+    @Test func everybodyIsAskedForHoweverTheFormNamesThem() async throws {
+        try await self.withApp { provider, browser in
+            let page = try await browser.get("\(Self.path)/new")
+            let tomorrow = Date.now.addingTimeInterval(86_400).formatted(.iso8601)
+            let more = #"{"to":{"all":true},"environment":"sandbox","when":{"at":"\#(tomorrow)"}}"#
+            let fields = Self.form(page, ["audience": "user", "user": "", "more": more])
+            let question = try await browser.post("\(Self.path)/new", fields, from: page)
+            #expect(question.status == 200 && question.contains("This will go to 3 recipients, counted now."))
+            #expect(question.contains("<dd>{&quot;all&quot;:true}</dd>"))
+            #expect(question.contains("<dd>\(tomorrow)</dd>"))
+            #expect(try await provider.api.get("/v1/notifications").json["notifications"].elements.isEmpty)
+        }
+    }
+
     @Test func errorsStandAtTheirFieldAndKeepWhatWasTyped() async throws {
         try await self.withApp { _, browser in
             let page = try await browser.get("\(Self.path)/new")

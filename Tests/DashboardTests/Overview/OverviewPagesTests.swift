@@ -81,6 +81,21 @@ import Testing
         }
     }
 
+    @Test func settingsThatSomebodyElseChangedStay() async throws {
+        try await withDashboard { provider, browser in
+            try await provider.addVectorsApp()
+            try await browser.signInAsAdmin(at: provider)
+            let page = try await browser.get("\(Self.home)/settings")
+            let cap: JSONValue = ["cap": ["count": 3, "window": "24h"], "installationTags": ["a"]]
+            let api = "/v1/apps/\(Vectors.bundleID)"
+            #expect(try await provider.api.call("PATCH", api, cap.text).status == 200)
+            let fields = ["rate": "5", "receipts": "none", "was": try #require(page.hidden("was"))]
+            #expect(try await browser.post("\(Self.home)/settings", fields, from: page).contains("Saved."))
+            let app = try await provider.api.get(api).json
+            #expect(app["rate"] == 5 && app["cap"]["count"] == 3 && app["installationTags"] == ["a"])
+        }
+    }
+
     @Test func anAppIsErasedOnceItsBundleIdIsTyped() async throws {
         try await withDashboard { provider, browser in
             try await provider.addVectorsApp()

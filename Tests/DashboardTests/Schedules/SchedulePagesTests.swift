@@ -79,8 +79,75 @@ import Testing
         }
     }
 
+    /// Adds a schedule that has more than the form shows.
+    private static func add(_ provider: RunningProvider) async throws -> (id: String, page: String) {
+        let schedule: JSONValue = [
+            "name": "weekly",
+            "schedule": [
+                "cron": "0 9 * * mon", "timeZone": "UTC", "missedRuns": "skip", "until": "2099-01-01T00:00:00Z",
+            ],
+            "notification": ["name": "Digest", "alert": ["body": "Hi"], "to": ["tag": "beta"]],
+        ]
+        let added = try await provider.api.post("/v1/apps/\(Vectors.bundleID)/schedules", schedule)
+        let id = try #require(added.json["id"].stringValue)
+        return (id, "\(Self.app)/schedules/\(id)")
+    }
+
+    private static let edited = [
+        "name": "weekly", "body": "Hi", "audience": "tag", "tag": "beta", "when": "recurring", "frequency": "daily",
+        "time": "10:00", "zone": "UTC", "action": "confirmed",
+    ]
+
+    @Test func aChangeKeepsWhatTheFormDoesNotShow() async throws {
+        try await self.withApp { provider, browser in
+            let (id, path) = try await Self.add(provider)
+            let before = try await provider.api.get("/v1/schedules/\(id)").json
+            let edit = try await browser.get("\(path)/edit")
+            let fields = Self.edited.merging(["fingerprint": try #require(edit.hidden("fingerprint"))]) { $1 }
+            #expect(try await browser.post("\(path)/edit", fields, from: edit).path == "\(path)?done=saved")
+            let after = try await provider.api.get("/v1/schedules/\(id)").json
+            #expect(after["schedule"] == before["schedule"].merging(["cron": "0 10 * * *"]))
+            #expect(after["schedule"]["missedRuns"] == "skip" && after["schedule"]["until"] != .null)
+            #expect(after["notification"]["name"] == "Digest" && after["name"] == "weekly")
+        }
+    }
+
+    @Test func aChangeOfSomebodyElseIsNotReplacedUnseen() async throws {
+        try await self.withApp { provider, browser in
+            let (id, path) = try await Self.add(provider)
+            let edit = try await browser.get("\(path)/edit")
+            let seen = try #require(edit.hidden("fingerprint"))
+            let theirs: JSONValue = [
+                "name": "theirs", "schedule": ["cron": "0 7 * * *", "timeZone": "UTC"],
+                "notification": ["alert": "Theirs", "to": ["tag": "beta"]],
+            ]
+            #expect(try await provider.api.put("/v1/schedules/\(id)", theirs).status == 200)
+            for action in ["", "confirmed"] {
+                let fields = Self.edited.merging(["fingerprint": seen, "action": action]) { $1 }
+                let refused = try await browser.post("\(path)/edit", fields, from: edit)
+                #expect(refused.status == 409 && refused.contains("Somebody has changed this schedule"))
+                #expect(refused.contains("value=\"10:00\"") && refused.hidden("fingerprint") != seen)
+            }
+            #expect(try await provider.api.get("/v1/schedules/\(id)").json["name"] == "theirs")
+            let shown = try await browser.post(
+                "\(path)/edit",
+                Self.edited.merging(["fingerprint": seen]) { $1 },
+                from: edit
+            )
+            let again = Self.edited.merging(["fingerprint": try #require(shown.hidden("fingerprint"))]) { $1 }
+            #expect(try await browser.post("\(path)/edit", again, from: edit).path == "\(path)?done=saved")
+        }
+    }
+
     @Test func anotherAppsScheduleIsNotFound() async throws {
-        try await self.withApp { _, browser in
+        try await self.withApp { provider, browser in
+            let (id, _) = try await Self.add(provider)
+            _ = try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
+            let other = "/dashboard/apps/com.example.Other/schedules/\(id)"
+            let page = try await browser.get("\(other)/edit")
+            #expect(page.status == 404)
+            #expect(try await browser.post("\(other)/edit", Self.edited, from: page).status == 404)
+            #expect(try await provider.api.get("/v1/schedules/\(id)").json["schedule"]["cron"] == "0 9 * * mon")
             for id in [UUID().uuidString, "nonsense"] {
                 let status = try await browser.get("\(Self.app)/schedules/\(id)").status
                 #expect(status == 404)

@@ -43,6 +43,15 @@ import Testing
         }
     }
 
+    @Test func anUnknownDecisionIsNotFound() async throws {
+        try await withDashboard { provider, browser in
+            try await provider.addVectorsApp()
+            try await browser.signInAsAdmin(at: provider)
+            let page = try await browser.get(Self.path)
+            #expect(try await browser.post("\(Self.path)/sandbox/frobnicate", [:], from: page).status == 404)
+        }
+    }
+
     @Test func aViewerDecidesNothing() async throws {
         try await withDashboard { provider, browser in
             try await provider.addVectorsApp()

@@ -34,6 +34,29 @@ import Testing
         }
     }
 
+    @Test func unknownOperationsAndWebhooksOfOtherAppsAreNotFound() async throws {
+        try await withDashboard { provider, browser in
+            try await provider.addVectorsApp()
+            _ = try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
+            let hook: JSONValue = ["url": "https://hooks.example.com/push"]
+            let added = try await provider.api.post("/v1/apps/\(Vectors.bundleID)/webhooks", hook).json
+            let id = try #require(added["id"].stringValue)
+            try await browser.signInAsAdmin(at: provider)
+            let page = try await browser.get("\(Self.path)/\(id)")
+            #expect(page.status == 200)
+            #expect(try await browser.post("\(Self.path)/\(id)/rotate", [:], from: page).status == 200)
+            #expect(try await browser.post("\(Self.path)/\(id)/frobnicate", [:], from: page).status == 404)
+            let other = "/dashboard/apps/com.example.Other/webhooks/\(id)"
+            #expect(try await browser.get(other).status == 404)
+            for form in ["edit", "test", "replay", "rotate", "enable", "finish-rotation", "remove"] {
+                let fields = ["url": "https://evil.example.com", "events": "token", "block": "1"]
+                #expect(try await browser.post("\(other)/\(form)", fields, from: page).status == 404, "\(form)")
+            }
+            let stored = try await provider.api.get("/v1/webhooks/\(id)").json
+            #expect(stored["url"] == "https://hooks.example.com/push")
+        }
+    }
+
     @Test func errorsAreAtTheFieldAndAViewerSeesNone() async throws {
         try await withDashboard { provider, browser in
             try await provider.addVectorsApp()

@@ -105,6 +105,22 @@ import Testing
         }
     }
 
+    @Test func namesAreListedWithoutTheConditions() async throws {
+        try await self.withBeta { provider in
+            #expect(try await provider.api.put("\(Self.path)/second", ["audience": ["tag": "b"]]).status == 201)
+            let first = try await provider.api.get("\(Self.path):names?limit=1").json
+            guard case .object(let entry)? = first["audiences"].elements.first else {
+                Issue.record("there is no name")
+                return
+            }
+            #expect(Set(entry.keys) == ["id", "name"] && entry["name"] == "beta testers")
+            let cursor = try #require(first["next"].stringValue)
+            let rest = try await provider.api.get("\(Self.path):names?cursor=\(cursor)").json
+            #expect(rest["audiences"].elements.map { $0["name"] } == ["second"] && rest["next"] == .null)
+            #expect(try await provider.api.get("\(Self.app)/templates:names").json["templates"] == [])
+        }
+    }
+
     @Test func badAudiencesAreRefusedWithTheirMember() async throws {
         try await self.withBeta { provider in
             let cases: [(JSONValue, Int, String, String?)] = [

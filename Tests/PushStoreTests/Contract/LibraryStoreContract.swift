@@ -50,6 +50,23 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func namesAreListedByAppAndKindInTheirOrder(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for name in ["b", "a", "c"] {
+                try await self.item(self.change(.add, name, app: app, ["tag": "beta"]), in: store)
+            }
+            try await self.item(self.change(.add, "t", app: app, kind: .template, ["alert": "Hi"]), in: store)
+            let first = try await store.libraryNames(of: .audience, app: app, after: 0, limit: 2)
+            #expect(first.map(\.name) == ["b", "a"])
+            let rest = try await store.libraryNames(of: .audience, app: app, after: first[1].number, limit: 2)
+            #expect(rest.map(\.name) == ["c"])
+            let items = try await store.libraryItems(of: .audience, app: app, after: 0, limit: 10)
+            #expect((first + rest).map(\.id) == items.map(\.id))
+            #expect(try await store.libraryNames(of: .audience, app: app + 1, after: 0, limit: 2) == [])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func aChangeIsMadeToTheVersionThatTheCallerHasSeen(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let limits = LibraryLimits()

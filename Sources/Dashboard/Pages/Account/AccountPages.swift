@@ -21,12 +21,11 @@ struct AccountPages: PageArea {
         let sessions = try await request.get("/v1/me/sessions")["sessions"].elements
         let texts = request.texts
         let languages = request.visitor.frame.languages.all
-        let apps = me["apps"].elements.compactMap(\.stringValue)
         let model: PageModel = [
             "name": me["name"].stringValue ?? "", "isPerson": me["isPerson"].isTrue,
             "role": me["role"].stringValue.map { texts.text("people.roleNames.\($0)") ?? $0 } ?? false,
             "scopeText": me["scopes"].elements.compactMap(\.stringValue).joined(separator: ", "),
-            "appText": apps.isEmpty ? texts["keys.allApps"] : apps.joined(separator: ", "),
+            "appText": AppLimit.text(me["apps"], texts),
             "sessions": sessions.map { SessionModel.row($0, request) }, "endsOne": true,
             "path": "\(Dashboard.root)/account",
             "languageFields": FormModel.fields(

@@ -27,6 +27,7 @@ struct AppSettingsPages: PageArea {
             "fields": FormModel.fields("settings", self.fields(app, request), error: error, names: Self.names),
             "running": request.texts["apps.running", ["count": "\(sending.count)"]],
             "problems": FieldErrors.model(error), "bundleId": request.app,
+            "was": FormOriginal.value(Self.stored(app), request),
         ]
         return request.page("app-settings", title: "apps.settings", model, error: error)
     }
@@ -89,6 +90,18 @@ struct AppSettingsPages: PageArea {
         ]
     }
 
+    /// Returns the settings as the form posts them when nothing is changed.
+    private static func stored(_ app: JSONValue) -> [String: JSONValue] {
+        let cap = app["cap"]
+        return [
+            "name": app["name"], "rate": app["rate"],
+            "cap": cap == .null ? .null : .object(["count": cap["count"], "window": cap["window"]]),
+            "receipts": app["receipts"], "installationTags": .array(app["installationTags"].elements),
+            "installationAttributes": .array(app["installationAttributes"].elements),
+        ]
+    }
+
+    /// Saves what was changed in the form.
     private func save(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
         return try await self.change(request, done: "saved", then: "settings") {
@@ -100,17 +113,16 @@ struct AppSettingsPages: PageArea {
             let count = try form.number("capCount", in: 1...Int64(Int32.max))
             let window = try form.text("capWindow", maximum: 12)
             let cap = JSONValue.members(["count": count.map(JSONValue.integer), "window": window.map(JSONValue.string)])
-            return .patch(
-                "\(request.api)",
-                .object([
-                    "name": try form.text("name", maximum: 200).map(JSONValue.string) ?? .null,
-                    "rate": try form.number("rate", in: 1...Int64(Int32.max)).map(JSONValue.integer) ?? .null,
-                    "cap": count == nil && window == nil ? .null : cap,
-                    "receipts": .string(form["receipts"] ?? "none"),
-                    "installationTags": lines("installationTags"),
-                    "installationAttributes": lines("installationAttributes"),
-                ])
-            )
+            let wanted: [String: JSONValue] = [
+                "name": try form.text("name", maximum: 200).map(JSONValue.string) ?? .null,
+                "rate": try form.number("rate", in: 1...Int64(Int32.max)).map(JSONValue.integer) ?? .null,
+                "cap": count == nil && window == nil ? .null : cap,
+                "receipts": .string(form["receipts"] ?? "none"),
+                "installationTags": lines("installationTags"),
+                "installationAttributes": lines("installationAttributes"),
+            ]
+            let changes = FormOriginal.changes(wanted, form)
+            return changes.isEmpty ? nil : .patch("\(request.api)", .object(changes))
         }
     }
 
@@ -126,14 +138,16 @@ struct AppSettingsPages: PageArea {
     }
 
     /// Carries out a change, and goes to a page of the app; an error stays in the settings.
+    ///
+    /// - Parameter call: Returns the request; `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,
         done: String,
         then page: String,
-        _ call: () throws -> APICall
+        _ call: () throws -> APICall?
     ) async throws -> Response {
         do {
-            _ = try await request.call(try call())
+            if let call = try call() { _ = try await request.call(call) }
             return request.redirect(to: page.isEmpty ? request.appPath : "\(request.appPath)/\(page)", done: done)
         } catch let error as RequestError {
             return try await self.page(request, error: error)

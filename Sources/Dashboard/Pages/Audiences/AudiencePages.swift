@@ -23,7 +23,7 @@ struct AudiencePages: PageArea {
 
     private func show(_ request: PageRequest) async throws -> Response {
         guard !self.library.id(request).isEmpty else {
-            try request.require(.send)
+            try await self.library.checkNew(request)
             return try await self.page(AudienceForm(), request)
         }
         let audience = try await request.get(self.library.api(request))

@@ -1,4 +1,5 @@
 import Hummingbird
+import PushHTTP
 import PushProvider
 import PushSupport
 import WebPages
@@ -31,6 +32,7 @@ struct DeliveryPages: PageArea {
         let timeline = found["timelines"].elements.first ?? .null
         let id = timeline["notification"].stringValue ?? ""
         let notification = try await request.get("/v1/notifications/\(FormText.encoded(id))")
+        guard notification["app"].stringValue == request.app else { throw RequestError.noSuch("delivery") }
         let reason = timeline["reason"].stringValue ?? ""
         let state = timeline["state"].stringValue ?? ""
         var model = PageValue.members(timeline)

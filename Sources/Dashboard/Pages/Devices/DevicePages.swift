@@ -1,6 +1,7 @@
 import Hummingbird
 import PushHTTP
 import PushProvider
+import PushStore
 import PushSupport
 import WebPages
 
@@ -72,13 +73,17 @@ struct DevicePages: PageArea {
 
     /// Makes an inactive device active again, in the way in which an app does: it is registered once more.
     private func activate(_ request: PageRequest) async throws -> Response {
-        try await self.change(request, done: "activated") { token in
+        try request.require(.register)
+        let environment = request.form["environment"] ?? "production"
+        let history = "/devices/\(FormText.encoded(request.parameter("token")))/history?limit=1"
+        let devices = try await request.getOfApp(history)["devices"].elements
+        guard let device = devices.first(where: { $0["environment"].stringValue == environment }) else {
+            throw RequestError.noSuch("device", by: "token")
+        }
+        return try await self.change(request, done: "activated") { token in
             .post(
                 "\(request.api)/devices",
-                .object([
-                    "token": .string(token), "environment": .string(request.form["environment"] ?? "production"),
-                    "kind": .string(request.form["kind"] ?? "alert"),
-                ])
+                .object(["token": .string(token), "environment": .string(environment), "kind": device["kind"]])
             )
         }
     }

@@ -33,8 +33,7 @@ struct KeysPages: PageArea {
     private static func row(_ key: JSONValue, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(key)
         model["scopeText"] = key["scopes"].elements.compactMap(\.stringValue).joined(separator: ", ")
-        let apps = key["apps"].elements.compactMap(\.stringValue)
-        model["appText"] = apps.isEmpty ? request.texts["keys.allApps"] : apps.joined(separator: ", ")
+        model["appText"] = AppLimit.text(key["apps"], request.texts)
         model["removePath"] = "\(Dashboard.root)/keys/\(key["id"].stringValue ?? "")/remove"
         for name in ["expiresAt", "lastUsedAt", "rate"] where model[name] == nil { model[name] = false }
         return model

@@ -49,17 +49,14 @@ extension ComposeForm {
         var members = try self.contentMembers()
         members["name"] = self.text("name") ?? members["name"] ?? self.impliedName
         members["to"] = try self.audienceMember() ?? members["to"]
-        members["environment"] = self.text("environment")
+        members["environment"] = self.text("environment") ?? members["environment"]
         if let when = self.whenMember { members["when"] = when.merging(members["when"] ?? .object([:])) }
         members["pace"] = self.paceMember ?? members["pace"]
-        members["consentCategory"] = self.text("consentCategory")
+        members["consentCategory"] = self.text("consentCategory") ?? members["consentCategory"]
         if self["ignoreQuiet"] == "yes" { members["quietHours"] = .string("ignore") }
         if self["atMostOnce"] == "yes" { members["guarantee"] = .string("atMostOnce") }
         return .object(members)
     }
-
-    /// Indicates whether the notification is for one user, whom a campaign's question would only delay.
-    var isForOneUser: Bool { self["audience"] == "user" }
 
     /// Returns the audience; `nil` while none is named.
     func audienceMember() throws(RequestError) -> JSONValue? {

@@ -25,10 +25,11 @@ struct ComposePages: PageArea {
 
     private func show(_ request: PageRequest) async throws -> Response {
         try request.require(.send)
-        var form = try await self.start(request)
+        let (begun, stored) = try await self.start(request)
+        var form = begun
         let isFilled = !form["body"].isEmpty || !form["title"].isEmpty || !form["more"].isEmpty
         self.fillDefaults(&form, now: request.interface.time.now)
-        return try await self.page(form, request, isFilled: isFilled)
+        return try await self.page(form, request, stored: stored, isFilled: isFilled)
     }
 
     private func submit(_ request: PageRequest) async throws -> Response {
@@ -39,7 +40,7 @@ struct ComposePages: PageArea {
             switch action {
             case "edit": return try await self.page(form, request)
             case "preview": return try await self.page(form, request, preview: await self.previewed(form, request))
-            case "confirmed": return try await self.send(form, request)
+            case "confirmed": return try await self.send(self.wanted(form, request, isChecked: true), request)
             default: return try await self.ask(form, request)
             }
         } catch let error as RequestError {
@@ -57,25 +58,16 @@ struct ComposePages: PageArea {
     /// Sends a notification to one user at once; asks about everything else, with the figure of recipients.
     private func ask(_ form: ComposeForm, _ request: PageRequest) async throws -> Response {
         try request.require(.send)
-        let body = try form.request()
-        if self.isRecurring(form, request) {
-            let runs = try await self.runs(form, request)
-            let preview = try await request.call(.post("\(request.api)/notifications:preview", body))
-            return self.question(form, request, preview, runs: runs)
-        }
-        if form.isForOneUser { return try await self.send(form, request) }
-        let preview = try await request.call(.post("\(request.api)/notifications:preview", body))
-        return self.question(form, request, preview, runs: [])
+        let wanted = try await self.wanted(form, request, isChecked: true)
+        if wanted.rule == nil, wanted.isForOneUser { return try await self.send(wanted, request) }
+        let runs = try await self.runs(wanted, request)
+        let preview = try await request.call(.post("\(request.api)/notifications:preview", wanted.notification))
+        return self.question(form, wanted, request, preview, runs: runs)
     }
 
-    private func send(_ form: ComposeForm, _ request: PageRequest) async throws -> Response {
-        let body = try form.request()
+    private func send(_ wanted: ComposeRequest, _ request: PageRequest) async throws -> Response {
         let app = request.parameter("app")
-        if self.isRecurring(form, request) {
-            let name = form.given("name") ?? body["name"].stringValue ?? ""
-            let schedule = JSONValue.members([
-                "name": .string(name), "schedule": self.rule(form), "notification": body,
-            ])
+        if let schedule = wanted.schedule {
             let id = request.parameter("schedule")
             let call: APICall =
                 id.isEmpty
@@ -83,7 +75,7 @@ struct ComposePages: PageArea {
             let saved = try await request.call(call)
             return request.redirect(to: "/apps/\(app)/schedules/\(saved["id"].stringValue ?? "")", done: "saved")
         }
-        var call = APICall.post("\(request.api)/notifications", body)
+        var call = APICall.post("\(request.api)/notifications", wanted.notification)
         if let name = HTTPField.Name("idempotency-key") { call.headers[name] = self.key(request) }
         let sent = try await request.call(call)
         let isLater = sent["state"] == .string("scheduled")
@@ -96,12 +88,13 @@ struct ComposePages: PageArea {
     /// Returns what a device would show; errors are a part of it.
     private func previewed(_ form: ComposeForm, _ request: PageRequest) async throws -> PageModel {
         do {
-            var body = try form.request()
+            let wanted = try await self.wanted(form, request)
+            var body = wanted.notification
             let isUnnamed = body["to"] == .null
             if isUnnamed { body = body.merging(.object(["to": .object(["all": .bool(true)])])) }
             body = body.merging(.object(form.previewSubject))
             let response = try await request.call(.post("\(request.api)/notifications:preview", body))
-            let runs = self.isRecurring(form, request) ? try await self.runs(form, request) : []
+            let runs = try await self.runs(wanted, request)
             return PushPreview(response, texts: request.texts, hasAudience: !isUnnamed).values(runs: runs)
         } catch let error as RequestError {
             return PushPreview(error).values()
@@ -114,33 +107,51 @@ struct ComposePages: PageArea {
         form["when"] == "recurring" || !request.parameter("schedule").isEmpty
     }
 
-    private func rule(_ form: ComposeForm) -> JSONValue {
-        .members([
-            "cron": .string(CronPlan(form).expression), "timeZone": .string(form.given("zone") ?? "UTC"),
-        ])
+    /// Returns the request that the form makes.
+    ///
+    /// - Parameter isChecked: Whether a schedule must still be the one that the form was made from.
+    /// - Throws: ``RequestError``, also for a schedule that somebody has changed since.
+    private func wanted(
+        _ form: ComposeForm,
+        _ request: PageRequest,
+        isChecked: Bool = false
+    ) async throws -> ComposeRequest {
+        let isChange = !request.parameter("schedule").isEmpty
+        let stored = isChange ? try await SchedulePages.schedule(request) : nil
+        if isChecked, let stored, let seen = request.form["fingerprint"], seen != ScheduleFingerprint.of(stored) {
+            throw RequestError.conflict(Self.stale, request.texts["schedules.changedMeanwhile"])
+        }
+        return try ComposeRequest(form, isRecurring: self.isRecurring(form, request), stored: stored)
     }
 
-    private func runs(_ form: ComposeForm, _ request: PageRequest) async throws -> [JSONValue] {
-        let rule = JSONValue.object(["schedule": self.rule(form)])
-        return try await request.call(.post("\(request.api)/schedules:preview?count=5", rule))["times"].elements
+    /// The code of the error of a schedule that somebody else has changed.
+    private static let stale = "changed_meanwhile"
+
+    /// Returns the next runs of a schedule; none of a notification that is sent once.
+    private func runs(_ wanted: ComposeRequest, _ request: PageRequest) async throws -> [JSONValue] {
+        guard let rule = wanted.rule else { return [] }
+        let call = APICall.post("\(request.api)/schedules:preview?count=5", .object(["schedule": rule]))
+        return try await request.call(call)["times"].elements
     }
 
     // MARK: Pages
 
     /// Returns the form as the page begins with it: empty, or that of a schedule, a template or an earlier notification.
-    private func start(_ request: PageRequest) async throws -> ComposeForm {
-        let schedule = request.parameter("schedule")
-        if !schedule.isEmpty {
-            let stored = try await request.get("/v1/schedules/\(FormText.encoded(schedule))")
+    /// With a schedule's form comes the schedule.
+    private func start(_ request: PageRequest) async throws -> (form: ComposeForm, schedule: JSONValue?) {
+        if !request.parameter("schedule").isEmpty {
+            let stored = try await SchedulePages.schedule(request)
             var form = ComposeForm(request: stored["notification"])
             form["name"] = stored["name"].stringValue ?? ""
             CronPlan(cron: stored["schedule"]["cron"].stringValue ?? "").fill(&form)
             (form["when"], form["zone"]) = ("recurring", stored["schedule"]["timeZone"].stringValue ?? "")
-            return form
+            return (form, stored)
         }
         var form = ComposeForm()
         if let id = request.query("from") {
-            form = ComposeForm(sent: try await request.get("/v1/notifications/\(FormText.encoded(id))"))
+            let sent = try await request.get("/v1/notifications/\(FormText.encoded(id))")
+            guard sent["app"].stringValue == request.app else { throw RequestError.noSuch("notification") }
+            form = ComposeForm(sent: sent)
         } else if let name = request.query("template") {
             let template = try await request.get("\(request.api)/templates/\(FormText.encoded(name))")
             form = ComposeForm(request: template["content"])
@@ -149,7 +160,7 @@ struct ComposePages: PageArea {
             if let value = request.query(kind) { (form["audience"], form[kind]) = (kind, value) }
         }
         form["when"] = request.query("when") ?? form["when"]
-        return form
+        return (form, nil)
     }
 
     private func fillDefaults(_ form: inout ComposeForm, now: Timestamp) {
@@ -161,9 +172,11 @@ struct ComposePages: PageArea {
         for (name, value) in defaults where form[name].isEmpty { form[name] = value }
     }
 
+    /// - Parameter stored: The schedule that the form was just made from.
     private func page(
         _ form: ComposeForm,
         _ request: PageRequest,
+        stored: JSONValue? = nil,
         isFilled: Bool = true,
         preview: PageModel? = nil,
         error: RequestError? = nil
@@ -180,19 +193,33 @@ struct ComposePages: PageArea {
             "key": error?.code == "idempotency_conflict" ? UUID().uuidString : self.key(request),
         ]
         values["preview"] = preview
+        if isSchedule { values["fingerprint"] = try await self.fingerprint(stored, request, error) }
         let title = isSchedule ? "schedules.edit" : form["when"] == "recurring" ? "schedules.new" : "compose.heading"
         return request.page("compose", title: title, values, error: error)
+    }
+
+    /// Returns the fingerprint of the schedule that the form was made from. Once a change of somebody else was shown, it is
+    /// that of the changed one, so that the form may replace it.
+    private func fingerprint(
+        _ stored: JSONValue?,
+        _ request: PageRequest,
+        _ error: RequestError?
+    ) async throws -> String {
+        if let stored { return ScheduleFingerprint.of(stored) }
+        if let seen = request.form["fingerprint"], error?.code != Self.stale { return seen }
+        return ScheduleFingerprint.of(try await SchedulePages.schedule(request))
     }
 
     /// Returns the page that asks, with all that was typed in hidden fields.
     private func question(
         _ form: ComposeForm,
+        _ wanted: ComposeRequest,
         _ request: PageRequest,
         _ preview: JSONValue,
         runs: [JSONValue]
     ) -> Response {
         let count = preview["recipients"].numberValue.map { request.format.number($0) }
-        let kind = self.isRecurring(form, request) ? "schedule" : form["when"] == "now" ? "now" : "later"
+        let kind = wanted.rule != nil ? "schedule" : wanted.isLater ? "later" : "now"
         let figure = count ?? request.texts["push.unknown"]
         var values = PushPreview(preview, texts: request.texts).values(runs: runs)
         values["question"] = request.texts["compose.ask.\(kind)", ["count": figure]]
@@ -201,24 +228,11 @@ struct ComposePages: PageArea {
         values["hidden"] = form.hidden.map { ["name": $0.name, "value": $0.value] as PageModel }
         values["action"] = request.http.uri.path
         values["key"] = self.key(request)
-        values["facts"] = self.facts(form, request)
+        values["fingerprint"] = request.form["fingerprint"]
+        values["facts"] = wanted.facts(request.texts).map { fact -> PageModel in
+            ["name": request.texts["compose.\(fact.name)"], "value": fact.value]
+        }
         return request.page("compose-confirm", title: "compose.ask.title", values)
-    }
-
-    /// Returns what was chosen, line by line.
-    private func facts(_ form: ComposeForm, _ request: PageRequest) -> [PageModel] {
-        let texts = request.texts
-        let environment = form["environment"].isEmpty ? "none" : form["environment"]
-        let audience = (try? form.audienceMember()).map { $0.line } ?? ""
-        var time = form["at"].replacingOccurrences(of: "T", with: " ")
-        if form["when"] == "at" { time += " \(form.given("zone") ?? "UTC")" }
-        let cron = "\(CronPlan(form).words(texts)), \(form.given("zone") ?? "UTC")"
-        let when = self.isRecurring(form, request) ? "recurring" : form["when"]
-        let times = ["at": time, "local": "\(time) · \(texts["compose.whenOptions.local"])", "recurring": cron]
-        return [
-            ("audience", audience), ("environment", texts["compose.environmentOptions.\(environment)"]),
-            ("when", times[when] ?? texts["compose.whenOptions.now"]),
-        ].map { ["name": texts["compose.\($0)"], "value": $1] }
     }
 
     /// Returns the idempotency key of the form, so that it is sent once however often it is posted.

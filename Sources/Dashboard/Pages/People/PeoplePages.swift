@@ -37,23 +37,14 @@ struct PeoplePages: PageArea {
     /// Returns the fields of a role and of apps, with what was typed, or else with what is set.
     static func fields(_ request: PageRequest, person: JSONValue) async throws -> [FormField] {
         let texts = request.texts
-        let apps = try await request.get("/v1/apps")["apps"].elements.compactMap { $0["bundleId"].stringValue }
+        let role = FormField(
+            "role",
+            texts["people.role"],
+            .choice(self.roles.map { ($0, texts["people.roles.\($0)"]) }),
+            value: request.form["role"] ?? person["role"].stringValue ?? "author"
+        )
         let isTyped = request.form["role"] != nil
-        return [
-            FormField(
-                "role",
-                texts["people.role"],
-                .choice(self.roles.map { ($0, texts["people.roles.\($0)"]) }),
-                value: request.form["role"] ?? person["role"].stringValue ?? "author"
-            ),
-            FormField(
-                "apps",
-                texts["people.apps"],
-                .checks(apps.map { ($0, $0) }),
-                values: isTyped ? request.form.values("apps") : person["apps"].elements.compactMap(\.stringValue),
-                hint: texts["people.appsHint"]
-            ),
-        ]
+        return [role] + (try await AppLimit.fields(request, set: person["apps"], isTyped: isTyped))
     }
 
     /// Returns the values of a person in lists and in the person's page.
@@ -62,8 +53,7 @@ struct PeoplePages: PageArea {
         model["path"] = "\(Dashboard.root)/people/\(person["id"].stringValue ?? "")"
         let role = person["role"].stringValue ?? ""
         model["roleText"] = request.texts.text("people.roleNames.\(role)") ?? role
-        let apps = person["apps"].elements.compactMap(\.stringValue)
-        model["appText"] = apps.isEmpty ? request.texts["keys.allApps"] : apps.joined(separator: ", ")
+        model["appText"] = AppLimit.text(person["apps"], request.texts)
         let state = person["disabled"].isTrue ? "disabled" : person["hasPassword"].isTrue ? "active" : "invited"
         model["stateLabel"] = StateLabel.model(state, request.texts)
         for name in ["lastSeenAt", "language"] where model[name] == nil { model[name] = false }
@@ -74,9 +64,10 @@ struct PeoplePages: PageArea {
     private func add(_ request: PageRequest) async throws -> Response {
         do {
             let form = request.form
+            let apps = try AppLimit.chosen(form, request.texts)
             let body = JSONValue.members([
                 "name": .string(form["name"] ?? ""), "role": .string(form["role"] ?? ""),
-                "apps": JSONValue.texts(form.values("apps")),
+                "apps": apps == .null ? nil : apps,
             ])
             return Self.link(try await request.call(.post("/v1/people", body)), request)
         } catch let error as RequestError where error.kind != .forbidden {

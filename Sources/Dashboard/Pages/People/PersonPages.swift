@@ -32,6 +32,8 @@ struct PersonPages: PageArea {
         model["isDisabled"] = person["disabled"].isTrue
         model["sessions"] = sessions.map { SessionModel.row($0, request) }
         model["sessionCount"] = "\(sessions.count)"
+        let stored = ["role": person["role"], "apps": AppLimit.sorted(person["apps"])]
+        model["was"] = FormOriginal.value(stored, request)
         model["fields"] = FormModel.fields(
             "edit",
             try await PeoplePages.fields(request, person: person),
@@ -44,8 +46,12 @@ struct PersonPages: PageArea {
 
     private func edit(_ request: PageRequest) async throws -> Response {
         try await self.change(request) { path in
-            let apps = JSONValue.texts(request.form.values("apps")) ?? .null
-            return .patch(path, .object(["role": .string(request.form["role"] ?? ""), "apps": apps]))
+            let wanted = [
+                "role": JSONValue.string(request.form["role"] ?? ""),
+                "apps": try AppLimit.chosen(request.form, request.texts),
+            ]
+            let changes = FormOriginal.changes(wanted, request.form)
+            return changes.isEmpty ? nil : .patch(path, .object(changes))
         }
     }
 
@@ -78,13 +84,16 @@ struct PersonPages: PageArea {
         }
     }
 
+    /// Carries out a change of the person, and goes to the page of the person.
+    ///
+    /// - Parameter call: Returns the request for the person's path in the API; `nil` if there is nothing to change.
     private func change(
         _ request: PageRequest,
         done: String = "saved",
-        _ call: (String) -> APICall
+        _ call: (String) throws -> APICall?
     ) async throws -> Response {
         do {
-            _ = try await request.call(call("/v1\(Self.path(request))"))
+            if let call = try call("/v1\(Self.path(request))") { _ = try await request.call(call) }
             return request.redirect(to: Self.path(request), done: done)
         } catch let error as RequestError where error.kind != .forbidden {
             return try await self.page(request, error: error)

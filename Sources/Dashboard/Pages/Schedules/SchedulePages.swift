@@ -48,12 +48,12 @@ struct SchedulePages: PageArea {
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
 
     private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
-        let schedule = try await self.schedule(request)
-        let path = "\(Self.path(request))/\(self.id(request))"
+        let schedule = try await Self.schedule(request)
+        let path = "\(Self.path(request))/\(Self.id(request))"
         var model = Self.values(schedule, request)
         model["path"] = path
         model["maySend"] = request.may(.send)
-        let runs = try await request.get("/v1/schedules/\(self.id(request))/runs?count=10")
+        let runs = try await request.get("/v1/schedules/\(Self.id(request))/runs?count=10")
         model["runs"] = runs["times"].elements.compactMap { PageValue.of($0) }
         model["hasRuns"] = !runs["times"].elements.isEmpty
         model["audience"] = schedule["notification"]["to"].line
@@ -137,14 +137,14 @@ struct SchedulePages: PageArea {
     // MARK: Changes
 
     private func change(_ name: String, _ request: PageRequest) async throws -> Response {
-        _ = try await self.schedule(request)
-        _ = try await request.call(.post("/v1/schedules/\(self.id(request)):\(name)"))
-        return request.redirect(to: "\(request.appPath)/schedules/\(self.id(request))", done: "schedule-\(name)")
+        _ = try await Self.schedule(request)
+        _ = try await request.call(.post("/v1/schedules/\(Self.id(request)):\(name)"))
+        return request.redirect(to: "\(request.appPath)/schedules/\(Self.id(request))", done: "schedule-\(name)")
     }
 
     private func delete(_ request: PageRequest) async throws -> Response {
-        _ = try await self.schedule(request)
-        _ = try await request.call(.delete("/v1/schedules/\(self.id(request))"))
+        _ = try await Self.schedule(request)
+        _ = try await request.call(.delete("/v1/schedules/\(Self.id(request))"))
         return request.redirect(to: "\(request.appPath)/schedules", done: "removed")
     }
 
@@ -153,13 +153,13 @@ struct SchedulePages: PageArea {
     /// Returns the schedule that the path names.
     ///
     /// - Throws: ``RequestError``, also for one of another app.
-    private func schedule(_ request: PageRequest) async throws -> JSONValue {
+    static func schedule(_ request: PageRequest) async throws -> JSONValue {
         let schedule = try await request.get("/v1/schedules/\(self.id(request))")
         guard schedule["app"].stringValue == request.parameter("app") else { throw RequestError.noSuch("schedule") }
         return schedule
     }
 
-    private func id(_ request: PageRequest) -> String { FormText.encoded(request.parameter("schedule")) }
+    private static func id(_ request: PageRequest) -> String { FormText.encoded(request.parameter("schedule")) }
 
     private static func path(_ request: PageRequest) -> String { "\(Dashboard.root)\(request.appPath)/schedules" }
 

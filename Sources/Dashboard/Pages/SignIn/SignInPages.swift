@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import ProviderAPI
@@ -35,7 +36,7 @@ struct SignInPages: PageArea {
                     )
                 } else {
                     try await visitor.interface.signIn.signIn(
-                        name: form["name"] ?? "",
+                        name: Self.name(form) ?? "",
                         password: form["password"] ?? "",
                         address: visitor.address,
                         agent: visitor.agent,
@@ -49,9 +50,20 @@ struct SignInPages: PageArea {
         }
     }
 
-    private func showLink(_ visitor: Visitor) async throws -> Response { Self.linkPage(visitor) }
+    private func showLink(_ visitor: Visitor) async throws -> Response {
+        try await Self.checkLink(visitor)
+        return Self.linkPage(visitor)
+    }
+
+    /// - Throws: ``RequestError`` for a link that cannot be redeemed, before a password is asked for.
+    private static func checkLink(_ visitor: Visitor) async throws {
+        guard try await visitor.interface.signIn.link(visitor.context.path("token")) != nil else {
+            throw SignInService.noLink
+        }
+    }
 
     private func redeem(_ visitor: Visitor) async throws -> Response {
+        try await Self.checkLink(visitor)
         let form = try await visitor.smallForm()
         do {
             guard form["password"] == form["again"] else {
@@ -59,7 +71,7 @@ struct SignInPages: PageArea {
             }
             let grant = try await visitor.interface.signIn.redeem(
                 link: visitor.context.path("token"),
-                name: form["name"].flatMap { $0.isEmpty ? nil : $0 },
+                name: Self.name(form),
                 password: form["password"] ?? "",
                 address: visitor.address,
                 agent: visitor.agent,
@@ -70,6 +82,12 @@ struct SignInPages: PageArea {
             let page = Self.linkPage(visitor, name: form["name"], error: visitor.requestError(error))
             return Self.refusal(page, error)
         }
+    }
+
+    /// Returns the name that was typed; `nil` for none. Browsers on phones add a space.
+    private static func name(_ form: FormFields) -> String? {
+        let name = (form["name"] ?? "").trimmingCharacters(in: .whitespaces)
+        return name.isEmpty ? nil : name
     }
 
     private func signOut(_ request: PageRequest) async throws -> Response {

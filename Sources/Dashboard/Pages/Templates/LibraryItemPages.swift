@@ -10,6 +10,8 @@ struct LibraryItemPages: Sendable {
     let plural: String
     /// The items of a page.
     private static let count = 50
+    /// The longest summary in the list, in characters.
+    private static let longestSummary = 200
 
     /// Returns the id of the item that the path of a page names; empty for a new one.
     func id(_ request: PageRequest) -> String { request.parameter(String(self.plural.dropLast())) }
@@ -24,6 +26,14 @@ struct LibraryItemPages: Sendable {
         "\(Dashboard.root)\(request.appPath)/\(self.plural)/\(FormText.encoded(self.id(request)))"
     }
 
+    /// Checks that the caller may add an item to the app.
+    ///
+    /// - Throws: ``RequestError``, also the API's own for an app that the caller may not use, or that does not exist.
+    func checkNew(_ request: PageRequest) async throws {
+        try request.require(.send)
+        _ = try await request.getOfApp("")
+    }
+
     func list(_ request: PageRequest) async throws -> Response {
         let query = FormText.query(["cursor": request.query("cursor"), "limit": "\(Self.count)"])
         let list = try await request.get("\(request.api)/\(self.plural)\(query)")
@@ -32,7 +42,9 @@ struct LibraryItemPages: Sendable {
         model["rows"] = list[self.plural].elements.map { item -> PageModel in
             var row = PageValue.of(item) as? PageModel ?? [:]
             row["path"] = "\(path)/\(item["id"].stringValue ?? "")"
-            row["summary"] = self.summary(item)
+            let summary = self.summary(item)
+            let isLong = summary.count > Self.longestSummary
+            row["summary"] = isLong ? "\(summary.prefix(Self.longestSummary))…" : summary
             row["by"] = item["changedBy"]["name"].stringValue ?? ""
             return row
         }
@@ -81,7 +93,10 @@ struct LibraryItemPages: Sendable {
 
     func restore(_ request: PageRequest) async throws -> Response {
         let version = request.form["version"].flatMap { Int64($0) } ?? 0
-        let body = JSONValue.object(["version": .integer(version)])
+        let expected = request.form["itemVersion"].flatMap { Int64($0) }
+        let body = JSONValue.members([
+            "version": .integer(version), "expectedVersion": expected.map(JSONValue.integer),
+        ])
         _ = try await request.call(.post("\(self.api(request)):restore", body))
         let item = FormText.encoded(self.id(request))
         return request.redirect(to: "\(request.appPath)/\(self.plural)/\(item)", done: "restored")

@@ -21,7 +21,7 @@ struct TemplatePages: PageArea {
 
     private func show(_ request: PageRequest) async throws -> Response {
         guard !self.library.id(request).isEmpty else {
-            try request.require(.send)
+            try await self.library.checkNew(request)
             return try await self.page(ComposeForm(), request)
         }
         let template = try await request.get(self.library.api(request))

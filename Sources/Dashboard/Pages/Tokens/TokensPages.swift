@@ -118,7 +118,9 @@ struct TokensPages: PageArea {
 
     /// Applies or discards the withheld deactivations.
     private func settle(_ request: PageRequest) async throws -> Response {
-        let decision = request.parameter("decision") == "apply" ? "apply" : "discard"
+        try request.require(.operate)
+        let decision = request.parameter("decision")
+        guard ["apply", "discard"].contains(decision) else { throw RequestError.noPage(request.texts) }
         let environment = FormText.encoded(request.parameter("environment"))
         do {
             _ = try await request.call(.post("\(request.api)/hygiene/\(environment):\(decision)"))

@@ -1,5 +1,6 @@
 import Hummingbird
 import PushHTTP
+import PushStore
 import PushSupport
 import WebPages
 
@@ -25,6 +26,16 @@ struct WebhookPages: PageArea {
         "\(request.appPath)/webhooks/\(FormText.encoded(request.parameter("webhook")))"
     }
 
+    /// Returns the webhook that the path names.
+    ///
+    /// - Throws: ``RequestError``, also for one of another app.
+    @discardableResult
+    private static func webhook(_ request: PageRequest) async throws -> JSONValue {
+        let webhook = try await request.get(Self.api(request))
+        guard webhook["app"].stringValue == request.app else { throw RequestError.noSuch("webhook") }
+        return webhook
+    }
+
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
 
     private func page(
@@ -32,7 +43,7 @@ struct WebhookPages: PageArea {
         test: JSONValue? = nil,
         error: RequestError? = nil
     ) async throws -> Response {
-        let webhook = try await request.get(Self.api(request))
+        let webhook = try await Self.webhook(request)
         let path = Self.path(request)
         let query = FormText.query(["limit": "20", "cursor": request.query("cursor")])
         let deliveries = try await request.get("\(Self.api(request))/deliveries\(query)")
@@ -87,7 +98,9 @@ struct WebhookPages: PageArea {
 
     /// Enables, or ends the rotation of the secret.
     private func operate(_ request: PageRequest) async throws -> Response {
-        let operation = request.parameter("operation") == "enable" ? "enable" : "finish-rotation"
+        try request.require(.operate)
+        let operation = request.parameter("operation")
+        guard ["enable", "finish-rotation"].contains(operation) else { throw RequestError.noPage(request.texts) }
         return try await self.change(request, done: "saved") {
             _ = try await request.call(.post("\(Self.api(request)):\(operation)"))
         }
@@ -104,6 +117,7 @@ struct WebhookPages: PageArea {
     }
 
     private func remove(_ request: PageRequest) async throws -> Response {
+        try await Self.webhook(request)
         do {
             _ = try await request.call(.delete(Self.api(request)))
             return request.redirect(to: "\(request.appPath)/webhooks", done: "removed")
@@ -113,6 +127,7 @@ struct WebhookPages: PageArea {
     }
 
     private func test(_ request: PageRequest) async throws -> Response {
+        try await Self.webhook(request)
         do {
             let test = try await request.call(.post("\(Self.api(request)):test"))
             return try await self.page(request, test: test)
@@ -122,6 +137,7 @@ struct WebhookPages: PageArea {
     }
 
     private func rotate(_ request: PageRequest) async throws -> Response {
+        try await Self.webhook(request)
         do {
             let webhook = try await request.call(.post("\(Self.api(request)):rotate"))
             return SecretPage.page(
@@ -138,6 +154,7 @@ struct WebhookPages: PageArea {
 
     private func change(_ request: PageRequest, done: String, _ call: () async throws -> Void) async throws -> Response
     {
+        try await Self.webhook(request)
         do {
             try await call()
             return request.redirect(to: Self.path(request), done: done)

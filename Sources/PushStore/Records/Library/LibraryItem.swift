@@ -44,6 +44,14 @@ package struct LibraryItem: Hashable, Sendable {
     }
 }
 
+/// The name of an item, without its contents.
+package struct LibraryEntry: Hashable, Sendable {
+    package var id: UUID
+    /// The order in which items are listed.
+    package var number: Int64
+    package var name: String
+}
+
 /// One version of an item, as it was.
 package struct LibraryVersion: Hashable, Sendable {
     package var version: Int64

@@ -172,6 +172,14 @@ struct LibraryRows {
     }
 
     /// - Throws: ``DamagedRow``.
+    static func entry(_ row: Row) throws -> LibraryEntry {
+        guard let id = row.uuid("id"), let number = row["number"] as Int64?, let name = row["name"] as String? else {
+            throw DamagedRow(table: "libraryItem")
+        }
+        return LibraryEntry(id: id, number: number, name: name)
+    }
+
+    /// - Throws: ``DamagedRow``.
     static func version(_ row: Row) throws -> LibraryVersion {
         guard let version = row["version"] as Int64?, let name = row["name"] as String?, let body = Self.body(row),
             let at = row.time("at")

@@ -25,6 +25,21 @@ extension SQLiteStore {
         }
     }
 
+    package func libraryNames(
+        of kind: LibraryItem.Kind,
+        app: Int64,
+        after: Int64,
+        limit: Int
+    ) async throws -> [LibraryEntry] {
+        let sql = """
+            SELECT id, number, name FROM libraryItem WHERE app = ? AND kind = ? AND number > ? ORDER BY number LIMIT ?
+            """
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [app, kind.rawValue, after, limit])
+                .compactMap { try $0.readable(LibraryRows.entry) }
+        }
+    }
+
     package func libraryItems(
         _ names: Set<LibraryItemName>,
         of kind: LibraryItem.Kind,

@@ -1,0 +1,85 @@
+import Foundation
+import PushSupport
+import WebPages
+
+/// The request that a form makes, and what it says about audience, time and environment.
+///
+/// Further members of the form may name these too. So pages state, and decide, by what is sent, and not by the form's buttons.
+struct ComposeRequest: Sendable {
+    /// The notification, also that of a schedule.
+    let notification: JSONValue
+    /// The times of the schedule; `nil` for a notification that is sent once.
+    let rule: JSONValue?
+    private let name: String
+
+    /// - Parameters:
+    ///   - isRecurring: Whether it is a schedule.
+    ///   - stored: The schedule that the form changes. What no field shows stays as it is: the other members of its rule,
+    ///     and the own name of the notification.
+    /// - Throws: ``RequestError`` for JSON that cannot be read; its path is the field's name.
+    init(_ form: ComposeForm, isRecurring: Bool, stored: JSONValue? = nil) throws(RequestError) {
+        let notification = try form.request()
+        guard isRecurring else {
+            (self.notification, self.rule, self.name) = (notification, nil, "")
+            return
+        }
+        self.name = form.given("name") ?? notification["name"].stringValue ?? ""
+        let times = JSONValue.object([
+            "cron": .string(CronPlan(form).expression), "timeZone": .string(form.given("zone") ?? "UTC"),
+        ])
+        guard let stored, case .object(var members) = notification else {
+            (self.notification, self.rule) = (notification, times)
+            return
+        }
+        let own = stored["notification"]["name"]
+        members["name"] = try form.contentMembers()["name"] ?? (own == .null ? nil : own)
+        (self.notification, self.rule) = (.object(members), stored["schedule"].merging(times))
+    }
+
+    /// The body of the request that stores the schedule; `nil` for a notification that is sent once.
+    var schedule: JSONValue? {
+        self.rule.map { .object(["name": .string(self.name), "schedule": $0, "notification": self.notification]) }
+    }
+
+    /// Indicates whether it is for one user, whom a campaign's question would only delay.
+    var isForOneUser: Bool {
+        guard case .object(let to) = self.notification["to"], to["user"]?.stringValue?.isEmpty == false else {
+            return false
+        }
+        return to.keys.allSatisfy { ["user", "locale"].contains($0) }
+    }
+
+    /// Indicates whether it is sent at a time that it names.
+    var isLater: Bool {
+        let when = self.notification["when"]
+        return when["at"] != .null || when["localTime"] != .null
+    }
+
+    // MARK: Facts
+
+    /// Returns audience, environment and time in words, by the names of their fields.
+    func facts(_ texts: PageTexts) -> [(name: String, value: String)] {
+        let (audience, environment) = (self.notification["to"], self.notification["environment"])
+        let option = environment == .null ? "none" : environment.stringValue ?? environment.line
+        return [
+            ("audience", audience == .null ? "" : audience.line),
+            ("environment", texts.text("compose.environmentOptions.\(option)") ?? option),
+            ("when", self.time(texts)),
+        ]
+    }
+
+    private func time(_ texts: PageTexts) -> String {
+        if let rule = self.rule {
+            let words = CronPlan(cron: rule["cron"].stringValue ?? "").words(texts)
+            return "\(words), \(rule["timeZone"].stringValue ?? "UTC")"
+        }
+        let when = self.notification["when"]
+        if when["at"] != .null { return when["at"].stringValue ?? when["at"].line }
+        guard let local = when["localTime"].stringValue else { return texts["compose.whenOptions.now"] }
+        let time = local.replacingOccurrences(of: "T", with: " ")
+        guard let zone = when["timeZone"].stringValue, zone != "device" else {
+            return "\(time) · \(texts["compose.whenOptions.local"])"
+        }
+        return "\(time) \(zone)"
+    }
+}

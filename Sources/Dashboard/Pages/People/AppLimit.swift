@@ -1,0 +1,52 @@
+import PushHTTP
+import PushSupport
+import WebPages
+
+/// The apps that a person or a key is limited to, as pages show and forms choose them.
+///
+/// The API leaves `apps` out for all apps. An empty list is a limit to no app: it is left when the last of the apps is erased.
+enum AppLimit {
+    /// Returns the limit in words.
+    static func text(_ apps: JSONValue, _ texts: PageTexts) -> String {
+        guard case .array(let apps) = apps else { return texts["keys.allApps"] }
+        return apps.isEmpty ? texts["keys.noApps"] : apps.compactMap(\.stringValue).joined(separator: ", ")
+    }
+
+    /// Returns the limit with the apps in order, `null` for all.
+    static func sorted(_ apps: JSONValue) -> JSONValue {
+        guard case .array(let apps) = apps else { return .null }
+        return .array(apps.compactMap(\.stringValue).sorted().map(JSONValue.string))
+    }
+
+    /// Returns the fields that choose all apps or some, with what was typed, or else with the limit that is set.
+    static func fields(_ request: PageRequest, set: JSONValue, isTyped: Bool) async throws -> [FormField] {
+        let texts = request.texts
+        let apps = try await request.get("/v1/apps")["apps"].elements.compactMap { $0["bundleId"].stringValue }
+        let isLimited = isTyped ? request.form["reach"] != "all" : set != .null
+        return [
+            FormField(
+                "reach",
+                texts["people.reach"],
+                .choice(["all", "some"].map { ($0, texts["people.reaches.\($0)"]) }),
+                value: isLimited ? "some" : "all"
+            ),
+            FormField(
+                "apps",
+                texts["people.apps"],
+                .checks(apps.map { ($0, $0) }),
+                values: isTyped ? request.form.values("apps") : set.elements.compactMap(\.stringValue),
+                hint: texts["people.appsHint"]
+            ),
+        ]
+    }
+
+    /// Returns the limit that a form chooses, `null` for all apps. Only an explicit choice is all apps.
+    ///
+    /// - Throws: ``RequestError`` for a form that chooses all apps and some of them.
+    static func chosen(_ form: FormFields, _ texts: PageTexts) throws(RequestError) -> JSONValue {
+        let apps = form.values("apps").sorted()
+        guard form["reach"] == "all" else { return .array(apps.map(JSONValue.string)) }
+        guard apps.isEmpty else { throw RequestError.invalid("apps", texts["people.appsConflict"]) }
+        return .null
+    }
+}
