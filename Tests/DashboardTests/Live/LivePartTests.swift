@@ -76,7 +76,7 @@ import Testing
             #expect(first.hasPrefix("event: part\n"))
             let keys = try await provider.api.get("/v1/keys").json["keys"].elements
             let id = try #require(keys.first { $0["name"] == "lesser" }?["id"].stringValue)
-            #expect(try await provider.api.delete("/v1/keys/\(id)").status == .noContent)
+            #expect(try await provider.api.delete("/v1/keys/\(id)").status == 204)
             while try await events.next() != nil {}
         }
     }

@@ -56,7 +56,7 @@ import Testing
                 "notification": ["to": ["all": true], "payload": ["aps": ["alert": "Hi"]]],
             ]
             let added = try await provider.api.post("/v1/apps/\(Vectors.bundleID)/schedules", schedule)
-            #expect(added.status == .created)
+            #expect(added.status == 201)
             let path = "\(Self.app)/schedules/calendar?month=2050-06"
             #expect(try await browser.get(path).text.contains(">23:30</time> late"))
             let berlin = try await browser.get("\(path)&zone=Europe/Berlin").text
