@@ -9,6 +9,10 @@ struct APICall: Sendable {
     let path: String
     var body: JSONValue?
     var headers: HTTPFields = [:]
+    /// The members of the body that no page shows.
+    var secrets: Set<String> = []
+    /// The name of the file that is the body.
+    var file: String?
 
     static func get(_ path: String) -> APICall { APICall(path: path) }
 
@@ -30,9 +34,10 @@ struct APICall: Sendable {
         if self.method != .get { parts.append("-X \(self.method.rawValue)") }
         parts.append("-H \"Authorization: Bearer $MARTLET_API_KEY\"")
         for field in self.headers { parts.append("-H \(Self.quoted("\(field.name): \(field.value)"))") }
-        if let body = self.body, let text = try? body.text {
+        if let body = self.body?.hiding(self.secrets), let text = try? body.text {
             parts.append("-d \(Self.quoted(String(decoding: text, as: UTF8.self)))")
         }
+        if let file { parts.append("-T \(Self.quoted(file))") }
         return (parts + [Self.quoted("\(origin)\(self.path)")]).joined(separator: " ")
     }
 
@@ -41,5 +46,14 @@ struct APICall: Sendable {
             byte.isAlphanumeric || "/:.-_~%".utf8.contains(byte)
         }
         return isPlain ? text : "'\(text.replacingOccurrences(of: "'", with: #"'\''"#))'"
+    }
+}
+
+extension JSONValue {
+    /// Returns this object with `***` in place of the values of some members.
+    fileprivate func hiding(_ names: Set<String>) -> JSONValue {
+        guard case .object(var members) = self else { return self }
+        for name in names where members[name] != nil { members[name] = .string("***") }
+        return .object(members)
     }
 }
