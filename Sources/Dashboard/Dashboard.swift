@@ -30,6 +30,9 @@ package struct Dashboard: ProviderPages {
             AudiencePages(), TemplatePages(), SchedulePages(),
             DevicesPages(), DevicePages(), UserPages(), DeliveryPages(),
             TokensPages(), CredentialsPages(), WebhooksPages(), WebhookPages(),
+            // The page of one publication has a name in the place of theirs.
+            PublicationsPages(), IssuePages(), IssueUploadPages(), NotifyPages(), FilesPages(), CataloguePages(),
+            EntitlementPages(), PublicationPages(),
             KeysPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
         ]
     }
@@ -51,6 +54,13 @@ package struct Dashboard: ProviderPages {
         throw RequestError.noPage(request.texts)
     }
 
+    /// Returns the request of who is signed in; `nil` without a session.
+    private func page(_ visitor: Visitor, _ route: PageRoute) async throws -> PageRequest? {
+        guard let session = try await visitor.session() else { return nil }
+        UnauthenticatedConnections.markAuthenticated(visitor.context.channel)
+        return PageRequest(visitor, session: session, path: route.path)
+    }
+
     /// Carries out a request to a page. It never throws: errors become pages.
     private func respond(to request: Request, _ context: APIContext, _ route: PageRoute) async -> Response {
         let visitor = Visitor(request, context, frame: self.frame, interface: self.interface)
@@ -59,10 +69,11 @@ package struct Dashboard: ProviderPages {
             switch route.handler {
             case .visitor(let handler): return try await handler(visitor)
             case .person(let handler):
-                guard let session = try await visitor.session() else { return visitor.signInFirst }
-                UnauthenticatedConnections.markAuthenticated(context.channel)
-                let page = PageRequest(visitor, session: session, path: route.path)
+                guard let page = try await self.page(visitor, route) else { return visitor.signInFirst }
                 return await page.respond(with: handler)
+            case .upload(let handler):
+                guard let page = try await self.page(visitor, route) else { return visitor.signInFirst }
+                return await page.respond(toUpload: handler)
             }
         } catch {
             return visitor.errorPage(for: error)

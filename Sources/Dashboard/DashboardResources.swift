@@ -54,6 +54,14 @@ enum DashboardResources {
         .init("notifications-table", PackageResources.notifications_table_mustache),
         .init("notification", PackageResources.notification_mustache),
         .init("notification-progress", PackageResources.notification_progress_mustache),
+        .init("publications", PackageResources.publications_mustache),
+        .init("publication", PackageResources.publication_mustache),
+        .init("issue", PackageResources.issue_mustache),
+        .init("issue-progress", PackageResources.issue_progress_mustache),
+        .init("issue-notify", PackageResources.issue_notify_mustache),
+        .init("files", PackageResources.files_mustache),
+        .init("catalogue", PackageResources.catalogue_mustache),
+        .init("entitlement", PackageResources.entitlement_mustache),
     ]
 
     static let texts: [(language: String, text: [UInt8])] = [
@@ -64,5 +72,6 @@ enum DashboardResources {
         ("en", PackageResources.people_en_json), ("de", PackageResources.people_de_json),
         ("en", PackageResources.notifications_en_json), ("de", PackageResources.notifications_de_json),
         ("en", PackageResources.library_en_json), ("de", PackageResources.library_de_json),
+        ("en", PackageResources.publishing_en_json), ("de", PackageResources.publishing_de_json),
     ]
 }

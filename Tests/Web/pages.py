@@ -69,6 +69,15 @@ PAGES = [
     Page("/apps/{app}/schedules/calendar", queries=("?month=2027-01",)),
     Page("/apps/{app}/schedules/{schedule}"),
     Page("/apps/{app}/schedules/{schedule}/edit", role="author"),
+    Page("/apps/{app}/publishing"),
+    Page("/apps/{app}/publishing/files"),
+    Page("/apps/{app}/publishing/catalogue", queries=("?account=nobody",)),
+    Page("/apps/{app}/publishing/entitlement", role="operator"),
+    Page("/apps/{app}/publishing/{publication}", queries=("?state=draft", "?sort=oldest", "?state=withdrawn")),
+    Page("/apps/{app}/publishing/issues/{issue}"),
+    Page("/apps/{app}/publishing/issues/{draft}"),
+    Page("/apps/{app}/publishing/issues/{notified}"),
+    Page("/apps/{app}/publishing/issues/{issue}/notify", role="author"),
 ]
 
 
@@ -141,6 +150,23 @@ FORMS = [
     Form("/apps/{app}/schedules/{schedule}/pause", role="author"),
     Form("/apps/{app}/schedules/{schedule}/resume", role="author"),
     Form("/apps/{app}/schedules/{schedule}/delete", role="author"),
+    Form("/apps/{app}/publishing", role="admin", fields=(("name", "Another"),)),
+    Form("/apps/{app}/publishing/entitlement", role="operator", fields=(("url", "https://publisher.example.com/new"),)),
+    Form("/apps/{app}/publishing/entitlement/test", role="operator", fields=(("account", "alice"), ("productIds", "issue7"))),
+    Form("/apps/{app}/publishing/entitlement/remove", role="operator"),
+    Form("/apps/{app}/publishing/{publication}", role="author", fields=(("title", "x"), ("productId", "x"), ("date", "2026-11-20"))),
+    Form("/apps/{app}/publishing/{publication}/edit", role="admin", fields=(("name", "Another"),)),
+    Form("/apps/{app}/publishing/{publication}/delete", role="admin"),
+    Form("/apps/{app}/publishing/issues/{issue}/edit", role="author", fields=(("title", "x"), ("date", "2026-11-20"))),
+    Form("/apps/{app}/publishing/issues/{draft}/publish", role="author"),
+    Form("/apps/{app}/publishing/issues/{issue}/withdraw", role="author"),
+    Form("/apps/{app}/publishing/issues/{issue}/delete", role="author"),
+    Form("/apps/{app}/publishing/issues/{issue}/upload", role="author", fields=(("place", "cover"),)),
+    Form("/apps/{app}/publishing/issues/{issue}/files/{place}/remove", role="author"),
+    Form("/apps/{app}/publishing/issues/{issue}/notify", role="author"),
+    Form("/apps/{app}/publishing/issues/{notified}/pause", role="author"),
+    Form("/apps/{app}/publishing/issues/{notified}/resume", role="author"),
+    Form("/apps/{app}/publishing/issues/{notified}/cancel", role="author"),
 ]
 
 # What is no page of its own: live parts, files, addresses that only lead on.
@@ -150,6 +176,7 @@ PARTS = [
     "/apps/{app}/deliveries/{delivery}/live",
     "/apps/{app}/notifications/live",
     "/apps/{app}/notifications/{notification}/live",
+    "/apps/{app}/publishing/issues/{notified}/live",
 ]
 
 

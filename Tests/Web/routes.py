@@ -5,7 +5,7 @@ import re
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "Sources"
 _ROUTE = {
     "GET": re.compile(r'\.(?:get\(|open\(\s*\.get,)\s*"((?:/(?!v1\b)[^"\\]*)?)",'),
-    "POST": re.compile(r'\.(?:post\(|open\(\s*\.post,)\s*"((?:/(?!v1\b)[^"\\]*)?)",'),
+    "POST": re.compile(r'\.(?:post\(|upload\(|open\(\s*\.post,)\s*"((?:/(?!v1\b)[^"\\]*)?)",'),
 }
 
 

@@ -2,7 +2,10 @@
 import functools
 import json
 import os
+import struct
 import subprocess
+import urllib.parse
+import zlib
 
 from provider import KEY, WORK, api, gateway, new_key, new_person, request, wait_for
 
@@ -66,6 +69,52 @@ def phone(app):
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.split()[-1]
 
 
+def picture(width=72, height=96):
+    """A PNG of one colour."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + b"\x33\x67\xd6" * width) * height
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def upload(app, content, name, kind):
+    """Uploads a file, and returns its hash."""
+    headers = {"authorization": f"Bearer {KEY}", "content-type": kind}
+    response = request("POST", f"/v1/apps/{app}/files?name={urllib.parse.quote(name)}", content, headers)
+    assert response.status == 201, response.text
+    return response.json["sha256"]
+
+
+def make_issue(app, publication, product, title, date, publishes=True, file_name="issue.zip"):
+    """An issue with a cover and two renditions; returns its id."""
+    body = {"productId": product, "title": title, "date": date, "number": "7"}
+    issue = api("POST", f"/v1/publications/{publication}/issues", body)["id"]
+    file = upload(app, f"what {product} says".encode() * 1000, file_name, "application/zip")
+    for size in ("1024x768", "2048x1536"):
+        api("PUT", f"/v1/issues/{issue}/renditions/{size}", {"file": file})
+    api("PUT", f"/v1/issues/{issue}/cover", {"file": upload(app, picture(), "cover.png", "image/png")})
+    if publishes:
+        api("POST", f"/v1/issues/{issue}:publish")
+    return issue
+
+
+def publish(app, text):
+    """A publication with a draft, a published issue, one that is being notified of, and a publisher's server."""
+    publication = api("POST", f"/v1/apps/{app}/publications", {
+        "name": text("name", 8, "Example Weekly"),
+        "waves": {"size": 50, "steering": {"maximumDownloads": 400, "maximumBandwidth": 50_000_000}},
+    })["id"]
+    titles = [text("title", 8 + number, f"Issue {6 + number}") for number in range(3)]
+    notified = make_issue(app, publication, "com.example.issue6", titles[0], "2026-11-13", file_name=text("name", 9, "issue6.zip"))
+    issue = make_issue(app, publication, "com.example.issue7", titles[1], "2026-11-20")
+    draft = make_issue(app, publication, "com.example.issue8", titles[2], "2026-11-27", publishes=False)
+    api("POST", f"/v1/issues/{notified}:notify")
+    api("PUT", f"/v1/apps/{app}/entitlement", {"url": "https://publisher.example.com/entitlements"})
+    return {"publication": publication, "issue": issue, "draft": draft, "notified": notified, "place": "cover"}
+
+
 def send(app, body):
     return api("POST", f"/v1/apps/{app}/notifications", body)["id"]
 
@@ -89,7 +138,9 @@ def fill(app, text=lambda kind, number, plain: plain, size=200):
         "token": f"{number:064x}", "environment": "production", "user": text("user", number, f"user{number}"),
         "locale": ["de-DE", "en-GB", "fr-FR"][number % 3], "timeZone": ["Europe/Berlin", "Europe/London"][number % 2],
         "tags": [text("tag", number, ["beta", "news", "sport"][number % 3])],
-        "attributes": {"city": text("attribute", number, cities[number % 5]), "level": number % 10},
+        "attributes": {
+            "city": text("attribute", number, cities[number % 5]), "level": number % 10, "newsstand": number % 10 == 0,
+        },
     } for number in range(1, size + 1)))
     # A token that the gateway does not know is rejected.
     make_devices(app, [{"token": "ff" * 32, "environment": "sandbox", "user": text("user", 1, "bob")}])
@@ -137,6 +188,7 @@ def fill(app, text=lambda kind, number, plain: plain, size=200):
         cancelled=cancelled, delivery=delivery["apnsId"], schedule=schedule, webhook=webhook,
         audience=audience, template=template,
     )
+    names.values.update(publish(app, text))
     names.values.update(of_server())
     return names
 

@@ -87,3 +87,18 @@ class Tasks(unittest.TestCase):
         self.click("#sandbox details.upload button:not(.second)")
         self.assertEqual(self.browser.all("[aria-invalid=true]"), [], self.browser.text)
         self.check("Replace a certificate")
+
+    def test_notify_issue_7(self):
+        publication = self.names.publication
+        issue = store.make_issue(store.NEWS, publication, "com.example.task7", "Issue 7 of the task", "2026-12-20")
+        self.browser.open("/dashboard")
+        self.click("main .grid a, main .card a", "The Example")
+        self.click("nav.side a", "Publishing")
+        self.click("main table a", "Issue 7 of the task")
+        self.click("main a.button", "Notify")
+        self.click("main form button", "Notify")
+        self.check("Notify issue 7")
+        notification = api("GET", f"/v1/issues/{issue}")["notification"]
+        self.addCleanup(lambda: api("POST", f"/v1/notifications/{notification}:cancel"))
+        self.assertIn("open downloads", self.browser.text)
+        self.assertEqual(api("GET", f"/v1/notifications/{notification}")["pace"]["waves"]["size"], 50)

@@ -17,6 +17,8 @@ enum StateLabel {
         // Environments, devices, webhooks, breakers, people.
         "running": "good", "failing": "warn", "active": "good", "inactive": "bad", "disabled": "bad", "open": "bad",
         "closed": "good", "invited": "wait",
+        // Issues.
+        "draft": "wait", "published": "good", "withdrawn": "warn",
         // Events of tokens.
         "reactivated": "good", "replaced": "wait", "deactivated": "bad", "withheld": "warn", "settled": "wait",
         "deleted": "wait",

@@ -9,6 +9,8 @@ struct APICall: Sendable {
     let path: String
     var body: JSONValue?
     var headers: HTTPFields = [:]
+    /// The name of the file that is the body.
+    var file: String?
 
     static func get(_ path: String) -> APICall { APICall(path: path) }
 
@@ -33,12 +35,13 @@ struct APICall: Sendable {
         if let body = self.body.map(Self.withoutSecrets), let text = try? body.text {
             parts.append("-d \(Self.quoted(String(decoding: text, as: UTF8.self)))")
         }
+        if let file { parts.append("-T \(Self.quoted(file))") }
         return (parts + [Self.quoted("\(origin)\(self.path)")]).joined(separator: " ")
     }
 
     /// The members of bodies that no page shows.
     private static let secrets: Set = [
-        "certificate", "current", "p12", "passphrase", "password", "privateKey", "secret",
+        "authToken", "certificate", "current", "p12", "passphrase", "password", "privateKey", "secret",
     ]
 
     /// Returns a body with `…` in the place of each secret. The API has secrets in the outermost object only; the data of a

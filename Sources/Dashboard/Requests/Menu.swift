@@ -71,7 +71,8 @@ struct Menu {
     private static let ofApp = [
         Item(name: "app", path: ""), Item(name: "notifications", path: "/notifications"),
         Item(name: "audiences", path: "/audiences"), Item(name: "templates", path: "/templates"),
-        Item(name: "schedules", path: "/schedules"), Item(name: "devices", path: "/devices"),
+        Item(name: "schedules", path: "/schedules"), Item(name: "publishing", path: "/publishing"),
+        Item(name: "devices", path: "/devices"),
         Item(name: "tokens", path: "/tokens"), Item(name: "credentials", path: "/credentials"),
         Item(name: "webhooks", path: "/webhooks", scope: .operate), Item(name: "appSettings", path: "/settings"),
     ]

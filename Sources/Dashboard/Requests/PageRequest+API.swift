@@ -19,17 +19,36 @@ extension PageRequest {
     /// - Throws: The API's own ``RequestError``.
     func call(_ call: APICall, isNoted: Bool = true) async throws -> JSONValue {
         if isNoted { self.note(call) }
-        var head = HTTPRequest(method: call.method, scheme: nil, authority: nil, path: call.path)
-        head.headerFields = call.headers
+        var call = call
         var body = ByteBuffer()
         if let json = call.body {
             body = ByteBuffer(bytes: try json.text)
-            head.headerFields[.contentType] = "application/json"
+            call.headers[.contentType] = "application/json"
         }
+        return try await self.call(call, .init(buffer: body))
+    }
+
+    /// Sends a file of a form to the API as it arrives, as a file of the app.
+    ///
+    /// - Returns: The file as the API has it.
+    func upload(_ file: UploadForm.File) async throws -> JSONValue {
+        // Some browsers send the folder too.
+        let name = file.fileName.split { "/\\".contains($0) }.last.map(String.init) ?? ""
+        let query = FormText.query(["name": name.isEmpty ? nil : name])
+        var call = APICall.post("\(self.api)/files\(query)")
+        call.headers[.contentType] = file.contentType ?? "application/octet-stream"
+        call.file = name
+        self.note(call)
+        return try await self.call(call, .init(asyncSequence: file.content))
+    }
+
+    private func call(_ call: APICall, _ body: RequestBody) async throws -> JSONValue {
+        var head = HTTPRequest(method: call.method, scheme: nil, authority: nil, path: call.path)
+        head.headerFields = call.headers
         let source = ApplicationRequestContextSource(channel: self.context.channel, logger: self.context.logger)
         var context = APIContext(source: source)
         context.caller = self.session.caller
-        let request = Request(head: head, body: .init(buffer: body))
+        let request = Request(head: head, body: body)
         let response = try await self.interface.api.respond(to: request, context: context)
         let text = try await response.text(maximum: Self.maximumResponse)
         let json = text.isEmpty ? JSONValue.null : try JSONValue(parsing: text)

@@ -67,6 +67,19 @@ final class PageRequest: Sendable {
         }
     }
 
+    /// Runs the handler of a form with a file, once the token, which precedes the file, has been checked.
+    func respond(toUpload handler: @Sendable (PageRequest, UploadForm.File?) async throws -> Response) async -> Response
+    {
+        do {
+            let upload = try await self.visitor.uploadForm()
+            guard self.session.accepts(csrfToken: upload.fields["csrf"] ?? "") else { throw Self.staleForm }
+            self.state.withLock { $0.form = upload.fields }
+            return try await handler(self, upload.file)
+        } catch {
+            return self.errorPage(for: error)
+        }
+    }
+
     private static let staleForm = RequestError(
         .forbidden,
         code: "stale_form",

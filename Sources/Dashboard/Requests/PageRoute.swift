@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import PushHTTP
 
 /// An area of the dashboard: pages that belong together, such as those of schedules.
 protocol PageArea: Sendable {
@@ -14,6 +15,8 @@ struct PageRoute: Sendable {
         case visitor(@Sendable (Visitor) async throws -> Response)
         /// A handler for a signed-in person or key. The token of each posted form has been checked.
         case person(@Sendable (PageRequest) async throws -> Response)
+        /// For who is signed in and posts a form with a file, which the handler reads as it arrives. The token has been checked.
+        case upload(@Sendable (PageRequest, UploadForm.File?) async throws -> Response)
     }
 
     let method: HTTPRequest.Method
@@ -27,6 +30,14 @@ struct PageRoute: Sendable {
 
     static func post(_ path: String, _ handler: @escaping @Sendable (PageRequest) async throws -> Response) -> Self {
         Self(method: .post, path: path, handler: .person(handler))
+    }
+
+    /// Returns a form whose file may be of any length.
+    static func upload(
+        _ path: String,
+        _ handler: @escaping @Sendable (PageRequest, UploadForm.File?) async throws -> Response
+    ) -> Self {
+        Self(method: .post, path: path, handler: .upload(handler))
     }
 
     /// Returns a page for who is not signed in.

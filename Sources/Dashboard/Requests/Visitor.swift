@@ -64,11 +64,14 @@ struct Visitor: Sendable {
     /// The fields of the posted form. What is in the query is none: addresses are kept in logs and in the history.
     func form() async throws -> FormFields {
         var limits = FormFields.Limits()
-        // Certificates and content fit; issues are uploaded through the API.
+        // Certificates and content fit; the files of issues are read as they arrive.
         (limits.body, limits.count, limits.value) = (1024 * 1024, 1000, 256 * 1024)
         limits.acceptsFiles = true
         return try await FormRequest.body(of: self.http, limits: limits)
     }
+
+    /// The fields of the posted form up to its file, which has not been read.
+    func uploadForm() async throws -> UploadForm { try await UploadForm(self.http, limits: FormFields.Limits()) }
 
     func texts(_ session: Session? = nil) -> PageTexts {
         self.frame.languages.texts(session?.language, acceptLanguage: self.http.headers[.acceptLanguage])

@@ -68,7 +68,10 @@ struct CatalogueController: Controller {
                 .summary("The signed address of an issue's file for a screen.").body(download)
                 .responses(.ok(DownloadResponse.schema)).errors(.conflict, .unavailable),
         ]
-        return operations.map { $0.tag(.publishing).scope(.registerSelf) }
+        let preview = ProviderOperation(.get, "\(app)/catalogue:preview", id: "previewCatalogue", self.catalogue)
+            .summary("The catalogue as apps see it, for who has no app.").scope(.read)
+            .parameters(account, match, .cursor, .limit()).responses(page, unchanged)
+        return (operations.map { $0.scope(.registerSelf) } + [preview]).map { $0.tag(.publishing) }
     }
 
     /// Responds with a page of the catalogue, or with 304 after a single look-up.

@@ -56,12 +56,19 @@ struct EntitlementController: Controller {
             .init(.post, "\(path):test", .audited, id: "testEntitlementServer", self.test)
                 .summary("Asks the publisher's server about an account, and returns the exchange without secrets.")
                 .body(test, maximum: 64 * 1024).responses(.ok(PublisherExchange.schema)),
+            .init(.get, "\(path):grounds", id: "showEntitlementGrounds", self.showGrounds)
+                .summary("The ways in which somebody can be entitled to retail issues of the app.")
+                .responses(.ok(EntitlementChecker.Grounds.schema)),
         ]
         return operations.map { $0.tag(.publishing).scope(.operate) }
     }
 
     private func show(_ request: OperationRequest) async throws -> Response {
         try .json(EntitlementServerResponse(server: try await self.server(of: try await request.app(self.store))))
+    }
+
+    private func showGrounds(_ request: OperationRequest) async throws -> Response {
+        try .json(try await self.checker.grounds(app: try await request.app(self.store).id))
     }
 
     private func set(_ request: OperationRequest) async throws -> Response {
@@ -137,6 +144,15 @@ struct EntitlementController: Controller {
         }
         return secret
     }
+}
+
+extension EntitlementChecker.Grounds: ResponseObject {
+    package static let schemaName: String? = "EntitlementGrounds"
+    package static let members: [ResponseMember<Self>] = [
+        .required("appStoreRoot", \.hasAppStoreRoot, "Whether transactions of the App Store can be checked."),
+        .required("sandboxPurchases", \.allowsSandboxPurchases, "Whether those of the sandbox count in production."),
+        .required("server", \.hasServer, "Whether a publisher's server is asked."),
+    ]
 }
 
 /// A publisher's server in a response.

@@ -26,10 +26,11 @@ struct IssuesController: Controller {
             "access": Self.access,
         ])
         let state = ParameterDescription.query("state", "In this state.", .choice(of: IssueState.self))
+        let sort = ParameterDescription.query("sort", "Default newest.", .choice(of: IssueOrder.self))
         let shown = ResponseDescription.ok(IssueResponse.schema)
         let operations: [ProviderOperation] = [
-            .init(.get, all, id: "listIssues", "The publication's issues, the newest first.", self.list)
-                .scope(.read).parameters(state, .cursor, .limit())
+            .init(.get, all, id: "listIssues", "The publication's issues by date.", self.list)
+                .scope(.read).parameters(state, sort, .cursor, .limit())
                 .responses(.ok(.page("issues", of: IssueResponse.schema))),
             .init(.post, all, .audited, id: "addIssue", "Adds a draft.", self.add)
                 .scope(.send).body(add).responses(.created(IssueResponse.schema)).errors(.conflict),
@@ -72,6 +73,7 @@ struct IssuesController: Controller {
         let issues = try await self.store.issues(
             publication: publication.id,
             state: try request.choice("state", IssueState.self),
+            order: try request.choice("sort", IssueOrder.self) ?? .newest,
             after: try request.issueCursor(),
             limit: limit
         )

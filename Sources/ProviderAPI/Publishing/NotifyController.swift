@@ -1,26 +1,51 @@
 import Foundation
 import Hummingbird
-import PushHTTP
-import PushProvider
+package import PushHTTP
+package import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 
-/// `/v1/issues/{issue}:notify`: the notification of a published issue.
+/// `/v1/issues/{issue}:notify` and `:preview`: the notification of a published issue.
 struct NotifyController: Controller {
     let store: any ProviderStore
     let notifier: IssueNotifier
+    let downloads: DownloadMonitor
     let waits: WaveWaits
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
         let again = Schema.bool.described("Notifies once more where the earlier notification has ended.")
+        let counts = Schema.bool.described("Default true. false leaves the number of devices out.")
         let accepted = ResponseDescription(status: 202, "It is accepted.", NotificationResponse.schema)
         return [
             .init(.post, "/v1/issues/{issue}:notify", .audited, id: "notifyIssue", self.notify)
                 .summary("Wakes the devices with Newsstand to load an issue; once, however often it is called.")
                 .tag(.publishing).scope(.send).body(.object(optional: ["again": again]))
-                .responses(accepted, .ok(NotificationResponse.schema, "It was accepted before.")).errors(.conflict)
+                .responses(accepted, .ok(NotificationResponse.schema, "It was accepted before.")).errors(.conflict),
+            .init(.post, "/v1/issues/{issue}:preview", .readOnly, id: "previewIssue", self.preview)
+                .summary("Says what Notify would do now: the devices and the waves, or the reason for a refusal.")
+                .tag(.publishing).scope(.read).cost(.query).body(.object(optional: ["counts": counts]))
+                .responses(.ok(NotifyPreview.schema)),
+            .init(.get, "/v1/apps/{app}/downloads", id: "showDownloads", self.showDownloads)
+                .summary("The app's open downloads and their bandwidth, for which waves wait.")
+                .tag(.publishing).scope(.read).responses(.ok(DownloadFigures.schema)),
         ]
+    }
+
+    private func preview(_ request: OperationRequest) async throws -> Response {
+        let issue = try await request.object("issue") { try await self.store.issue($0) }
+        guard let app = try await self.store.app(id: issue.app) else { throw RequestError.noSuch("issue") }
+        let body = try await request.body()
+        let counts = try body.isEmpty ? nil : JSONFields(parsing: body, known: ["counts"]).bool("counts")
+        return try .json(NotifyPreview(plan: try await self.notifier.plan(issue, app: app, counts: counts ?? true)))
+    }
+
+    private func showDownloads(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        // Without figures yet, both members are absent.
+        guard let figures = self.downloads.figures(app: app.id) else { return try .json(JSONValue.object([:])) }
+        return try .json(figures)
     }
 
     private func notify(_ request: OperationRequest) async throws -> Response {
@@ -52,4 +77,43 @@ struct NotifyController: Controller {
         response.steered = self.waits.wait(of: notification.id, now: clocks.steady)
         return try .json(response, status: status)
     }
+}
+
+/// What *Notify* would do with an issue.
+struct NotifyPreview: ResponseObject {
+    let plan: IssueNotifier.Plan
+
+    /// The reason for which nobody is notified.
+    struct Refusal: ResponseObject {
+        let error: RequestError
+
+        static let members: [ResponseMember<Self>] = [
+            .required("code", \.error.code), .required("message", \.error.message),
+        ]
+    }
+
+    private var audience: JSONValue { self.plan.audience.json }
+    private var waves: JSONValue { NotifyWavesSetting.json(self.plan.waves) }
+    private var refusal: Refusal? { self.plan.refusal.map(Refusal.init) }
+
+    static let schemaName: String? = "NotifyPreview"
+    static let members: [ResponseMember<Self>] = [
+        .required("environment", \.plan.environment),
+        .required("to", \.audience, as: .audience),
+        .optional("devices", \.plan.devices, "The active devices that would be notified now."),
+        .required("waves", \.waves, as: NotifyWavesSetting.schema),
+        .optional("waveCount", \.plan.waveCount),
+        .optional("refusal", \.refusal, "The error of Notify; absent if it would be accepted."),
+    ]
+}
+
+extension DownloadFigures: ResponseObject {
+    package static let schemaName: String? = "Downloads"
+    package static let members: [ResponseMember<Self>] = [
+        .optional("openDownloads", \.openDownloads, "Absent while they are not known, for ten seconds after a start."),
+        .optional("bytesPerSecond", \.rate, "Over the last ten seconds."),
+    ]
+
+    private var openDownloads: Int? { self.open }
+    private var rate: Int? { self.bytesPerSecond }
 }

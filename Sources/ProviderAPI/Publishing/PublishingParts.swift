@@ -34,7 +34,13 @@ struct PublishingParts: Sendable {
             PublicationsController(store: store, time: time), IssuesController(store: store, time: time),
             UploadsController(store: store, uploads: uploads, maximumFile: settings.maximumFile, time: time),
             CatalogueController(store: store, entitlements: entitlements, addresses: addresses),
-            NotifyController(store: store, notifier: self.notifier, waits: waits, time: time),
+            NotifyController(
+                store: store,
+                notifier: self.notifier,
+                downloads: self.downloads,
+                waits: waits,
+                time: time
+            ),
             FilesController(
                 store: store,
                 folder: folder,

@@ -44,6 +44,13 @@ struct UploadsController: Controller {
             contentTypes: Self.partTypes,
             stream: StreamedBody(minimumBytes: 16 * 1024)
         )
+        let name = ParameterDescription.query("name", "Default: its hash.", .string(length: 1...Self.maximumName))
+        let whole = BodyDescription(
+            .string(),
+            maximum: self.maximumFile,
+            contentTypes: ["application/octet-stream", "application/zip", "image/png"],
+            stream: StreamedBody(minimumBytes: 16 * 1024)
+        )
         let shown = ResponseDescription.ok(UploadResponse.schema)
         let operations: [ProviderOperation] = [
             .init(.post, all, .audited, id: "beginUpload", self.begin)
@@ -59,6 +66,10 @@ struct UploadsController: Controller {
                 .errors(.conflict, .unsupportedType, .unavailable),
             .init(.delete, one, .audited, id: "deleteUpload", "Ends an upload; a complete file stays.", self.delete)
                 .scope(.send).responses(.noContent).errors(.conflict),
+            .init(.post, "/v1/apps/{app}/files", .audited, id: "uploadFile", self.receiveWhole)
+                .summary("Uploads a whole file in one request. Of one that is broken off nothing is kept.")
+                .scope(.send).parameters(name).body(whole).responses(.created(FileResponse.schema))
+                .errors(.conflict, .unavailable),
             .init(.get, "/v1/apps/{app}/files", id: "listFiles", "The app's files.", self.files)
                 .scope(.read)
                 .parameters(.query("after", "The hash of the last file of the page before.", .contentHash), .limit())
@@ -80,7 +91,7 @@ struct UploadsController: Controller {
             app: app.id,
             size: Int(size),
             hash: hash,
-            contentType: type ?? "application/octet-stream",
+            contentType: type ?? Self.plainType,
             name: try fields.string("name", maximum: Self.maximumName) ?? hash.hex,
             createdAt: self.time.recorded
         )
@@ -125,6 +136,28 @@ struct UploadsController: Controller {
         }
     }
 
+    /// Stores the body as a file of the app, whose hash the response has.
+    private func receiveWhole(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let name = try request.value(
+            "name",
+            { (1...Self.maximumName).contains($0.utf8.count) ? $0 : nil },
+            orThrow: .invalid("name", "use 1 to \(Self.maximumName) bytes")
+        )
+        let type = request.http.headers[.contentType].map { $0.prefix { $0 != ";" }.filter { $0 != " " } } ?? ""
+        let announced = request.http.headers[.contentLength].flatMap { Int($0) }
+        let file = NewFile(
+            app: app.id,
+            name: name ?? "",
+            contentType: type.utf8.count <= Self.maximumType && Self.isMediaType(type) ? type : Self.plainType,
+            announcedSize: announced
+        )
+        let body = UploadBody(request.http.body, maximum: .max, announced: announced)
+        return try await Self.named {
+            try .json(FileResponse(file: try await self.uploads.receive(file, body)), status: .created)
+        }
+    }
+
     private func delete(_ request: OperationRequest) async throws -> Response {
         let id = try await request.object("upload") { try await self.store.upload($0) }.id
         return try await Self.named {
@@ -143,6 +176,7 @@ struct UploadsController: Controller {
         return try .page("files", files.map(FileResponse.init), next: next)
     }
 
+    private static let plainType = "application/octet-stream"
     private static let typeForm = "use a media type such as application/zip"
 
     /// Returns `true` for a type and a subtype without parameters.

@@ -17,11 +17,12 @@ package protocol PublishingStore: Sendable {
 
     /// Adds a draft to its publication.
     func addIssue(_ issue: IssueRecord) async throws -> IssueResult
-    /// Returns the issues of a publication, the newest first.
+    /// Returns the issues of a publication in an order.
     /// - Parameter state: Returns only those in this state; `nil` for all.
     func issues(
         publication: UUID,
         state: IssueState?,
+        order: IssueOrder,
         after: IssueCursor?,
         limit: Int
     ) async throws -> [IssueRecord]

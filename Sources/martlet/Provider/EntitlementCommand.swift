@@ -8,7 +8,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         "The publisher's server that is asked who may read an app's issues."
     )
     .example("entitlement set https://publisher.example.com/entitlements --app com.example.MyApp")
-    .subcommands([Show.self, Change.self, Test.self, Remove.self])
+    .subcommands([Show.self, Grounds.self, Change.self, Test.self, Remove.self])
 
     /// The part of the path after the app.
     fileprivate static let path = "entitlement"
@@ -26,6 +26,21 @@ struct EntitlementCommand: AsyncParsableCommand {
 
         func request() -> APIRequest { .get(EntitlementCommand.path) }
         func text(of response: JSONValue) -> String { EntitlementCommand.columns.details(of: response) }
+    }
+
+    /// `martlet entitlement grounds`: shows the ways in which somebody can be entitled.
+    struct Grounds: RequestCommand {
+        static let configuration = command("grounds", "Show what decides about retail issues: purchases, a server.")
+            .example("entitlement grounds --app com.example.MyApp")
+        private static let columns: TextTable = [
+            .init("App Store root", "appStoreRoot"), .init("sandbox purchases", "sandboxPurchases"),
+            .init("publisher's server", "server"),
+        ]
+
+        @OptionGroup var access: AppOptions
+
+        func request() -> APIRequest { .get(EntitlementCommand.path).action("grounds") }
+        func text(of response: JSONValue) -> String { Self.columns.details(of: response) }
     }
 
     /// `martlet entitlement set`: sets the server.

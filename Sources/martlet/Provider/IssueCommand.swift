@@ -7,7 +7,8 @@ struct IssueCommand: AsyncParsableCommand {
         .example("issue add com.example.issue7 --title 'Issue 7' --date 2026-11-20 --publication 52c4…")
         .subcommands([
             List.self, ShowResource<Issue>.self, Add.self, Change.self, IssueUploadCommand.self,
-            PerformAction<Publish>.self, PerformAction<Withdraw>.self, Notify.self, RemoveResource<Issue>.self,
+            PerformAction<Publish>.self, PerformAction<Withdraw>.self, Preview.self, Notify.self,
+            RemoveResource<Issue>.self,
         ])
 
     /// The issues of a provider.
@@ -44,12 +45,14 @@ struct IssueCommand: AsyncParsableCommand {
         @OptionGroup var access: ProviderOptions
         @Option(help: "The publication's id.") var publication: String
         @Option(help: "draft, published or withdrawn: only those.") var state: String?
+        @Option(help: "newest or oldest. Default: newest.") var sort: String?
         @OptionGroup var shown: LimitOption
 
         var limit: Int? { self.shown.limit }
 
         func request() -> APIRequest {
-            .get(PublicationCommand.Publication.path, self.publication, Issue.path).query([("state", self.state)])
+            .get(PublicationCommand.Publication.path, self.publication, Issue.path)
+                .query([("state", self.state), ("sort", self.sort)])
         }
     }
 
@@ -101,6 +104,21 @@ struct IssueCommand: AsyncParsableCommand {
                 "number": self.number.map { $0.isEmpty ? .null : $0.json }, "access": self.price?.json,
             ])
         }
+    }
+
+    /// `martlet issue preview`: shows what *Notify* would do.
+    struct Preview: ResourceCommand {
+        static let configuration = command("preview", "Show the devices and the waves of Notify, or why it is refused.")
+            .example("issue preview 7d6f…")
+        private static let columns: TextTable = [
+            "environment", "devices", .init("waves", "waveCount"), .init("wave", "waves.size"),
+            .init("seconds", "waves.intervalSeconds"), .init("refused", "refusal.message"),
+        ]
+
+        @OptionGroup var resource: ResourceOptions<Issue>
+
+        func request() -> APIRequest { self.resource.request(.post).action("preview") }
+        func text(of response: JSONValue) -> String { Self.columns.details(of: response) }
     }
 
     /// `martlet issue notify`: notifies the devices of an issue.

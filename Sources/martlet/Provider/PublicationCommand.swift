@@ -7,7 +7,7 @@ struct PublicationCommand: AsyncParsableCommand {
         .example("publication add 'The Example' --app com.example.MyApp")
         .subcommands([
             ListResources<Publication>.self, ShowResource<Publication>.self, Add.self, Change.self,
-            RemoveResource<Publication>.self,
+            RemoveResource<Publication>.self, Catalogue.self, Downloads.self,
         ])
 
     /// The publications of a provider.
@@ -107,5 +107,38 @@ struct PublicationCommand: AsyncParsableCommand {
                     "subscriptionProducts": .texts(self.subscription),
                 ])
         }
+    }
+
+    /// `martlet publication catalogue`: shows the catalogue as apps see it.
+    struct Catalogue: ListCommand {
+        static let configuration = command("catalogue", "List the published issues as apps see them, the newest first.")
+            .example("publication catalogue --app com.example.MyApp")
+        static let columns: TextTable = [
+            .init("product id", "productId"), .init("publication", "publicationName"), "title", "number", "date",
+            "access", .time("published", "publishedAtMs"),
+        ]
+        static let member: String? = "issues"
+
+        @OptionGroup var access: AppOptions
+        @Option(help: "With the publications of this account.") var account: String?
+        @OptionGroup var shown: LimitOption
+
+        var limit: Int? { self.shown.limit }
+
+        func request() -> APIRequest { .get("catalogue").action("preview").query([("account", self.account)]) }
+    }
+
+    /// `martlet publication downloads`: shows the downloads for which waves wait.
+    struct Downloads: RequestCommand {
+        static let configuration = command("downloads", "Show an app's open downloads and their bandwidth.")
+            .example("publication downloads --app com.example.MyApp")
+        private static let columns: TextTable = [
+            .init("open downloads", "openDownloads"), .init("bytes per second", "bytesPerSecond"),
+        ]
+
+        @OptionGroup var access: AppOptions
+
+        func request() -> APIRequest { .get("downloads") }
+        func text(of response: JSONValue) -> String { Self.columns.details(of: response) }
     }
 }

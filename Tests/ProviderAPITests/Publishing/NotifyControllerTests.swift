@@ -62,6 +62,39 @@ import Testing
         }
     }
 
+    @Test func thePreviewSaysWhatNotifyWouldDo() async throws {
+        try await withPublishing { fixture in
+            for number in 1...3 { try await Self.register(fixture, number, account: number == 3 ? "7" : nil) }
+            let id = try await Self.addIssue(fixture)
+            _ = try await fixture.api.call(
+                "PATCH",
+                "/v1/publications/\(fixture.publication)",
+                Data(#"{"waves":{"size":2}}"#.utf8),
+                headers: ["content-type": "application/json"]
+            )
+            let preview = try await fixture.api.post("/v1/issues/\(id):preview", [:]).json
+            #expect(preview["devices"] == 3 && preview["waveCount"] == 2 && preview["environment"] == "production")
+            #expect(preview["waves"]["size"] == 2 && preview["refusal"] == .null)
+            let uncounted = try await fixture.api.post("/v1/issues/\(id):preview", ["counts": false]).json
+            #expect(uncounted["devices"] == .null && uncounted["waves"]["size"] == 2)
+            #expect(try await fixture.api.get("/v1/issues/\(id)").json["notification"] == .null)
+            try await fixture.api.post("/v1/issues/\(id):withdraw", [:])
+            let refused = try await fixture.api.post("/v1/issues/\(id):preview", [:])
+            #expect(refused.status == 200 && refused.json["refusal"]["code"] == "issue_withdrawn")
+            #expect(try await fixture.api.post("/v1/issues/\(UUID()):preview", [:]).status == 404)
+        }
+    }
+
+    @Test func theDownloadsOfAnAppAreShown() async throws {
+        let time = ManualTime()
+        try await withPublishing(time: time) { fixture in
+            #expect(try await fixture.api.get("\(PublishingFixture.app)/downloads").json == [:])
+            time.advance(by: .seconds(11))
+            let known = try await fixture.api.get("\(PublishingFixture.app)/downloads").json
+            #expect(known == ["openDownloads": 0, "bytesPerSecond": 0])
+        }
+    }
+
     @Test func manyRequestsAtATimeMakeOneNotification() async throws {
         let sender = ScriptedSender()
         try await withPublishing(senders: sender) { fixture in

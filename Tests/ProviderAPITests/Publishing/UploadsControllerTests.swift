@@ -66,6 +66,27 @@ import Testing
         }
     }
 
+    @Test func aWholeFileIsUploadedInOneRequest() async throws {
+        try await withPublishing(configure: { $0.publishing.maximumFile = 400_000 }) { fixture in
+            let path = "\(PublishingFixture.app)/files"
+            let zip = ["content-type": "application/zip; q=1"]
+            let added = try await fixture.api.call("POST", "\(path)?name=issue.zip", Self.content, headers: zip)
+            #expect(added.status == 201 && added.json["name"] == "issue.zip" && added.json["size"] == 300_000)
+            #expect(added.json["sha256"] == .string(PublishingFixture.hash(Self.content)))
+            #expect(added.json["contentType"] == "application/zip")
+            #expect(try await Self.begin(fixture).json["complete"] == true)
+            let plain = ["content-type": "no type"]
+            let unnamed = try await fixture.api.call("POST", path, Data([1]), headers: plain)
+            #expect(unnamed.json["name"] == .string(PublishingFixture.hash(Data([1]))))
+            #expect(unnamed.json["contentType"] == "application/octet-stream")
+            let long = Data(repeating: 1, count: 400_001)
+            #expect(try await fixture.api.call("POST", path, long, headers: zip).code == "file_too_large")
+            #expect(try await fixture.api.call("POST", path, Data(), headers: zip).code == "empty_file")
+            #expect(try await fixture.api.call("POST", "\(path)?name=", Data([1]), headers: zip).status == 400)
+            #expect(try await fixture.api.get(path).json["files"].elements.count == 2)
+        }
+    }
+
     @Test func garbageIsRefused() async throws {
         try await withPublishing(configure: { $0.publishing.maximumFile = 1000 }) { fixture in
             let path = "\(PublishingFixture.app)/uploads"

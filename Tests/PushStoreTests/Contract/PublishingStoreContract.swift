@@ -136,10 +136,26 @@ import Testing
             #expect(try await products(nil) == [old.productID])
             #expect(try await store.deleteIssue(old.id, now: self.now) == .isPublished)
             #expect(try await store.deleteIssue(same.id, now: self.now) == .deleted)
-            let drafts = try await store.issues(publication: open.id, state: .draft, after: nil, limit: 10)
+            let drafts = try await store.issues(
+                publication: open.id,
+                state: .draft,
+                order: .newest,
+                after: nil,
+                limit: 10
+            )
             #expect(drafts.map(\.id) == [draft.id])
-            let all = try await store.issues(publication: open.id, state: nil, after: nil, limit: 10)
+            let all = try await store.issues(publication: open.id, state: nil, order: .newest, after: nil, limit: 10)
             #expect(all.map(\.id) == [draft.id, old.id])
+            let oldest = try await store.issues(publication: open.id, state: nil, order: .oldest, after: nil, limit: 1)
+            #expect(oldest.map(\.id) == [old.id])
+            let rest = try await store.issues(
+                publication: open.id,
+                state: nil,
+                order: .oldest,
+                after: oldest[0].cursor,
+                limit: 10
+            )
+            #expect(rest.map(\.id) == [draft.id])
         }
     }
 

@@ -42,6 +42,25 @@ package struct EntitlementChecker: Sendable {
         (self.verifier, self.allowsSandbox) = (TransactionVerifier(settings.roots), settings.allowsSandboxPurchases)
     }
 
+    /// The ways in which somebody can be entitled to retail issues of an app.
+    package struct Grounds: Hashable, Sendable {
+        /// Indicates whether the provider has a root certificate of the App Store.
+        package let hasAppStoreRoot: Bool
+        /// Indicates whether purchases in the sandbox entitle to issues of production.
+        package let allowsSandboxPurchases: Bool
+        /// Indicates whether the app has a publisher's server.
+        package let hasServer: Bool
+    }
+
+    /// Returns the ways in which somebody can be entitled to retail issues of an app.
+    package func grounds(app: Int64) async throws -> Grounds {
+        Grounds(
+            hasAppStoreRoot: self.verifier.hasRoots,
+            allowsSandboxPurchases: self.allowsSandbox,
+            hasServer: try await self.store.entitlementServer(app: app) != nil
+        )
+    }
+
     /// Asks a publisher's server as it is set up, beside cache and breaker, and returns the exchange without secrets.
     package func test(
         _ server: EntitlementServerRecord,

@@ -2,6 +2,7 @@ package import Foundation
 import NIOPosix
 package import PushStore
 import PushSupport
+import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -19,6 +20,7 @@ package struct FileFolder: Sendable {
     package let path: String
     /// Lets one task at a time place or remove contents.
     private let changes = CountingSemaphore(count: 1)
+    private let receiving = ReceivedParts()
 
     package init(path: String) { self.path = path }
 
@@ -44,6 +46,13 @@ package struct FileFolder: Sendable {
     /// Runs `body` while no other task places or removes contents.
     func whileUnchanged<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         try await self.changes.run(body)
+    }
+
+    /// Runs `body` while the part of an upload without a row is no abandoned one.
+    func whileReceiving<Value>(_ upload: UUID, _ body: () async throws -> Value) async throws -> Value {
+        self.receiving.insert(upload)
+        defer { self.receiving.remove(upload) }
+        return try await body()
     }
 
     /// Returns the bytes that the disk has room for; `nil` if it does not say.
@@ -84,8 +93,10 @@ package struct FileFolder: Sendable {
 
     func removePart(of upload: UUID) { unlink(self.path(ofUpload: upload)) }
 
-    /// Returns the ids of the uploads that have parts.
-    func parts() -> [UUID] { Self.names(in: self.uploads).compactMap(UUID.init(uuidString:)) }
+    /// Returns the ids of the uploads that have parts, but for those that are received without a row.
+    func parts() -> [UUID] {
+        Self.names(in: self.uploads).compactMap(UUID.init(uuidString:)).filter { !self.receiving.contains($0) }
+    }
 
     /// Returns the hashes of the contents that begin with a byte.
     func contents(beginning byte: UInt8) -> [ContentHash] {
@@ -96,4 +107,15 @@ package struct FileFolder: Sendable {
     private static func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }
+}
+
+/// The parts that are received whole, and have no row before their end.
+private final class ReceivedParts: Sendable {
+    private let ids = Mutex<Set<UUID>>([])
+
+    func insert(_ id: UUID) { self.ids.withLock { _ = $0.insert(id) } }
+
+    func remove(_ id: UUID) { self.ids.withLock { _ = $0.remove(id) } }
+
+    func contains(_ id: UUID) -> Bool { self.ids.withLock { $0.contains(id) } }
 }

@@ -23,10 +23,10 @@ package final class UploadService: Sendable {
         var hashes: [UUID: PartHash] = [:]
     }
 
-    private let store: any PublishingStore
-    private let folder: FileFolder
-    private let maximum: Int
-    private let time: any TimeSource
+    let store: any PublishingStore
+    let folder: FileFolder
+    let maximum: Int
+    let time: any TimeSource
     private let logger: Logger
     private let state = Mutex(State())
 
@@ -45,20 +45,32 @@ package final class UploadService: Sendable {
     /// - Throws: ``RequestError``, also for a disk without room.
     package func begin(_ upload: UploadRecord) async throws -> UploadRecord {
         guard upload.size <= self.maximum else {
-            let message = "a file has at most \(self.maximum) bytes here"
-            throw RequestError(.tooLarge, code: "file_too_large", message: message, path: "size")
+            throw self.tooLarge(at: "size")
         }
-        let (folder, hash) = (self.folder, upload.hash)
+        let hash = upload.hash
         let isStored = try await self.store.file(hash, app: upload.app)?.size == upload.size
-        if !isStored, let room = try await FileFolder.blocking({ folder.room() }), room < upload.size {
-            throw UploadFailure.full("it has room for \(room) bytes")
-        }
+        if !isStored { try await self.checkRoom(for: upload.size) }
         guard try await self.store.addUpload(upload) == .added else {
-            let message = "\(UploadRecord.maximumOfApp) uploads are not complete: finish or remove some first"
-            throw RequestError(.conflict, code: "too_many_uploads", message: message)
+            throw Self.tooMany
         }
         if isStored { _ = try await self.complete(upload, placing: false) }
         return try await self.store.upload(upload.id) ?? upload
+    }
+
+    func checkRoom(for size: Int) async throws {
+        let folder = self.folder
+        guard let room = try await FileFolder.blocking({ folder.room() }), room < size else { return }
+        throw UploadFailure.full("it has room for \(room) bytes")
+    }
+
+    func tooLarge(at path: String) -> RequestError {
+        let message = "a file has at most \(self.maximum) bytes here"
+        return RequestError(.tooLarge, code: "file_too_large", message: message, path: path)
+    }
+
+    static var tooMany: RequestError {
+        let message = "\(UploadRecord.maximumOfApp) uploads are not complete: finish or remove some first"
+        return RequestError(.conflict, code: "too_many_uploads", message: message)
     }
 
     /// Writes bytes to the part of an upload, and completes the upload with its last byte.
@@ -83,7 +95,7 @@ package final class UploadService: Sendable {
             try await self.receive(body, into: &part, of: upload)
             return try await self.finish(part, of: upload)
         } catch let failure as OpenFile.Failure {
-            throw self.reported(failure, upload)
+            throw self.reported(failure, upload.id)
         }
     }
 
@@ -167,7 +179,7 @@ extension UploadService {
         }
     }
 
-    private static func write(_ buffer: ByteBuffer, to file: OpenFile, _ hash: PartHash) async throws -> PartHash {
+    static func write(_ buffer: ByteBuffer, to file: OpenFile, _ hash: PartHash) async throws -> PartHash {
         try await FileFolder.blocking {
             try buffer.withUnsafeReadableBytes { try file.write($0, at: hash.count) }
             return hash.adding(buffer)
@@ -218,7 +230,7 @@ extension UploadService {
 
     /// Adds the file of an upload to its app.
     /// - Parameter placing: Makes the part of the upload the content first. Otherwise the app must have the file.
-    private func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
+    func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
         let folder = self.folder
         return try await folder.whileUnchanged {
             if placing {
@@ -233,10 +245,10 @@ extension UploadService {
     }
 
     /// Logs a failure of the disk, and returns the error for the caller.
-    private func reported(_ failure: OpenFile.Failure, _ upload: UploadRecord) -> UploadFailure {
+    func reported(_ failure: OpenFile.Failure, _ upload: UUID) -> UploadFailure {
         self.logger.error(
             "file cannot be stored",
-            metadata: ["upload": "\(upload.id)", "error": "\(failure)", "folder": "\(self.folder.path)"]
+            metadata: ["upload": "\(upload)", "error": "\(failure)", "folder": "\(self.folder.path)"]
         )
         return failure.isFull ? .full("\(failure)") : .unwritable
     }

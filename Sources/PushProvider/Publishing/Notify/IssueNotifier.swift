@@ -16,6 +16,20 @@ package struct IssueNotifier: Sendable {
         case repeated(NotificationRecord)
     }
 
+    /// What *Notify* would do with an issue.
+    package struct Plan: Hashable, Sendable {
+        package let environment: PushEnvironment
+        package let audience: AudienceExpression
+        package let waves: NotifyWaves
+        /// The active devices that would be notified now; `nil` if they were not counted.
+        package let devices: Int?
+        /// The reason why nobody is notified; `nil` if *Notify* is possible.
+        package let refusal: RequestError?
+
+        /// The waves that so many devices take.
+        package var waveCount: Int? { self.devices.map { ($0 + self.waves.size - 1) / max(1, self.waves.size) } }
+    }
+
     private let store: any ProviderStore
     private let acceptor: NotificationAcceptor
     private let entitlements: IssueEntitlements
@@ -59,6 +73,42 @@ package struct IssueNotifier: Sendable {
             guard again, [.done, .cancelled].contains(earlier.state) else { return .repeated(earlier) }
         }
         return try await self.accept(issue, app, key, messageID, changes)
+    }
+
+    /// Returns what ``notify(_:app:key:again:messageID:changes:)`` would do now.
+    ///
+    /// - Parameter counts: Counts the devices too, which may visit all of the app's.
+    package func plan(_ issue: IssueRecord, app: AppRecord, counts: Bool) async throws -> Plan {
+        guard let publication = try await self.store.publication(issue.publication) else {
+            throw Self.refusal("no_such_publication", "its publication was removed")
+        }
+        let environment = Self.environment(of: issue.productID)
+        let audience = Self.audience(account: publication.account)
+        var devices: Int?
+        if counts {
+            devices = try await self.store.count(
+                app: app.id,
+                audience: audience,
+                environment: environment,
+                kind: .alert
+            )
+        }
+        return Plan(
+            environment: environment,
+            audience: audience,
+            waves: publication.waves,
+            devices: devices,
+            refusal: try await self.refusal(issue, app: app)
+        )
+    }
+
+    private func refusal(_ issue: IssueRecord, app: AppRecord) async throws -> RequestError? {
+        do {
+            try await self.check(issue, app: app)
+            return nil
+        } catch let error as RequestError where error.kind == .conflict {
+            return error
+        }
     }
 
     /// Checks that a reader can download the issue.

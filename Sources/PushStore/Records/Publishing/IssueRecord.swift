@@ -88,6 +88,11 @@ package struct RenditionRecord: Hashable, Sendable {
     package init(screenSize: ScreenSize, file: FileRecord) { (self.screenSize, self.file) = (screenSize, file) }
 }
 
+/// The order of a list of issues, by date.
+package enum IssueOrder: String, CaseIterable, Hashable, Sendable {
+    case newest, oldest
+}
+
 /// Changes of an issue. What is `nil` stays.
 package struct IssueChanges: Hashable, Sendable {
     package var productID, title: String?

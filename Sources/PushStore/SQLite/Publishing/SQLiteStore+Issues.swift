@@ -27,14 +27,17 @@ extension SQLiteStore {
     package func issues(
         publication: UUID,
         state: IssueState?,
+        order: IssueOrder,
         after: IssueCursor?,
         limit: Int
     ) async throws -> [IssueRecord] {
+        let (beyond, direction) = order == .newest ? ("<", "DESC") : (">", "ASC")
         let sql = """
-            SELECT * FROM issue WHERE publication = ? AND state = coalesce(?, state) AND (date, position) < (?, ?)
-            ORDER BY date DESC, position DESC LIMIT ?
+            SELECT * FROM issue
+            WHERE publication = ? AND state = coalesce(?, state) AND (date, position) \(beyond) (?, ?)
+            ORDER BY date \(direction), position \(direction) LIMIT ?
             """
-        let after = after ?? .beforeAll
+        let after = after ?? (order == .newest ? .beforeAll : .afterAll)
         let values: StatementArguments = [publication.uuidString, state?.rawValue, after.day, after.position, limit]
         return try await self.database.lookup { database in
             try database.rows(sql: sql, values).compactMap { try $0.readable { try Self.issue($0, in: database) } }
@@ -201,4 +204,5 @@ extension SQLiteStore {
 extension IssueCursor {
     /// The position before the newest issue.
     static let beforeAll = IssueCursor(day: .max, position: .max)
+    static let afterAll = IssueCursor(day: .min, position: .min)
 }

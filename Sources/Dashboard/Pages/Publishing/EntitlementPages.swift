@@ -1,0 +1,214 @@
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// The publisher's server that is asked who is entitled to retail issues: its settings, a test, and its removal.
+struct EntitlementPages: PageArea {
+    /// The parts of a page besides the settings.
+    private struct Extra {
+        var test: JSONValue?
+        /// The form that was refused: `set` or `test`.
+        var form: String?
+        var error: RequestError?
+    }
+
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/publishing/entitlement", { try await self.page($0, Extra()) }),
+            .post("/apps/{app}/publishing/entitlement", self.set),
+            .post("/apps/{app}/publishing/entitlement/test", self.test),
+            .post("/apps/{app}/publishing/entitlement/remove", self.remove),
+        ]
+    }
+
+    private static func path(_ request: PageRequest) -> String { "\(request.publishingPath)/entitlement" }
+
+    /// Returns the publisher's server of the app; `nil` if there is none.
+    private func server(_ request: PageRequest) async throws -> JSONValue? {
+        do {
+            return try await request.getOfApp("/entitlement")
+        } catch let error as RequestError where error.code == "no_entitlement_server" {
+            return nil
+        }
+    }
+
+    private func page(_ request: PageRequest, _ extra: Extra) async throws -> Response {
+        try request.require(.operate)
+        let server = try await self.server(request)
+        let grounds = try await request.getOfApp("/entitlement:grounds")
+        var model: PageModel = [
+            "path": "\(Dashboard.root)\(Self.path(request))", "bundleId": request.app, "server": false, "test": false,
+            "publishing": "\(Dashboard.root)\(request.publishingPath)",
+            "isOpen": server == nil || extra.form == "set", "isTestOpen": extra.form == "test" || extra.test != nil,
+            "setFields": FormModel.fields(
+                "set",
+                self.setFields(request, server, isTyped: extra.form == "set"),
+                error: extra.form == "set" ? extra.error : nil
+            ),
+            "testFields": FormModel.fields(
+                "test",
+                self.testFields(request, isTyped: extra.form == "test" || extra.test != nil),
+                error: extra.form == "test" ? extra.error : nil,
+                names: ["productIds[0]": "productIds"]
+            ),
+            "grounds": [
+                self.ground("root", grounds["appStoreRoot"].isTrue, request),
+                self.ground("server", grounds["server"].isTrue, request),
+            ], "isSandboxAllowed": grounds["sandboxPurchases"].isTrue,
+            "button": request.texts[server == nil ? "entitlement.set" : "entitlement.change"],
+        ]
+        if let server {
+            var values = PageValue.members(server)
+            values["formText"] = request.texts["entitlement.forms.\(server["form"].stringValue ?? "")"]
+            values["whenDownText"] =
+                request.texts["entitlement.whenDownOptions.\(server["whenDown"].stringValue ?? "")"]
+            model["server"] = values
+        }
+        if let test = extra.test { model["test"] = self.exchange(test, request) }
+        return request.page("entitlement", title: "entitlement.title", model, error: extra.error)
+    }
+
+    private func ground(_ name: String, _ isThere: Bool, _ request: PageRequest) -> PageModel {
+        [
+            "kind": isThere ? "good" : "wait",
+            "text": request.texts["entitlement.\(name)\(isThere ? "There" : "Missing")"],
+        ]
+    }
+
+    /// Returns the exchange with the publisher's server, which has no secret.
+    private func exchange(_ test: JSONValue, _ request: PageRequest) -> PageModel {
+        var model = PageValue.members(test)
+        let isAnswered = test["answered"].isTrue
+        model["kind"] = isAnswered ? "good" : "bad"
+        model["verdict"] = request.texts[isAnswered ? "entitlement.answered" : "entitlement.notAnswered"]
+        let products = test["entitled"].elements.compactMap(\.stringValue)
+        model["entitledText"] =
+            products.isEmpty ? request.texts["entitlement.nothing"] : products.joined(separator: ", ")
+        model["isAnswered"] = isAnswered
+        for name in ["error", "request", "status", "response"] where model[name] == nil { model[name] = false }
+        return model
+    }
+
+    // MARK: Fields
+
+    private func setFields(_ request: PageRequest, _ server: JSONValue?, isTyped: Bool) -> [FormField] {
+        let texts = request.texts
+        func value(_ name: String, _ standard: String) -> String {
+            isTyped ? request.form[name] ?? "" : server?[name].stringValue ?? standard
+        }
+        func choices(_ path: String, _ names: [String]) -> FormField.Control {
+            .choice(names.map { (value: $0, label: texts["entitlement.\(path).\($0)"]) })
+        }
+        return [
+            FormField(
+                "url",
+                texts["entitlement.url"],
+                .line(type: "url"),
+                value: value("url", ""),
+                hint: texts["entitlement.urlHint"],
+                isRequired: true,
+                maximum: 2048
+            ),
+            FormField(
+                "form",
+                texts["entitlement.form"],
+                choices("forms", ["json", "xml"]),
+                value: value("form", "json")
+            ),
+            FormField(
+                "whenDown",
+                texts["entitlement.whenDown"],
+                choices("whenDownOptions", ["allowKnown", "refuse", "allow"]),
+                value: value("whenDown", "allowKnown")
+            ),
+            FormField(
+                "secret",
+                texts["entitlement.secret"],
+                .line(type: "password"),
+                hint: texts[server == nil ? "entitlement.secretHint" : "entitlement.secretStays"],
+                maximum: 256,
+                completion: "new-password"
+            ),
+        ]
+    }
+
+    private func testFields(_ request: PageRequest, isTyped: Bool) -> [FormField] {
+        let texts = request.texts
+        func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
+        return [
+            FormField("account", texts["entitlement.account"], value: typed("account"), maximum: 256),
+            FormField(
+                "authToken",
+                texts["entitlement.authToken"],
+                .line(type: "password"),
+                hint: texts["entitlement.authTokenHint"],
+                maximum: 2048
+            ),
+            FormField(
+                "productIds",
+                texts["entitlement.productIds"],
+                .area,
+                value: typed("productIds"),
+                hint: texts["entitlement.productIdsHint"],
+                isRequired: true
+            ),
+        ]
+    }
+
+    // MARK: Changes
+
+    /// Sets the server. A secret that the provider made is shown once.
+    private func set(_ request: PageRequest) async throws -> Response {
+        try request.require(.operate)
+        do {
+            let body = JSONValue.members([
+                "url": .string(request.typed("url") ?? ""), "form": request.typed("form").map(JSONValue.string),
+                "whenDown": request.typed("whenDown").map(JSONValue.string),
+                "secret": request.typed("secret").map(JSONValue.string),
+            ])
+            var call = APICall.put("\(request.api)/entitlement", body)
+            let server = try await request.call(call)
+            guard let secret = server["secret"].stringValue else {
+                return request.redirect(to: Self.path(request), done: "saved")
+            }
+            return SecretPage.page(
+                request,
+                title: "entitlement.added",
+                explanation: "entitlement.secretText",
+                secret: secret,
+                next: "\(Dashboard.root)\(Self.path(request))"
+            )
+        } catch let error as RequestError {
+            return try await self.page(request, Extra(form: "set", error: error))
+        }
+    }
+
+    private func test(_ request: PageRequest) async throws -> Response {
+        try request.require(.operate)
+        do {
+            let products = (request.form["productIds"] ?? "").split { $0.isWhitespace || $0 == "," }
+            let body = JSONValue.members([
+                "productIds": .array(products.map { .string(String($0)) }),
+                "account": request.typed("account").map(JSONValue.string),
+                "authToken": request.typed("authToken").map(JSONValue.string),
+            ])
+            var call = APICall.post("\(request.api)/entitlement:test", body)
+            let test = try await request.call(call)
+            return try await self.page(request, Extra(test: test))
+        } catch let error as RequestError {
+            return try await self.page(request, Extra(form: "test", error: error))
+        }
+    }
+
+    private func remove(_ request: PageRequest) async throws -> Response {
+        try request.require(.operate)
+        do {
+            _ = try await request.call(.delete("\(request.api)/entitlement"))
+            return request.redirect(to: Self.path(request), done: "removed")
+        } catch let error as RequestError {
+            return try await self.page(request, Extra(error: error))
+        }
+    }
+}

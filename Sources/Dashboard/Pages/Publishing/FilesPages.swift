@@ -1,0 +1,29 @@
+import Hummingbird
+import PushSupport
+import WebPages
+
+/// The files of an app, with those that no issue uses.
+struct FilesPages: PageArea {
+    /// The files of a page.
+    private static let count = 50
+
+    var routes: [PageRoute] { [.get("/apps/{app}/publishing/files", self.list)] }
+
+    private func list(_ request: PageRequest) async throws -> Response {
+        let query = FormText.query(["after": request.query("after"), "limit": "\(Self.count)"])
+        let list = try await request.getOfApp("/files\(query)")
+        let path = "\(Dashboard.root)\(request.publishingPath)/files"
+        var pager: PageModel = [:]
+        if request.query("after") != nil { pager["first"] = path }
+        if let next = list["next"].stringValue { pager["next"] = "\(path)\(FormText.query(["after": next]))" }
+        let model: PageModel = [
+            "files": list["files"].elements.map { file -> PageModel in
+                var row = IssueModel.file(file)
+                row["unusedSince"] = PageValue.of(file["unusedSince"]) ?? false
+                return row
+            },
+            "pager": pager.isEmpty ? false : pager, "path": "\(Dashboard.root)\(request.publishingPath)",
+        ]
+        return request.page("files", title: "publishing.files", model)
+    }
+}

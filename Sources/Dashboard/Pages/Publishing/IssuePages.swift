@@ -1,0 +1,166 @@
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// One issue: its state, its files, its notification, and everything that changes it.
+struct IssuePages: PageArea {
+    /// The parts of a page besides the issue.
+    struct Extra {
+        /// The part of the page in which a form was refused.
+        enum Part { case edit, upload, notify, state }
+
+        var part = Part.state
+        var error: RequestError?
+    }
+
+    var routes: [PageRoute] {
+        [
+            .get("/apps/{app}/publishing/issues/{issue}", { try await Self.page($0) }),
+            .post("/apps/{app}/publishing/issues/{issue}/edit", self.edit),
+            .post("/apps/{app}/publishing/issues/{issue}/publish", { try await self.set("publish", $0) }),
+            .post("/apps/{app}/publishing/issues/{issue}/withdraw", { try await self.set("withdraw", $0) }),
+            .post("/apps/{app}/publishing/issues/{issue}/delete", self.delete),
+            .post("/apps/{app}/publishing/issues/{issue}/files/{place}/remove", self.removeFile),
+        ]
+    }
+
+    // MARK: The page
+
+    static func page(_ request: PageRequest, _ extra: Extra = Extra()) async throws -> Response {
+        let (issue, publication) = try await request.issue()
+        let id = issue["id"].stringValue ?? ""
+        var model = IssueModel.row(issue, request)
+        let texts = request.texts
+        (model["may"], model["id"], model["bundleId"]) = (request.permissions, id, request.app)
+        model["publication"] = PublicationModel.values(publication, request)
+        let hasFiles = !issue["renditions"].elements.isEmpty
+        for state in ["draft", "published", "withdrawn"] { model[state] = issue["state"].stringValue == state }
+        model["files"] = Self.files(issue, request)
+        model["lacksFile"] = !hasFiles
+        let isRefused = extra.error != nil
+        let form = isRefused && extra.part == .edit ? IssueForm(typed: request, stored: issue) : IssueForm(issue)
+        model["editFields"] = FormModel.fields(
+            "edit",
+            form.fields(texts),
+            error: extra.part == .edit ? extra.error : nil
+        )
+        model["isEditOpen"] = isRefused && extra.part == .edit
+        if request.may(.send) {
+            model["uploadFields"] = FormModel.fields(
+                "upload",
+                try await IssueUploadPages.fields(request, isTyped: extra.part == .upload && isRefused),
+                error: extra.part == .upload ? extra.error : nil
+            )
+        }
+        model["isUploadOpen"] = !hasFiles || isRefused && extra.part == .upload
+        try await Self.addNotify(to: &model, issue, publication, extra, request)
+        // What Notify refused stands where the button was, and not above the page too.
+        let above = extra.part == .notify ? nil : extra.error
+        return request.page(
+            "issue",
+            title: issue["title"].stringValue ?? "",
+            model,
+            error: above,
+            status: extra.error?.kind.status ?? .ok
+        )
+    }
+
+    /// Adds the notification with its progress, or the button that makes one, or the reason why there is none.
+    private static func addNotify(
+        to model: inout PageModel,
+        _ issue: JSONValue,
+        _ publication: JSONValue,
+        _ extra: Extra,
+        _ request: PageRequest
+    ) async throws {
+        let progress = try await NotifyProgress(issue, request)
+        model["progress"] = progress?.model(request) ?? false
+        if progress.map({ !$0.isFinal }) ?? false { model["live"] = "\(model["path"] ?? "")/live" }
+        (model["refusal"], model["mayNotify"], model["again"]) = (false, false, progress != nil)
+        if extra.part == .notify, let error = extra.error {
+            model["refusal"] = ["message": error.message]
+        } else if issue["state"].stringValue == "published", progress?.hasEnded ?? true {
+            let body = JSONValue.object(["counts": .bool(false)])
+            let preview = try await request.call(.post("\(request.issueAPI):preview", body))
+            if let message = preview["refusal"]["message"].stringValue {
+                model["refusal"] = ["message": message]
+            } else {
+                model["mayNotify"] = request.may(.send)
+            }
+        }
+    }
+
+    /// Returns the cover and the renditions, the cover first.
+    private static func files(_ issue: JSONValue, _ request: PageRequest) -> [PageModel] {
+        var rows: [PageModel] = []
+        if issue["cover"] != .null {
+            var row = IssueModel.file(issue["cover"])
+            (row["place"], row["label"]) = ("cover", request.texts["publishing.cover"])
+            rows.append(row)
+        }
+        for rendition in issue["renditions"].elements {
+            var row = IssueModel.file(rendition["file"])
+            let size = rendition["screenSize"].stringValue ?? ""
+            (row["place"], row["label"]) = (size, size)
+            rows.append(row)
+        }
+        return rows
+    }
+
+    // MARK: Changes
+
+    private func edit(_ request: PageRequest) async throws -> Response {
+        try await self.change(request, .edit, done: "saved") {
+            let (issue, _) = try await request.issue()
+            let body = IssueForm(typed: request, stored: issue).body(isNew: false)
+            _ = try await request.call(.patch(request.issueAPI, body))
+        }
+    }
+
+    private func set(_ operation: String, _ request: PageRequest) async throws -> Response {
+        try await self.change(request, .state, done: "issue-\(operation)") {
+            _ = try await request.issue()
+            _ = try await request.call(.post("\(request.issueAPI):\(operation)"))
+        }
+    }
+
+    private func removeFile(_ request: PageRequest) async throws -> Response {
+        try await self.change(request, .upload, done: "removed") {
+            _ = try await request.issue()
+            let place = request.parameter("place")
+            let path = place == "cover" ? "cover" : "renditions/\(FormText.encoded(place))"
+            _ = try await request.call(.delete("\(request.issueAPI)/\(path)"))
+        }
+    }
+
+    private func delete(_ request: PageRequest) async throws -> Response {
+        try request.require(.send)
+        let (_, publication) = try await request.issue()
+        do {
+            _ = try await request.call(.delete(request.issueAPI))
+            return request.redirect(
+                to: request.publicationPath(publication["id"].stringValue ?? ""),
+                done: "removed"
+            )
+        } catch let error as RequestError {
+            return try await Self.page(request, Extra(part: .state, error: error))
+        }
+    }
+
+    private func change(
+        _ request: PageRequest,
+        _ part: Extra.Part,
+        done: String,
+        _ change: () async throws -> Void
+    ) async throws -> Response {
+        try request.require(.send)
+        do {
+            try await change()
+            return request.redirect(to: request.issuePath(request.parameter("issue")), done: done)
+        } catch let error as RequestError where error.kind != .notFound {
+            return try await Self.page(request, Extra(part: part, error: error))
+        }
+    }
+}

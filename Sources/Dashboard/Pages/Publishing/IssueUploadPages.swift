@@ -1,0 +1,85 @@
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// The form that uploads a file of an issue, or takes one that the app has.
+///
+/// The file goes to the API as it arrives, and is never whole in memory.
+struct IssueUploadPages: PageArea {
+    /// The files of the app that can be chosen.
+    private static let choices = 100
+
+    var routes: [PageRoute] { [.upload("/apps/{app}/publishing/issues/{issue}/upload", self.upload)] }
+
+    private func upload(_ request: PageRequest, _ file: UploadForm.File?) async throws -> Response {
+        try request.require(.send)
+        _ = try await request.issue()
+        do {
+            let hash: String
+            if let file {
+                hash = try await request.upload(file)["sha256"].stringValue ?? ""
+            } else if let known = request.typed("known") {
+                hash = known
+            } else {
+                let message = request.texts["publishing.noFile"]
+                throw RequestError(.invalid, code: "missing_field", message: message, path: "file")
+            }
+            let body = JSONValue.object(["file": .string(hash)])
+            _ = try await request.call(.put("\(request.issueAPI)/\(try Self.place(request))", body))
+            return request.redirect(to: request.issuePath(request.parameter("issue")), done: "uploaded")
+        } catch let error as RequestError {
+            return try await IssuePages.page(request, .init(part: .upload, error: error))
+        }
+    }
+
+    /// Returns the part of the issue's path in the API that names the place of the file.
+    private static func place(_ request: PageRequest) throws -> String {
+        if request.form["place"] == "cover" { return "cover" }
+        guard let size = request.typed("screenSize") else {
+            throw RequestError.invalid("screenSize", request.texts["publishing.noSize"])
+        }
+        return "renditions/\(FormText.encoded(size))"
+    }
+
+    /// Returns the fields of the form. A file that arrived before another field was refused can be chosen.
+    static func fields(_ request: PageRequest, isTyped: Bool) async throws -> [FormField] {
+        let texts = request.texts
+        func typed(_ name: String) -> String { isTyped ? request.form[name] ?? "" : "" }
+        let files = try await request.getOfApp("/files?limit=\(Self.choices)")["files"].elements
+        let known = files.compactMap { file -> (value: String, label: String)? in
+            guard let hash = file["sha256"].stringValue else { return nil }
+            let size = request.format.bytes(file["size"].numberValue ?? 0)
+            return (hash, "\(file["name"].stringValue ?? "") (\(size), \(hash.prefix(8)))")
+        }
+        var fields = [
+            FormField(
+                "place",
+                texts["publishing.fields.place"],
+                .choice([("rendition", texts["publishing.rendition"]), ("cover", texts["publishing.cover"])]),
+                value: typed("place")
+            ),
+            FormField(
+                "screenSize",
+                texts["publishing.fields.screenSize"],
+                value: typed("screenSize"),
+                hint: texts["publishing.hints.screenSize"],
+                maximum: 11
+            ),
+            FormField(
+                "file",
+                texts["publishing.fields.file"],
+                .file(accept: ""),
+                hint: texts["publishing.hints.file"]
+            ),
+        ]
+        if !known.isEmpty {
+            let choices = [(value: "", label: texts["publishing.chooseKnown"])] + known
+            fields.append(
+                FormField("known", texts["publishing.fields.known"], .choice(choices), value: typed("known"))
+            )
+        }
+        return fields
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import PushHTTP
+import PushSupport
+import WebPages
+
+/// The form of a publication: its fields, and the API's request of them.
+struct PublicationForm {
+    /// The fields by the members of the API, where they differ.
+    static let names = [
+        "waves.size": "waveSize", "waves.intervalSeconds": "waveInterval",
+        "waves.steering.maximumBandwidth": "maximumBandwidth", "waves.steering.maximumDownloads": "maximumDownloads",
+    ]
+    /// The bytes of the unit in which a bandwidth is typed.
+    private static let megabyte = 1_000_000.0
+
+    private let values: [String: String]
+
+    /// Makes an empty form.
+    init() { self.values = [:] }
+
+    /// Makes the form of a stored publication.
+    init(_ publication: JSONValue) {
+        let (waves, steering) = (publication["waves"], publication["waves"]["steering"])
+        var values: [String: String] = [:]
+        values["name"] = publication["name"].stringValue
+        values["account"] = publication["account"].stringValue
+        values["waveSize"] = waves["size"].integerValue.map(String.init)
+        values["waveInterval"] = waves["intervalSeconds"].integerValue.map(String.init)
+        values["maximumDownloads"] = steering["maximumDownloads"].integerValue.map(String.init)
+        values["maximumBandwidth"] = steering["maximumBandwidth"].integerValue.map(Self.megabytes)
+        values["subscriptionProducts"] = publication["subscriptionProducts"].elements.compactMap(\.stringValue)
+            .joined(separator: "\n")
+        self.values = values
+    }
+
+    /// Makes the form as it was typed.
+    init(typed request: PageRequest) {
+        let names = ["name", "account", "waveSize", "waveInterval", "maximumDownloads", "maximumBandwidth"]
+        var values = Dictionary(uniqueKeysWithValues: names.map { ($0, request.typed($0) ?? "") })
+        values["subscriptionProducts"] = request.form["subscriptionProducts"] ?? ""
+        self.values = values
+    }
+
+    func fields(_ texts: PageTexts) -> [FormField] {
+        func line(_ name: String, _ type: String = "text", maximum: Int? = nil, isRequired: Bool = false) -> FormField {
+            FormField(
+                name,
+                texts["publishing.fields.\(name)"],
+                .line(type: type),
+                value: self.values[name] ?? "",
+                hint: texts.text("publishing.hints.\(name)"),
+                isRequired: isRequired,
+                maximum: maximum
+            )
+        }
+        return [
+            line("name", maximum: 256, isRequired: true), line("account", maximum: 256), line("waveSize", "number"),
+            line("waveInterval", "number"), line("maximumDownloads", "number"), line("maximumBandwidth"),
+            FormField(
+                "subscriptionProducts",
+                texts["publishing.fields.subscriptionProducts"],
+                .area,
+                value: self.values["subscriptionProducts"] ?? "",
+                hint: texts["publishing.hints.subscriptionProducts"]
+            ),
+        ]
+    }
+
+    /// Returns the body of the request that adds or changes the publication. An empty field removes a value.
+    ///
+    /// - Throws: ``RequestError`` that names the field of what is no number.
+    func body(_ texts: PageTexts) throws(RequestError) -> JSONValue {
+        let products = (self.values["subscriptionProducts"] ?? "").split { $0.isWhitespace }
+        let steering: [String: JSONValue] = [
+            "maximumDownloads": try self.number("maximumDownloads", texts) ?? .null,
+            "maximumBandwidth": try self.bandwidth(texts) ?? .null,
+        ]
+        let waves: [String: JSONValue?] = [
+            "size": try self.number("waveSize", texts), "intervalSeconds": try self.number("waveInterval", texts),
+            "steering": .object(steering),
+        ]
+        return .members([
+            "name": .string(self.values["name"] ?? ""),
+            "account": self.text("account").map(JSONValue.string) ?? .null,
+            "waves": .members(waves), "subscriptionProducts": .array(products.map { .string(String($0)) }),
+        ])
+    }
+
+    private func text(_ name: String) -> String? { self.values[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    private func number(_ name: String, _ texts: PageTexts) throws(RequestError) -> JSONValue? {
+        guard let text = self.text(name) else { return nil }
+        guard let number = Int64(text) else { throw RequestError.invalid(name, texts["publishing.noNumber"]) }
+        return .integer(number)
+    }
+
+    private func bandwidth(_ texts: PageTexts) throws(RequestError) -> JSONValue? {
+        guard let text = self.text("maximumBandwidth") else { return nil }
+        guard let number = Double(text.replacingOccurrences(of: ",", with: ".")),
+            let bytes = Int64(exactly: (number * Self.megabyte).rounded())
+        else { throw RequestError.invalid("maximumBandwidth", texts["publishing.noNumber"]) }
+        return .integer(bytes)
+    }
+
+    private static func megabytes(_ bytes: Int64) -> String {
+        bytes % 1_000_000 == 0 ? "\(bytes / 1_000_000)" : "\(Double(bytes) / Self.megabyte)"
+    }
+}

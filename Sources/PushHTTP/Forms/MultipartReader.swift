@@ -1,0 +1,202 @@
+import Foundation
+package import NIOCore
+package import PushSupport
+
+/// A parser of `multipart/form-data` (RFC 7578) for a body that arrives in pieces.
+///
+/// It keeps a field until its end, and of a file no more than what may be the beginning of a delimiter.
+package struct MultipartReader: Sendable {
+    /// A part of the body.
+    package enum Event: Equatable, Sendable {
+        case field(name: String, value: String)
+        /// The content of a file follows, until ``fileEnded``.
+        case fileBegan(name: String, fileName: String, contentType: String?)
+        case fileBytes(ByteBuffer)
+        case fileEnded
+        /// The closing delimiter. Whatever follows is no part of the form.
+        case ended
+    }
+
+    private enum State: Equatable {
+        case preamble
+        /// Behind a delimiter, before the end of its line.
+        case delimiter
+        case head
+        case field(name: String)
+        case file
+        case ended
+    }
+
+    /// The longest head of a part, in bytes.
+    static let maximumHead = 4096
+
+    private static let lineEnd: [UInt8] = [0x0d, 0x0a]
+
+    /// The end of a line and the delimiter behind it, which end each part.
+    private let mark: [UInt8]
+    private let limits: FormFields.Limits
+    private var state = State.preamble
+    /// The bytes that are not parsed yet.
+    private var buffer: ByteBuffer
+
+    /// - Parameters:
+    ///   - contentType: The value of `content-type` with the boundary.
+    ///   - limits: The limits of fields, and whether parts with a file name are files.
+    package init(contentType: String, limits: FormFields.Limits) throws(RequestError) {
+        guard let boundary = HeaderParameters(contentType)["boundary"], Self.isBoundary(boundary) else {
+            throw FormFields.error("invalid_boundary", "multipart needs a boundary of 1 to 70 characters")
+        }
+        (self.mark, self.limits) = (Self.lineEnd + "--\(boundary)".utf8, limits)
+        // The first delimiter may be at the very beginning, without the end of a line.
+        self.buffer = ByteBuffer(bytes: Self.lineEnd)
+    }
+
+    /// Returns `true` for a valid boundary (RFC 2046 section 5.1.1).
+    private static func isBoundary(_ text: String) -> Bool {
+        (1...70).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isAlphanumeric || "'()+_,-./:=? ".utf8.contains($0) }
+            && text.utf8.last != UInt8(ascii: " ")
+    }
+
+    /// Adds the next bytes of the body.
+    package mutating func append(_ bytes: ByteBuffer) {
+        guard self.state != .ended else { return }
+        self.buffer.discardReadBytes()
+        self.buffer.writeImmutableBuffer(bytes)
+    }
+
+    /// The error of a body that has no more bytes.
+    package var unfinished: RequestError {
+        switch self.state {
+        case .preamble: Self.broken("it does not contain its boundary")
+        case .delimiter, .ended: Self.broken("it ends after a boundary")
+        case .head: Self.broken("the head of a part does not end")
+        case .field, .file: Self.broken("a part has no end")
+        }
+    }
+
+    /// Returns the next part of the body; `nil` if that takes more bytes.
+    package mutating func next() throws(RequestError) -> Event? {
+        while true {
+            switch self.state {
+            case .preamble:
+                guard self.skipPreamble() else { return nil }
+            case .delimiter:
+                guard self.buffer.readableBytes >= 2 else { return nil }
+                if self.buffer.readableBytesView.starts(with: "--".utf8) {
+                    self.state = .ended
+                    self.buffer.clear()
+                    return .ended
+                }
+                guard try self.skipLine() else { return nil }
+            case .head:
+                guard let head = try self.head() else { return nil }
+                guard self.limits.acceptsFiles, let fileName = head.fileName else {
+                    self.state = .field(name: head.name)
+                    continue
+                }
+                self.state = .file
+                return .fileBegan(name: head.name, fileName: fileName, contentType: head.contentType)
+            case .field(let name): return try self.field(name)
+            case .file: return self.fileEvent()
+            case .ended: return nil
+            }
+        }
+    }
+
+    // MARK: Parts
+
+    /// Ignores what precedes the first delimiter; `false` if it has not arrived.
+    private mutating func skipPreamble() -> Bool {
+        guard let index = self.index(of: self.mark) else {
+            self.buffer.moveReaderIndex(forwardBy: max(0, self.buffer.readableBytes - self.mark.count + 1))
+            return false
+        }
+        self.buffer.moveReaderIndex(forwardBy: index + self.mark.count)
+        self.state = .delimiter
+        return true
+    }
+
+    /// Moves to the head of a part, behind the line of a delimiter; `false` if its end has not arrived.
+    private mutating func skipLine() throws(RequestError) -> Bool {
+        guard let index = self.index(of: Self.lineEnd) else {
+            guard self.buffer.readableBytes <= Self.maximumHead else { throw Self.broken("it ends after a boundary") }
+            return false
+        }
+        self.buffer.moveReaderIndex(forwardBy: index + Self.lineEnd.count)
+        self.state = .head
+        return true
+    }
+
+    /// Reads the names of a part; `nil` if its head has not arrived.
+    private mutating func head() throws(RequestError) -> (name: String, fileName: String?, contentType: String?)? {
+        guard !self.buffer.readableBytesView.starts(with: Self.lineEnd) else { throw Self.broken("a part has no name") }
+        let length = self.index(of: Self.lineEnd + Self.lineEnd)
+        guard length ?? self.buffer.readableBytes <= Self.maximumHead else {
+            throw Self.broken("the head of a part does not end")
+        }
+        guard let length else { return nil }
+        let text = String(decoding: self.buffer.readableBytesView.prefix(length), as: UTF8.self)
+        self.buffer.moveReaderIndex(forwardBy: length + 2 * Self.lineEnd.count)
+        var (disposition, contentType): (HeaderParameters?, String?)
+        for line in text.components(separatedBy: "\r\n") {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { throw Self.broken("the head of a part is malformed") }
+            switch parts[0].lowercased() {
+            case "content-disposition": disposition = HeaderParameters(String(parts[1]))
+            case "content-type": contentType = parts[1].trimmingCharacters(in: .whitespaces)
+            default: break
+            }
+        }
+        guard let name = disposition?["name"], !name.isEmpty else { throw Self.broken("a part has no name") }
+        return (name, disposition?["filename"], contentType)
+    }
+
+    /// Returns a field once it has arrived.
+    private mutating func field(_ name: String) throws(RequestError) -> Event? {
+        guard let length = self.index(of: self.mark) else {
+            guard self.buffer.readableBytes <= self.limits.value + self.mark.count else {
+                throw FormFields.error("too_long", "a field has at most \(self.limits.value) bytes")
+            }
+            return nil
+        }
+        guard let value = String(validating: self.buffer.readableBytesView.prefix(length), as: UTF8.self) else {
+            throw Self.broken("a part is not UTF-8")
+        }
+        self.buffer.moveReaderIndex(forwardBy: length + self.mark.count)
+        self.state = .delimiter
+        return .field(name: name, value: value)
+    }
+
+    /// Returns the bytes of a file that have arrived, or its end.
+    private mutating func fileEvent() -> Event? {
+        if let length = self.index(of: self.mark) {
+            if length > 0 { return self.buffer.readSlice(length: length).map(Event.fileBytes) }
+            self.buffer.moveReaderIndex(forwardBy: self.mark.count)
+            self.state = .delimiter
+            return .fileEnded
+        }
+        let length = self.buffer.readableBytes - self.mark.count + 1
+        guard length > 0 else { return nil }
+        return self.buffer.readSlice(length: length).map(Event.fileBytes)
+    }
+
+    /// Returns the position of `mark` in the bytes that are not parsed yet; `nil` if it is not there.
+    private func index(of mark: [UInt8]) -> Int? {
+        self.buffer.withUnsafeReadableBytes { bytes in
+            guard let base = bytes.baseAddress, let first = mark.first, bytes.count >= mark.count else { return nil }
+            let last = bytes.count - mark.count
+            var start = 0
+            while start <= last, let found = memchr(base + start, Int32(first), last - start + 1) {
+                let index = UnsafeRawPointer(found) - base
+                if memcmp(found, mark, mark.count) == 0 { return index }
+                start = index + 1
+            }
+            return nil
+        }
+    }
+
+    private static func broken(_ why: String) -> RequestError {
+        FormFields.error("invalid_form", "the body is not multipart/form-data: \(why)")
+    }
+}

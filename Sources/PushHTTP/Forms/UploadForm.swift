@@ -1,0 +1,96 @@
+package import Hummingbird
+import NIOCore
+
+/// A form whose fields precede a file, which is read as it arrives.
+package struct UploadForm: Sendable {
+    /// A file of the form that has not arrived yet.
+    package struct File: Sendable {
+        /// The name of the field.
+        package let name: String
+        /// The name that the client's system gives the file.
+        package let fileName: String
+        package let contentType: String?
+        /// The content, which is read once.
+        package let content: FormFileContent
+    }
+
+    package private(set) var fields: FormFields
+    /// The first file; `nil` if none was chosen.
+    package private(set) var file: File?
+
+    /// Reads the fields of a form up to its file. What follows the file is ignored.
+    ///
+    /// - Throws: ``RequestError`` for what is no form.
+    package init(_ request: Request, limits: FormFields.Limits) async throws {
+        var limits = limits
+        limits.acceptsFiles = true
+        let contentType = request.headers[.contentType] ?? ""
+        guard contentType.lowercased().hasPrefix("multipart/form-data") else {
+            self.fields = try await FormRequest.fields(of: request, limits: limits)
+            return
+        }
+        self.fields = FormFields(limits: limits)
+        let reader = try MultipartReader(contentType: contentType, limits: limits)
+        let source = FormSource(reader: reader, body: request.body.makeAsyncIterator())
+        var isSkipped = false
+        while true {
+            switch try await source.next() {
+            case .field(let name, let value): try self.fields.add(name, value)
+            case .fileBegan(let name, let fileName, let type):
+                // Without a chosen file browsers send one without a name and without content.
+                isSkipped = fileName.isEmpty
+                guard !isSkipped else { continue }
+                let content = FormFileContent(source: source)
+                self.file = File(name: name, fileName: fileName, contentType: type, content: content)
+                return
+            case .fileBytes:
+                guard isSkipped else { throw FormFields.error("invalid_form", "a file has no name") }
+            case .fileEnded: isSkipped = false
+            case .ended:
+                try await source.end()
+                return
+            }
+        }
+    }
+}
+
+/// The content of a form's file, as it arrives. It ends with the file, and fails if the body ends before.
+package struct FormFileContent: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    fileprivate let source: FormSource
+
+    package func makeAsyncIterator() -> FormFileContent { self }
+
+    package mutating func next() async throws -> ByteBuffer? {
+        if case .fileBytes(let bytes) = try await self.source.next() { return bytes }
+        try await self.source.end()
+        return nil
+    }
+}
+
+/// The body of a form, which is parsed as it arrives.
+private final class FormSource: @unchecked Sendable {
+    // One task reads at a time: first the fields, then the content of the file.
+    /// The most bytes behind the file that are read: a delimiter, and what few fields follow.
+    private static let maximumRest = 64 * 1024
+
+    private var reader: MultipartReader
+    private var body: HummingbirdCore.RequestBody.AsyncIterator
+
+    init(reader: MultipartReader, body: HummingbirdCore.RequestBody.AsyncIterator) {
+        (self.reader, self.body) = (reader, body)
+    }
+
+    func next() async throws -> MultipartReader.Event {
+        while true {
+            if let event = try self.reader.next() { return event }
+            guard let bytes = try await self.body.next() else { throw self.reader.unfinished }
+            self.reader.append(bytes)
+        }
+    }
+
+    /// Reads what follows the file, so that the connection can be used again.
+    func end() async throws {
+        var left = Self.maximumRest
+        while left > 0, let bytes = try await self.body.next() { left -= bytes.readableBytes }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import NIOHTTP1
+import PushSupport
+import PushTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct CataloguePagesTests {
+    private static let path = "\(PublishingSite.path)/catalogue"
+
+    @Test func theCatalogueIsThatOfReaders() async throws {
+        try await withPublishingSite { site in
+            let browser = site.browser
+            #expect(try await browser.get(Self.path).contains("No published issue here"))
+            let open = try await site.addPublication()
+            let closed = try await site.addPublication(["name": "Members", "account": "7"])
+            let issue = try await site.addIssue("open", of: open, title: "For everybody", isPublished: true)
+            _ = try await site.addIssue("closed", of: closed, title: "For members", isPublished: true)
+            _ = try await site.addIssue("draft", of: open, title: "Not yet")
+            let form = try await browser.get(site.path(ofIssue: issue))
+            let path = "\(site.path(ofIssue: issue))/upload"
+            _ = try await browser.upload(path, ["place": "cover"], file: ("c.png", "no image"), from: form)
+            let all = try await browser.get(Self.path)
+            #expect(all.contains("For everybody") && !all.contains("For members") && !all.contains("Not yet"))
+            #expect(all.contains("1024x768 (8 B)"))
+            // What is uploaded as another type is no image.
+            #expect(!all.contains("<img"))
+            #expect(try await browser.get("\(Self.path)?account=7").contains("For members"))
+        }
+    }
+
+    @Test func aCoverIsShownFromItsSignedAddress() async throws {
+        try await withPublishingSite { site in
+            let issue = try await site.addIssue(of: try await site.addPublication(), isPublished: true)
+            let headers = ["content-type": "image/png"]
+            let api = site.provider.api
+            let file = try await api.call("POST", "/v1/apps/\(Vectors.bundleID)/files", Data([1, 2]), headers: headers)
+            _ = try await api.put("/v1/issues/\(issue)/cover", ["file": file.json["sha256"]])
+            let page = try await site.browser.get(Self.path)
+            let address = try #require(page.text.firstMatch(of: #/<img src="([^"]+)"/#)).1
+            let image = try await site.browser.get(address.replacingOccurrences(of: "&amp;", with: "&"))
+            #expect(image.status == 200 && image.headers.first(name: "content-type") == "image/png")
+        }
+    }
+
+    @Test func aViewerSeesItAndItEscapes() async throws {
+        try await withPublishingSite { site in
+            let publication = try await site.addPublication(["name": .string(Browser.markup)])
+            _ = try await site.addIssue(of: publication, title: Browser.markup, isPublished: true)
+            try await site.browser.signIn("read", at: site.provider)
+            let page = try await site.browser.get(Self.path)
+            #expect(page.status == 200 && page.contains("&lt;script&gt;") && !page.hasMarkup)
+            let account = try await site.browser.get("\(Self.path)?account=%22%3E%3Cscript%3Ealert(1)")
+            #expect(account.status == 200 && !account.hasMarkup)
+            #expect(try await site.browser.get("\(Self.path)?cursor=nonsense").status == 400)
+        }
+    }
+
+    @Test func filesAreListedWithTheirUse() async throws {
+        try await withPublishingSite { site in
+            let path = "\(PublishingSite.path)/files"
+            #expect(try await site.browser.get(path).contains("No file yet"))
+            let issue = try await site.addIssue(of: try await site.addPublication())
+            try await site.addRendition(to: issue, content: "used")
+            let name = Browser.markup.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            let files = "/v1/apps/\(Vectors.bundleID)/files"
+            _ = try await site.provider.api.call("POST", "\(files)?name=\(name)", Data([1]), headers: [:])
+            try await site.browser.signIn("read", at: site.provider)
+            let page = try await site.browser.get(path)
+            #expect(page.contains("in use") && page.contains("unused") && page.contains("issue.zip"))
+            #expect(page.contains("&lt;script&gt;") && !page.hasMarkup)
+            #expect(try await site.browser.get("\(path)?after=nonsense").status == 400)
+        }
+    }
+}
