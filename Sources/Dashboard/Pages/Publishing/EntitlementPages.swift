@@ -168,7 +168,7 @@ struct EntitlementPages: PageArea {
                 "whenDown": request.typed("whenDown").map(JSONValue.string),
                 "secret": request.typed("secret").map(JSONValue.string),
             ])
-            var call = APICall.put("\(request.api)/entitlement", body)
+            let call = APICall.put("\(request.api)/entitlement", body)
             let server = try await request.call(call)
             guard let secret = server["secret"].stringValue else {
                 return request.redirect(to: Self.path(request), done: "saved")
@@ -194,7 +194,7 @@ struct EntitlementPages: PageArea {
                 "account": request.typed("account").map(JSONValue.string),
                 "authToken": request.typed("authToken").map(JSONValue.string),
             ])
-            var call = APICall.post("\(request.api)/entitlement:test", body)
+            let call = APICall.post("\(request.api)/entitlement:test", body)
             let test = try await request.call(call)
             return try await self.page(request, Extra(test: test))
         } catch let error as RequestError {
