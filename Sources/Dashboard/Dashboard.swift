@@ -30,7 +30,7 @@ package struct Dashboard: ProviderPages {
             AudiencePages(), TemplatePages(), SchedulePages(),
             DevicesPages(), DevicePages(), UserPages(), DeliveryPages(),
             TokensPages(), CredentialsPages(), WebhooksPages(), WebhookPages(),
-            KeysPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
+            KeysPages(), KeyPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
         ]
     }
 
@@ -48,7 +48,7 @@ package struct Dashboard: ProviderPages {
 
     /// The page of every path that has no other one.
     private static let nothing = PageRoute.get("/**") { request in
-        throw RequestError(.notFound, code: "not_found", message: request.texts["failure.nothing"])
+        throw PageProblem.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
     }
 
     /// Carries out a request to a page. It never throws: errors become pages.
