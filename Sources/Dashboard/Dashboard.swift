@@ -33,7 +33,7 @@ package struct Dashboard: ProviderPages {
             // The page of one publication has a name in the place of theirs.
             PublicationsPages(), IssuePages(), IssueUploadPages(), NotifyPages(), FilesPages(), CataloguePages(),
             EntitlementPages(), PublicationPages(),
-            KeysPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
+            KeysPages(), KeyPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
         ]
     }
 
@@ -51,10 +51,10 @@ package struct Dashboard: ProviderPages {
 
     /// The page of every path that has no other one.
     private static let nothing = PageRoute.get("/**") { request in
-        throw RequestError.noPage(request.texts)
+        throw PageProblem.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
     }
 
-    /// Returns the request of who is signed in; `nil` without a session.
+    /// Returns the request of the signed-in caller; `nil` without a session.
     private func page(_ visitor: Visitor, _ route: PageRoute) async throws -> PageRequest? {
         guard let session = try await visitor.session() else { return nil }
         UnauthenticatedConnections.markAuthenticated(visitor.context.channel)

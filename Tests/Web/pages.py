@@ -43,7 +43,7 @@ PAGES = [
     Page("/add-app", role="admin"),
     Page("/apps/{app}"),
     Page("/apps/{app}/settings"),
-    Page("/apps/{app}/devices", queries=("?by=tag&q=beta", "?by=token&q=00000000", "?state=inactive", "?by=tag&q=nobody", "?by=token&q=x")),
+    Page("/apps/{app}/devices", queries=("?by=tag&q=beta", "?by=token&q=00000000", "?state=inactive", "?by=tag&q=nobody", "?by=token&q=x", "?sort=user", "?sort=lastSeen")),
     Page("/apps/{app}/devices/{token}"),
     Page("/apps/{app}/users/{user}"),
     Page("/apps/{app}/deliveries/{delivery}"),
@@ -52,11 +52,12 @@ PAGES = [
     Page("/apps/{app}/webhooks", role="operator"),
     Page("/apps/{app}/webhooks/{webhook}", role="operator"),
     Page("/keys", role="admin", all_apps=True),
+    Page("/keys/{key}", role="admin", all_apps=True),
     Page("/people", role="admin", all_apps=True),
     Page("/people/{person}", role="admin", all_apps=True),
     Page("/audit", role="admin", queries=("?result=rejected", "?name=nobody", "?from=x"), all_apps=True),
     Page("/system", all_apps=True),
-    Page("/apps/{app}/notifications", queries=("?state=paused", "?name=Weekly")),
+    Page("/apps/{app}/notifications", queries=("?state=paused", "?name=ee", "?sort=name", "?sort=recipients", "?sort=state", "?state=x", "?key=x")),
     Page("/apps/{app}/notifications/new", role="author", queries=("?when=recurring", "?when=local&tag=beta")),
     Page("/apps/{app}/notifications/{notification}", queries=("?state=rejected",)),
     Page("/apps/{app}/audiences"),
@@ -121,6 +122,7 @@ FORMS = [
     Form("/apps/{app}/webhooks/{webhook}/remove", role="operator"),
     Form("/apps/{app}/webhooks/{webhook}/{operation}", role="operator"),
     Form("/keys", role="admin", fields=(("name", "x"), ("scopes", "read"))),
+    Form("/keys/{key}/edit", role="admin", fields=(("name", "x"), ("scopes", "read"))),
     Form("/keys/{key}/remove", role="admin"),
     Form("/people", role="admin", fields=(("name", "eve"), ("role", "admin"))),
     Form("/people/{person}/edit", role="admin", fields=(("role", "admin"),)),
@@ -177,6 +179,7 @@ PARTS = [
     "/apps/{app}/notifications/live",
     "/apps/{app}/notifications/{notification}/live",
     "/apps/{app}/publishing/issues/{notified}/live",
+    "/apps/{app}/schedules/{schedule}/live",
 ]
 
 

@@ -1,8 +1,10 @@
 import Hummingbird
 import NIOCore
 import ProviderAPI
+import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 import WebPages
 
 /// The app of a page, and what its pages share.
@@ -13,13 +15,23 @@ extension PageRequest {
     /// The path of the app's pages, below the dashboard's.
     var appPath: String { "/apps/\(FormText.encoded(self.parameter("app")))" }
 
+    /// Refuses the pages of an app that is none of the caller's, also those that ask the API for nothing.
+    ///
+    /// - Throws: ``RequestError``.
+    func checkApp() throws {
+        guard !self.app.isEmpty, self.session.caller.apps != nil else { return }
+        guard let topic = Topic(self.app), self.session.caller.mayUse(topic) else {
+            throw PageProblem.otherApp.error(self.texts["failure.otherApp"], kind: .forbidden)
+        }
+    }
+
     /// Refuses a page that is of no use without a scope. The API itself checks each request again.
     ///
     /// - Throws: ``RequestError``.
     func require(_ scope: APIScope) throws {
         guard !self.may(scope) else { return }
         let message = self.texts["failure.scope", ["scope": scope.rawValue]]
-        throw RequestError(.forbidden, code: "missing_scope", message: message)
+        throw PageProblem.scopeLacks.error(message, kind: .forbidden)
     }
 
     /// Returns the names of the app's audiences, the oldest first, 1,000 at most.

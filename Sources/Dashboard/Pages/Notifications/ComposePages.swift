@@ -110,7 +110,7 @@ struct ComposePages: PageArea {
     /// Returns the request that the form makes.
     ///
     /// - Parameter isChecked: Whether a schedule must still be the one that the form was made from.
-    /// - Throws: ``RequestError``, also for a schedule that somebody has changed since.
+    /// - Throws: ``RequestError``, also for a schedule that was changed since.
     private func wanted(
         _ form: ComposeForm,
         _ request: PageRequest,
@@ -119,13 +119,10 @@ struct ComposePages: PageArea {
         let isChange = !request.parameter("schedule").isEmpty
         let stored = isChange ? try await SchedulePages.schedule(request) : nil
         if isChecked, let stored, let seen = request.form["fingerprint"], seen != ScheduleFingerprint.of(stored) {
-            throw RequestError.conflict(Self.stale, request.texts["schedules.changedMeanwhile"])
+            throw PageProblem.changedMeanwhile.error(request.texts["schedules.changedMeanwhile"], kind: .conflict)
         }
         return try ComposeRequest(form, isRecurring: self.isRecurring(form, request), stored: stored)
     }
-
-    /// The code of the error of a schedule that somebody else has changed.
-    private static let stale = "changed_meanwhile"
 
     /// Returns the next runs of a schedule; none of a notification that is sent once.
     private func runs(_ wanted: ComposeRequest, _ request: PageRequest) async throws -> [JSONValue] {
@@ -206,7 +203,7 @@ struct ComposePages: PageArea {
         _ error: RequestError?
     ) async throws -> String {
         if let stored { return ScheduleFingerprint.of(stored) }
-        if let seen = request.form["fingerprint"], error?.code != Self.stale { return seen }
+        if let seen = request.form["fingerprint"], error?.code != PageProblem.changedMeanwhile.rawValue { return seen }
         return ScheduleFingerprint.of(try await SchedulePages.schedule(request))
     }
 

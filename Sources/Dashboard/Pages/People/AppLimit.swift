@@ -46,7 +46,9 @@ enum AppLimit {
     static func chosen(_ form: FormFields, _ texts: PageTexts) throws(RequestError) -> JSONValue {
         let apps = form.values("apps").sorted()
         guard form["reach"] == "all" else { return .array(apps.map(JSONValue.string)) }
-        guard apps.isEmpty else { throw RequestError.invalid("apps", texts["people.appsConflict"]) }
+        guard apps.isEmpty else {
+            throw PageProblem.allAppsAndSome.error(texts["people.appsConflict"], field: "apps")
+        }
         return .null
     }
 }

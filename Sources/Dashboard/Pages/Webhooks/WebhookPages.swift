@@ -100,7 +100,9 @@ struct WebhookPages: PageArea {
     private func operate(_ request: PageRequest) async throws -> Response {
         try request.require(.operate)
         let operation = request.parameter("operation")
-        guard ["enable", "finish-rotation"].contains(operation) else { throw RequestError.noPage(request.texts) }
+        guard ["enable", "finish-rotation"].contains(operation) else {
+            throw PageProblem.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
+        }
         return try await self.change(request, done: "saved") {
             _ = try await request.call(.post("\(Self.api(request)):\(operation)"))
         }
@@ -110,7 +112,7 @@ struct WebhookPages: PageArea {
         try await self.change(request, done: "replayed") {
             let block = try request.form.number("block", in: 1...Int64.max)
             let body = JSONValue.members([
-                "block": block.map(JSONValue.integer), "since": TokensPages.time(request.form["since"]),
+                "block": block.map(JSONValue.integer), "since": TimeField.json(request.form["since"]),
             ])
             _ = try await request.call(.post("\(Self.api(request)):replay", body))
         }
