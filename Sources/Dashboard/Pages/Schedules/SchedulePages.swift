@@ -67,8 +67,8 @@ struct SchedulePages: PageArea {
 
     /// Returns the preview with the number of recipients, which the page does not wait for.
     private func live(_ request: PageRequest) async throws -> Response {
-        let schedule = try await self.schedule(request)
-        return request.live {
+        let schedule = try await Self.schedule(request)
+        return request.live { request in
             let preview = try await self.preview(schedule, request, countsRecipients: true)
             return .init(html: request.part("push-preview", preview), isFinal: true)
         }
