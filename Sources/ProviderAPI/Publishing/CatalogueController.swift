@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -33,7 +34,7 @@ struct CatalogueController: Controller {
                     of: .string(length: 1...EntitlementProof.maximumTransaction),
                     count: 0...EntitlementProof.maximumTransactions
                 ).described("The signed transactions of the app store.")
-            ), 
+            ),
             (
                 "account",
                 .string(length: 1...EntitlementProof.maximumAccount).described("The publisher's account.")
@@ -79,7 +80,10 @@ struct CatalogueController: Controller {
         let app = try await request.app(self.store)
         let (after, limit, account) = (try request.issueCursor(), try request.limit(), request.query["account"])
         let version = try await self.store.catalogueVersion(app: app.id)
-        let tag = "\"\(version)-\(self.addresses.coverEpoch)\""
+        // The same version is another page to another account, place or length.
+        let page = Data("\(account ?? "")\0\(request.query["cursor"] ?? "")\0\(limit)".utf8)
+        let digest = ContentHash(SHA256.hash(data: page)).hex.prefix(8)
+        let tag = "\"\(version)-\(self.addresses.coverEpoch)-\(digest)\""
         let headers: HTTPFields = [.eTag: tag, .cacheControl: "private, no-cache"]
         if EntityTag.matches(request.http.headers[.ifNoneMatch], tag) {
             return Response(status: .notModified, headers: headers)
@@ -110,7 +114,7 @@ struct CatalogueController: Controller {
             !products.isEmpty
         else { throw fields.error("productIds", "missing_field", "name at least one product") }
         let proof = try Self.proof(fields)
-        let found = try await self.store.issues(app: app.id, productIDs: Set(products))
+        let found = try await self.visible(self.store.issues(app: app.id, productIDs: Set(products)), app, proof)
         let issues = Dictionary(found.map { ($0.productID, $0) }) { $1 }
         let published = found.filter { $0.state == .published }
         let decisions = try await self.decide(published, app, proof, for: request)
@@ -131,7 +135,8 @@ struct CatalogueController: Controller {
             let screen = try fields.value("screenSize", maximum: 11, orElse: "invalid_value", form, { ScreenSize($0) })
         else { throw fields.error("screenSize", "missing_field", form) }
         let proof = try Self.proof(fields)
-        let issue = try await self.store.issue(app: app.id, productID: request.path("productId"))
+        let named = try await self.store.issue(app: app.id, productID: request.path("productId"))
+        let issue = try await self.visible(named.map { [$0] } ?? [], app, proof).first
         guard let issue, issue.state == .published else { throw Self.missing(issue) }
         let decision = try await self.decide([issue], app, proof, for: request).first
         let grounds: EntitlementGrounds
@@ -159,6 +164,18 @@ struct CatalogueController: Controller {
                 address: address
             )
         )
+    }
+
+    /// Returns the issues whose publications the account may see: those without an account, and its own.
+    private func visible(
+        _ issues: [IssueRecord],
+        _ app: AppRecord,
+        _ proof: EntitlementProof
+    ) async throws -> [IssueRecord] {
+        guard !issues.isEmpty else { return [] }
+        let publications = try await self.store.publications(app: app.id)
+        let visible = Set(publications.filter { $0.account == nil || $0.account == proof.account }.map(\.id))
+        return issues.filter { visible.contains($0.publication) }
     }
 
     /// Returns the decisions about issues, unless the client goes before.

@@ -5,7 +5,8 @@ package import PushTypes
 ///
 /// A wave waits while a figure reaches its limit, and begins once all figures are below four fifths of theirs, so that it
 /// does not begin and end with every download. Without figures, as after a restart, it waits a minute and then begins: the
-/// time between the waves is the only brake then. A wave that has begun is not stopped. The time is passed in.
+/// time between the waves is the only brake then. After half an hour it begins whatever the figures are, so that some readers
+/// which never end do not stop a campaign. A wave that has begun is not stopped. The time is passed in.
 struct WaveSteering: Sendable {
     /// The decision about the next wave.
     enum Decision: Hashable {
@@ -18,6 +19,8 @@ struct WaveSteering: Sendable {
     static let interval: Duration = .seconds(2)
     /// The longest time for which a wave waits for figures.
     static let patience: Duration = .seconds(60)
+    /// The longest time for which a wave waits.
+    static let longest: Duration = .seconds(1800)
 
     private let limits: SteeringLimits
     private var waitsSince: Timestamp?
@@ -57,6 +60,7 @@ struct WaveSteering: Sendable {
 
     private mutating func wait(_ cause: WaveWait.Cause, _ figures: DownloadFigures?, _ now: Timestamp) -> Decision {
         let since = min(self.waitsSince ?? now, now)
+        guard now.since(since) < Self.longest else { return self.begin() }
         self.waitsSince = since
         return .wait(WaveWait(cause: cause, since: since, figures: figures))
     }

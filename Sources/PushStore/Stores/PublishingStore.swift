@@ -60,6 +60,8 @@ package protocol PublishingStore: Sendable {
     func deleteUpload(_ id: UUID) async throws -> Bool
     /// Returns the ids of uploads.
     func uploads() async throws -> Set<UUID>
+    /// Returns the bytes that the uploads which are not complete still lack, of all together.
+    func missingUploadBytes() async throws -> Int
     /// Removes the uploads whose last bytes came before a time.
     /// - Returns: Their number.
     func forgetUploads(before: Timestamp, limit: Int) async throws -> Int

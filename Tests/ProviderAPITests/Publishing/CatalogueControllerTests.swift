@@ -53,6 +53,30 @@ import Testing
         }
     }
 
+    /// A reader that signs in gets the library of its account, and what is another's is not there.
+    @Test func theIssuesOfAnAccountAreThoseOfItsReaders() async throws {
+        try await withPublishing { fixture in
+            let file = try await fixture.upload(Self.content)
+            _ = try await fixture.addIssue("open", renditions: ["1024x768": file])
+            let change = Data(#"{"account":"north"}"#.utf8)
+            let open = try #require(try await fixture.reader.get(Self.catalogue).headers["etag"])
+            _ = try await fixture.api.call("PATCH", "/v1/publications/\(fixture.publication)", change)
+            let (own, other) = ("\(Self.catalogue)?account=north", "\(Self.catalogue)?account=south")
+            let seen = try await fixture.reader.get(own)
+            #expect(seen.json["issues"].elements.count == 1)
+            let tag = try #require(seen.headers["etag"])
+            let headers = ["if-none-match": "\(tag), \(open)"]
+            #expect(try await fixture.reader.call("GET", own, nil, headers: headers).status == 304)
+            let none = try await fixture.reader.call("GET", other, nil, headers: headers)
+            #expect(none.status == 200 && none.json["issues"] == [])
+            let path = "\(PublishingFixture.app)/issues/open:download"
+            let refused = try await fixture.reader.post(path, ["screenSize": "1024x768", "account": "south"])
+            #expect(refused.status == 404 && refused.code == "no_such_issue")
+            let allowed = try await fixture.reader.post(path, ["screenSize": "1024x768", "account": "north"])
+            #expect(allowed.status == 200)
+        }
+    }
+
     @Test func theTagOfTheCatalogueHoldsUntilAChange() async throws {
         try await withPublishing { fixture in
             let id = try await fixture.addIssue("issue1")

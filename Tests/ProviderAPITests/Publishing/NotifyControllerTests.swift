@@ -180,6 +180,21 @@ import Testing
         }
     }
 
+    /// No device is woken for an issue that it cannot have.
+    @Test func withdrawingEndsTheNotification() async throws {
+        try await withPublishing(senders: ScriptedSender(), time: ManualTime()) { fixture in
+            try await Self.register(fixture, 1)
+            let steering: JSONValue = ["waves": ["steering": ["maximumDownloads": 5]]]
+            _ = try await fixture.api.call("PATCH", "/v1/publications/\(fixture.publication)", try steering.text)
+            let id = try await Self.addIssue(fixture)
+            let sent = try await fixture.api.post("/v1/issues/\(id):notify", [:])
+            let notification = try #require(sent.json["id"].stringValue)
+            try await fixture.api.post("/v1/issues/\(id):withdraw", [:])
+            let ended = try await fixture.api.get("/v1/notifications/\(notification)")
+            #expect(ended.json["state"] == "cancelled" && ended.json["counters"]["accepted"] == 0)
+        }
+    }
+
     @Test func aWaveWaitsForDownloadsAndSaysSo() async throws {
         let sender = ScriptedSender()
         try await withPublishing(senders: sender, time: ManualTime()) { fixture in

@@ -70,6 +70,18 @@ import Testing
         #expect(Self.waits(steering.decide(nil, now: end)) == .figures)
     }
 
+    /// Some readers that never end do not stop a campaign.
+    @Test func noWaveWaitsForEver() throws {
+        var steering = try Self.steering(downloads: 10)
+        let last = Self.start.advanced(by: .seconds(1799))
+        #expect(Self.waits(steering.decide(Self.figures(open: 10), now: Self.start)) == .downloads)
+        #expect(Self.waits(steering.decide(Self.figures(open: 10), now: last)) == .downloads)
+        let end = Self.start.advanced(by: .seconds(1800))
+        #expect(steering.decide(Self.figures(open: 10), now: end) == .begin)
+        // The next wave waits as long again.
+        #expect(Self.waits(steering.decide(Self.figures(open: 10), now: end)) == .downloads)
+    }
+
     /// A restart forgets that a wave waited: it is decided by the limits themselves, once the figures are known.
     @Test func aRestartDecidesAnew() throws {
         var before = try Self.steering(downloads: 10)

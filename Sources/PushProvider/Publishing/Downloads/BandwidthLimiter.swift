@@ -36,4 +36,10 @@ struct BandwidthLimiter: Sendable {
         self.freeAt = start + .seconds(Double(max(0, bytes)) / Double(self.rate))
         return max(.zero, start - now)
     }
+
+    /// Gives back what was reserved and is not sent.
+    mutating func release(_ bytes: Int) {
+        guard self.rate > 0, let freeAt else { return }
+        self.freeAt = freeAt - .seconds(Double(max(0, bytes)) / Double(self.rate))
+    }
 }

@@ -115,9 +115,11 @@ package final class DownloadMonitor: Sendable {
         self.bytes.increment(by: bytes)
     }
 
-    fileprivate func ended(app: Int64, isComplete: Bool) {
+    /// - Parameter unsent: The bytes that were reserved and are not sent.
+    fileprivate func ended(app: Int64, isComplete: Bool, unsent: Int) {
         let now = self.time.steady
         self.state.withLock { state in
+            state.limiter.release(unsent)
             state.all.open -= 1
             state.apps[app]?.open -= 1
             // Bounds the memory: the figures of an app without downloads are zero.
@@ -132,22 +134,34 @@ package final class OpenDownload: Sendable {
     private let app: Int64
     private let monitor: DownloadMonitor
     private let hasEnded = Atomic(false)
+    /// The bytes that are reserved and not sent.
+    private let reserved = Atomic(0)
 
     fileprivate init(app: Int64, monitor: DownloadMonitor) { (self.app, self.monitor) = (app, monitor) }
 
-    deinit { if !self.hasEnded.load(ordering: .relaxed) { self.monitor.ended(app: self.app, isComplete: false) } }
+    deinit {
+        guard !self.hasEnded.load(ordering: .relaxed) else { return }
+        self.monitor.ended(app: self.app, isComplete: false, unsent: self.reserved.load(ordering: .relaxed))
+    }
 
     /// Reserves bandwidth for the next piece.
     /// - Parameter left: The bytes that are left.
     /// - Returns: The length of the piece, and the time after which it may be sent.
-    package func reserve(left: Int) -> (bytes: Int, delay: Duration) { self.monitor.reserve(left: left) }
+    package func reserve(left: Int) -> (bytes: Int, delay: Duration) {
+        let piece = self.monitor.reserve(left: left)
+        self.reserved.add(piece.bytes, ordering: .relaxed)
+        return piece
+    }
 
     /// Notes bytes that the connection has accepted.
-    package func sent(_ bytes: Int) { self.monitor.sent(bytes, app: self.app) }
+    package func sent(_ bytes: Int) {
+        self.reserved.subtract(bytes, ordering: .relaxed)
+        self.monitor.sent(bytes, app: self.app)
+    }
 
     /// Notes that all bytes were sent.
     package func end() {
         guard !self.hasEnded.exchange(true, ordering: .relaxed) else { return }
-        self.monitor.ended(app: self.app, isComplete: true)
+        self.monitor.ended(app: self.app, isComplete: true, unsent: 0)
     }
 }

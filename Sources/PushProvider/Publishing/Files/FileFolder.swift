@@ -55,16 +55,25 @@ package struct FileFolder: Sendable {
         return try await body()
     }
 
-    /// Returns the bytes that the disk has room for; `nil` if it does not say.
+    /// The bytes that files leave free for the database, which cannot even delete without room: a twentieth of the disk, 256 MB at
+    /// least and 4 GB at most.
+    private static func reserve(of size: Int) -> Int { min(max(256_000_000, size / 20), 4_000_000_000) }
+
+    /// Returns the bytes that the disk has room for besides the reserve, below zero while that is touched; `nil` if the disk
+    /// does not say.
     package func room() -> Int? {
         var status = statvfs()
         // The folder may not exist before the first upload.
         let folder =
             access(self.path, F_OK) == 0 ? self.path : URL(filePath: self.path).deletingLastPathComponent().path
         guard statvfs(folder, &status) == 0 else { return nil }
-        return Int(
-            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue
-        )
+        func bytes(_ blocks: some BinaryInteger) -> Int {
+            let (bytes, overflow) = Int(clamping: blocks).multipliedReportingOverflow(
+                by: Int(clamping: status.f_frsize)
+            )
+            return overflow ? .max : bytes
+        }
+        return bytes(status.f_bavail) - Self.reserve(of: bytes(status.f_blocks))
     }
 
     /// Opens the part of an upload, and makes it if there is none.
@@ -75,19 +84,18 @@ package struct FileFolder: Sendable {
 
     /// Makes the part of an upload, which is whole and on disk, the content with its hash.
     func place(_ upload: UUID, as hash: ContentHash) throws {
+        // A content that is there already may be damaged, and the part has just been checked.
         let (part, target) = (self.path(ofUpload: upload), self.path(of: hash))
-        guard access(target, F_OK) != 0 else {
-            unlink(part)
-            return
-        }
         let folder = URL(filePath: target).deletingLastPathComponent().path
         guard DurableFile.makePrivateFolder(folder), DurableFile.rename(part, to: target),
             DurableFile.sync(self.path)
         else { throw OpenFile.Failure.last }
     }
 
-    /// Returns `true` if the folder has a content of this hash.
-    func hasContent(_ hash: ContentHash) -> Bool { access(self.path(of: hash), F_OK) == 0 }
+    /// Returns `true` if the folder has a content of this hash with the right length.
+    func hasContent(_ hash: ContentHash, size: Int) -> Bool {
+        (try? OpenFile(reading: self.path(of: hash)).length()) == size
+    }
 
     func remove(_ hash: ContentHash) { unlink(self.path(of: hash)) }
 

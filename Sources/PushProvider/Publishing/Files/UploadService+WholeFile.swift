@@ -58,7 +58,9 @@ extension UploadService {
         var hash = PartHash()
         for try await bytes in body where bytes.readableBytes > 0 {
             guard hash.count + bytes.readableBytes <= self.maximum else { throw self.tooLarge(at: "file") }
+            let before = hash.count
             hash = try await Self.write(bytes, to: part, hash)
+            if hash.count / Self.step > before / Self.step { try await self.checkReserve() }
         }
         guard hash.count > 0 else {
             throw RequestError(.invalid, code: "empty_file", message: "a file has 1 byte or more", path: "file")

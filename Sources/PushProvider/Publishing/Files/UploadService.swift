@@ -48,7 +48,10 @@ package final class UploadService: Sendable {
             throw self.tooLarge(at: "size")
         }
         let hash = upload.hash
-        let isStored = try await self.store.file(hash, app: upload.app)?.size == upload.size
+        let folder = self.folder
+        let isStored =
+            try await self.store.file(hash, app: upload.app)?.size == upload.size
+            && FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
         if !isStored { try await self.checkRoom(for: upload.size) }
         guard try await self.store.addUpload(upload) == .added else {
             throw Self.tooMany
@@ -57,10 +60,24 @@ package final class UploadService: Sendable {
         return try await self.store.upload(upload.id) ?? upload
     }
 
+    /// Checks that the disk has room for bytes besides what the uploads that have begun still lack.
+    ///
+    /// - Throws: ``UploadFailure/full(_:)``.
     func checkRoom(for size: Int) async throws {
         let folder = self.folder
-        guard let room = try await FileFolder.blocking({ folder.room() }), room < size else { return }
-        throw UploadFailure.full("it has room for \(room) bytes")
+        guard let room = try await FileFolder.blocking({ folder.room() }) else { return }
+        let left = room - (try await self.store.missingUploadBytes())
+        guard left < size else { return }
+        throw UploadFailure.full("it has room for \(max(0, left)) bytes")
+    }
+
+    /// Checks that the disk has not come to its reserve while bytes arrive.
+    ///
+    /// - Throws: ``UploadFailure/full(_:)``.
+    func checkReserve() async throws {
+        let folder = self.folder
+        guard let room = try await FileFolder.blocking({ folder.room() }), room < 0 else { return }
+        throw UploadFailure.full("it has no room")
     }
 
     func tooLarge(at path: String) -> RequestError {
@@ -105,9 +122,9 @@ package final class UploadService: Sendable {
         guard self.state.withLock({ $0.receiving.insert(id).inserted }) else { throw UploadFailure.busy }
         defer { self.state.withLock { state in (state.hashes[id], _) = (nil, state.receiving.remove(id)) } }
         let folder = self.folder
-        guard try await self.store.deleteUpload(id) else { return false }
-        try await FileFolder.blocking { folder.removePart(of: id) }
-        return true
+        // The part goes first: on a full disk this makes the room that the database needs.
+        if try await self.store.upload(id) != nil { try await FileFolder.blocking { folder.removePart(of: id) } }
+        return try await self.store.deleteUpload(id)
     }
 }
 
@@ -129,7 +146,9 @@ extension UploadService {
         let (file, length) = try await FileFolder.blocking { () -> (OpenFile, Int?) in
             let file = try folder.part(of: upload.id)
             let length = try file.length()
-            if length == 0, received == upload.size, folder.hasContent(upload.hash) { return (file, nil) }
+            if length == 0, received == upload.size, folder.hasContent(upload.hash, size: received) {
+                return (file, nil)
+            }
             if length > received { try file.truncate(to: received) }
             return (file, min(length, received))
         }
@@ -190,6 +209,7 @@ extension UploadService {
     /// - Returns: Their number.
     private func count(_ part: OpenPart, of upload: UploadRecord) async throws -> Int {
         guard part.hash.count > part.counted else { return part.counted }
+        try await self.checkReserve()
         try await FileFolder.blocking { try part.file.sync() }
         guard try await self.store.noteUpload(upload.id, received: part.hash.count, now: self.time.recorded) else {
             throw UploadFailure.missing
@@ -237,7 +257,7 @@ extension UploadService {
                 try await FileFolder.blocking { try folder.place(upload.id, as: upload.hash) }
             } else {
                 guard try await self.store.file(upload.hash, app: upload.app) != nil,
-                    try await FileFolder.blocking({ folder.hasContent(upload.hash) })
+                    try await FileFolder.blocking({ folder.hasContent(upload.hash, size: upload.size) })
                 else { return nil }
             }
             return try await self.store.completeUpload(upload.id, now: self.time.recorded)

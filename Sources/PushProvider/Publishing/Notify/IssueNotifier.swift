@@ -165,7 +165,13 @@ package struct IssueNotifier: Sendable {
         }
         var change = IssueChanges()
         change.notification = known.id
-        _ = try await self.store.changeIssue(issue.id, change, now: self.time.now)
+        // The issue may have been withdrawn since it was checked.
+        guard case .done(let present) = try await self.store.changeIssue(issue.id, change, now: self.time.now),
+            present.state == .published
+        else {
+            _ = try await self.store.setState(.cancel, of: known.id, now: self.time.now)
+            throw Self.refusal("issue_withdrawn", "it is withdrawn, and cannot be downloaded")
+        }
         return isNew ? .accepted(known) : .repeated(known)
     }
 

@@ -117,7 +117,7 @@ extension SQLiteStore {
 
     /// Cancels a notification. Recipients that wait for another try are due at once, to get their final state. Those in
     /// flight get it from their responses, and those that were never tried get none.
-    private static func cancel(_ number: Int64, now: Timestamp, in database: Database) throws {
+    static func cancel(_ number: Int64, now: Timestamp, in database: Database) throws {
         let sql = """
             UPDATE notification SET state = 'cancelled', finishedAt = ?
             WHERE number = ? AND state NOT IN ('done', 'cancelled')

@@ -61,6 +61,14 @@ extension SQLiteStore {
         }
     }
 
+    package func missingUploadBytes() async throws -> Int {
+        let sql = "SELECT total(size - received) AS bytes FROM upload WHERE completedAt IS NULL"
+        return try await self.database.read { database in
+            let bytes = try database.row(sql: sql)?["bytes"] as Double? ?? 0
+            return Int(exactly: bytes.rounded()) ?? .max / 2
+        }
+    }
+
     package func forgetUploads(before: Timestamp, limit: Int) async throws -> Int {
         let sql =
             "DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE changedAt < ? ORDER BY changedAt LIMIT ?)"
@@ -89,7 +97,10 @@ extension SQLiteStore {
         // A longer blob is greater than its beginning.
         let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
         return try await self.database.read { database in
-            let rows = try database.rows(sql: "SELECT hash FROM file WHERE hash >= ? AND hash < ?", [Data([byte]), end])
+            let rows = try database.rows(
+                sql: "SELECT hash FROM file WHERE hash >= ? AND hash < ?",
+                [Data([byte]), end]
+            )
             return Set(rows.compactMap { $0.hash("hash") })
         }
     }

@@ -73,6 +73,7 @@ extension SQLiteStore {
                 let publishedAt = state == .published ? now : issue.publishedAt
                 let values: Columns = ["state": state.rawValue, "publishedAt": publishedAt?.milliseconds]
                 try database.update("issue", values, id: id.uuidString)
+                if state == .withdrawn { try Self.cancelNotification(of: issue, now: now, in: database) }
             }
             if let title = changes.title { try database.update("issue", ["title": title], id: id.uuidString) }
             if let number = changes.number { try database.update("issue", ["number": number.value], id: id.uuidString) }
@@ -135,6 +136,15 @@ extension SQLiteStore {
             for file in files { try Self.noteUse(of: file, app: issue.app, now: now, in: database) }
             return try Self.result(ofChanging: issue, in: database)
         }
+    }
+
+    /// Ends the notification of an issue that no device can have any more.
+    private static func cancelNotification(of issue: IssueRecord, now: Timestamp, in database: Database) throws {
+        guard let id = issue.notification,
+            let row = try database.row(sql: "SELECT number FROM notification WHERE id = ?", [id.uuidString]),
+            let number = row["number"] as Int64?
+        else { return }
+        try Self.cancel(number, now: now, in: database)
     }
 
     /// Returns an issue as it is after a change, and notes if the catalogue shows something else now.

@@ -83,6 +83,22 @@ import Testing
         #expect(monitor.figures.open == 1)
     }
 
+    /// Clients that go before their pieces were sent take nothing from the others.
+    @Test func whatWasReservedAndNotSentIsGivenBack() {
+        var settings = PublishingSettings()
+        settings.bandwidth = 1000
+        let monitor = DownloadMonitor(settings: settings, time: ManualTime())
+        for _ in 0..<100 {
+            let gone = monitor.begin(app: 1)
+            _ = gone?.reserve(left: 100_000)
+        }
+        let download = monitor.begin(app: 1)
+        #expect(download?.reserve(left: 100_000).delay == .zero)
+        let (bytes, _) = download?.reserve(left: 100_000) ?? (0, .zero)
+        download?.sent(bytes)
+        #expect((download?.reserve(left: 100_000).delay ?? .zero) > .zero)
+    }
+
     @Test func figuresOfAnAppAreKnownAfterTenSeconds() {
         let time = ManualTime()
         let monitor = DownloadMonitor(settings: PublishingSettings(), time: time)

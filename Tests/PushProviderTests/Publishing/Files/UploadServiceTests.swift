@@ -249,6 +249,34 @@ import Testing
         }
     }
 
+    /// A content that the disk has damaged is repaired by another upload of the same file.
+    @Test func aDamagedContentIsUploadedAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            let first = try await fixture.begin(Self.content)
+            _ = try await fixture.send(Self.content[...], to: first, at: 0)
+            let path = fixture.folder.path(of: first.hash)
+            try OpenFile(writing: path).truncate(to: 1)
+            let again = try await fixture.begin(Self.content)
+            #expect(again.completedAt == nil)
+            _ = try await fixture.send(Self.content[...], to: again, at: 0)
+            #expect(Array(try Data(contentsOf: URL(filePath: path))) == Self.content)
+        }
+    }
+
+    /// What uploads that have begun still lack is theirs.
+    @Test func theMissingBytesOfUploadsAreCounted() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory)
+            #expect(try await fixture.store.missingUploadBytes() == 0)
+            let upload = try await fixture.begin(Self.content)
+            _ = try await fixture.begin([1, 2, 3])
+            #expect(try await fixture.store.missingUploadBytes() == Self.content.count + 3)
+            _ = try await fixture.send(Self.content[...], to: upload, at: 0)
+            #expect(try await fixture.store.missingUploadBytes() == 3)
+        }
+    }
+
     @Test func whatNothingRefersToIsRemovedAfterItsTime() async throws {
         try await withTemporaryDirectory { directory in
             let fixture = try await Fixture(directory)
@@ -259,15 +287,18 @@ import Testing
             // A crash can leave a part and a content without a row.
             let stray = ContentHash(SHA256.hash(data: [9]))
             let part = UUID()
-            try fixture.folder.part(of: part).sync()
+            let file = try fixture.folder.part(of: part)
+            try [UInt8](arrayLiteral: 9).withUnsafeBytes { try file.write($0, at: 0) }
+            try file.sync()
             try fixture.folder.place(part, as: stray)
             let cleaner = FileCleaner(store: fixture.store, folder: fixture.folder, settings: PublishingSettings())
             try await cleaner.clean(now: fixture.time.now)
-            #expect(fixture.folder.hasContent(upload.hash) && !fixture.folder.hasContent(stray))
+            #expect(fixture.folder.hasContent(upload.hash, size: upload.size))
+            #expect(!fixture.folder.hasContent(stray, size: 1))
             #expect(fixture.folder.parts() == [abandoned.id])
             fixture.time.advance(by: .seconds(86_401))
             try await cleaner.clean(now: fixture.time.now)
-            #expect(!fixture.folder.hasContent(upload.hash))
+            #expect(!fixture.folder.hasContent(upload.hash, size: upload.size))
             #expect(fixture.folder.parts() == [])
             #expect(try await fixture.store.upload(abandoned.id) == nil)
         }

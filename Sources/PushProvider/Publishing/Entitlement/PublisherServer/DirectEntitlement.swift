@@ -162,7 +162,13 @@ final class DirectEntitlement: Sendable {
         let (outcome, hasOpened) = self.state.withLock { state in
             self.settle(result, question.products, account, server, in: &state)
         }
-        if case .failure(let failure) = result { self.report(failure, of: question.app, hasOpened: hasOpened) }
+        switch result {
+        case .failure(let failure): self.report(failure, of: question.app, hasOpened: hasOpened)
+        case .success(.questionRefused(let status)):
+            let fields: Logger.Metadata = ["app": "\(question.app)", "status": "\(status)"]
+            self.log.log(.warning, "publisher's server refuses a question", fields)
+        case .success: break
+        }
         return outcome
     }
 
@@ -208,6 +214,7 @@ final class DirectEntitlement: Sendable {
     ) -> EntitlementCache.Verdict? {
         switch answer {
         case .accountRefused: .accountRefused
+        case .questionRefused: asked.contains(product) ? .refused : nil
         case .entitled(let granted) where granted.contains(product): .granted
         case .entitled: asked.contains(product) ? .refused : nil
         }

@@ -44,12 +44,11 @@ extension PublisherAnswer {
         }
         switch attributes["httpResponseCode"] ?? "200" {
         case "200": break
-        case "401", "403": return .accountRefused
         case let code:
             guard let status = Int(code), (100...599).contains(status) else {
                 throw XMLReader.Fault("its httpResponseCode is not a status")
             }
-            throw PublisherFailure.status(status)
+            return try self.refusal(status: status)
         }
         guard hasList else { throw XMLReader.Fault("it has no element 'entitlements'") }
         return .entitled(products)

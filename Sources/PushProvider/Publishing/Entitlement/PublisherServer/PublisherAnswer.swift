@@ -8,6 +8,8 @@ enum PublisherAnswer: Hashable, Sendable {
     case entitled(Set<String>)
     /// The server does not know the account, or its token has expired.
     case accountRefused
+    /// The server refuses this question, with a status from 400 to 499: the account is entitled to nothing that was asked.
+    case questionRefused(status: Int)
 }
 
 /// The failure of a question to a publisher's server.
@@ -16,7 +18,7 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case noResponse(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
-    /// A status other than 200, 401 and 403, of HTTP or in the answer.
+    /// A status that says nothing about the question, of HTTP or in the answer.
     case status(Int)
     case tooLong
     /// An answer in another form. The reason is the end of a sentence about it.
@@ -47,7 +49,20 @@ extension PublisherAnswer {
         switch status {
         case 200 where form == .json: self = .entitled(try Self.products(inJSON: body))
         case 200: self = try Self.answer(inXML: body)
-        case 401, 403: self = .accountRefused
+        default: self = try Self.refusal(status: status)
+        }
+    }
+
+    /// Returns what a status other than 200 says about a question.
+    ///
+    /// What an app puts into a question must not make the server count as down: that is another's harm, and where the app
+    /// entitles to everything then, a gift.
+    /// - Throws: ``PublisherFailure/status(_:)`` for a status that is about the server: 408, 425, 429, and all but 400 to 499.
+    static func refusal(status: Int) throws(PublisherFailure) -> PublisherAnswer {
+        switch status {
+        case 401, 403: .accountRefused
+        case 408, 425, 429: throw .status(status)
+        case 400...499: .questionRefused(status: status)
         default: throw .status(status)
         }
     }
@@ -62,7 +77,8 @@ extension PublisherAnswer {
         }
         var products: Set<String> = []
         for value in values {
-            guard case .string(let product) = value, (1...EntitlementProduct.maximumID).contains(product.utf8.count) else {
+            guard case .string(let product) = value, (1...EntitlementProduct.maximumID).contains(product.utf8.count)
+            else {
                 throw .malformed(reason: "'entitled' has an entry that is not a product id")
             }
             products.insert(product)

@@ -53,6 +53,7 @@ struct PublisherClient: PublisherAsking {
             switch try PublisherAnswer(status: response.status, body: response.body, form: server.form) {
             case .entitled(let products): exchange.products = products.sorted()
             case .accountRefused: exchange.error = "the server refuses the account: it must sign in again"
+            case .questionRefused(let status): exchange.error = "the server refuses the question with status \(status)"
             }
         } catch {
             exchange.error = error.description

@@ -125,6 +125,18 @@ import Testing
         #expect(self.publisher.questions.count == 1)
     }
 
+    /// No app can make a publisher's server count as down by what it asks.
+    @Test func refusedQuestionsDoNotOpenTheBreaker() async {
+        let server = self.server(.allow)
+        self.publisher.answer(.success(.questionRefused(status: 400)))
+        for number in 0..<20 {
+            #expect(await self.decide("a", of: "nonsense \(number)", by: server) == [.refused])
+        }
+        self.publisher.answer(.success(.entitled(["a"])))
+        #expect(await self.decide("a", by: server) == [.granted])
+        #expect(self.publisher.questions.count == 21)
+    }
+
     @Test func aCheckThatIsCancelledWaitsNoLonger() async throws {
         let server = self.server()
         self.publisher.answer(.success(.entitled(["a"])))

@@ -53,7 +53,14 @@ import Testing
         #expect(self.answer("", status: Int(code) ?? 0, .json) == .success(.accountRefused))
     }
 
-    @Test(arguments: [302, 404, 429, 500, 503, 204, 206]) func anotherStatusIsAFailure(status: Int) {
+    /// A question that is refused says nothing about the server: else an app could make it count as down.
+    @Test(arguments: [400, 404, 413, 414, 431]) func aRefusedQuestionEntitlesToNothing(status: Int) {
+        #expect(self.answer("", status: status, .json) == .success(.questionRefused(status: status)))
+        #expect(self.answer("", status: status, .xml) == .success(.questionRefused(status: status)))
+        #expect(self.answer(Self.result("", code: "\(status)"), .xml) == .success(.questionRefused(status: status)))
+    }
+
+    @Test(arguments: [302, 408, 425, 429, 500, 503, 204, 206]) func anotherStatusIsAFailure(status: Int) {
         #expect(self.answer(#"{"entitled":["a"]}"#, status: status, .json) == .failure(.status(status)))
         let text = Self.result("<entitlements><productId>a</productId></entitlements>", code: "\(status)")
         #expect(self.answer(text, .xml) == .failure(.status(status)))

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [400, 404, 500, 502, 503]) func anErrorIsAFailure(status: Int) async throws {
+    @Test(arguments: [408, 500, 502, 503]) func anErrorIsAFailure(status: Int) async throws {
         try await ScriptedReceiver.run { receiver, port in
             receiver.script(.status(status))
             let answer = try await self.ask("http://127.0.0.1:\(port)/")
