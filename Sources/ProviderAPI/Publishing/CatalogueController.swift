@@ -81,8 +81,8 @@ struct CatalogueController: Controller {
         let (after, limit, account) = (try request.issueCursor(), try request.limit(), request.query["account"])
         let version = try await self.store.catalogueVersion(app: app.id)
         // The same version is another page to another account, place or length.
-        let page = Data("\(account ?? "")\0\(request.query["cursor"] ?? "")\0\(limit)".utf8)
-        let digest = ContentHash(SHA256.hash(data: page)).hex.prefix(8)
+        let asked = Data("\(account ?? "")\0\(request.query["cursor"] ?? "")\0\(limit)".utf8)
+        let digest = ContentHash(SHA256.hash(data: asked)).hex.prefix(8)
         let tag = "\"\(version)-\(self.addresses.coverEpoch)-\(digest)\""
         let headers: HTTPFields = [.eTag: tag, .cacheControl: "private, no-cache"]
         if EntityTag.matches(request.http.headers[.ifNoneMatch], tag) {

@@ -1,5 +1,5 @@
+import PushSupport
 import Testing
-
 @testable import Dashboard
 
 @Suite struct TimeFieldTests {

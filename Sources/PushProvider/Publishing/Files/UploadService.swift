@@ -49,9 +49,9 @@ package final class UploadService: Sendable {
         }
         let hash = upload.hash
         let folder = self.folder
-        let isStored =
-            try await self.store.file(hash, app: upload.app)?.size == upload.size
-            && FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
+        let isKnown = try await self.store.file(hash, app: upload.app)?.size == upload.size
+        let isWhole = try await FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
+        let isStored = isKnown && isWhole
         if !isStored { try await self.checkRoom(for: upload.size) }
         guard try await self.store.addUpload(upload) == .added else {
             throw Self.tooMany
