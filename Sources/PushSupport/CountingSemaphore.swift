@@ -1,10 +1,11 @@
+import NIOCore
 import Synchronization
 
 /// A counting semaphore that holds no thread while it waits. It serves its waiters in the order in which they came.
 package final class CountingSemaphore: Sendable {
     private struct State {
         var free: Int
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters = CircularBuffer<CheckedContinuation<Void, Never>>()
 
         /// Takes one of the count.
         /// - Returns: Whether there was one.
@@ -41,7 +42,7 @@ package final class CountingSemaphore: Sendable {
 
     private func signal() {
         let next = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+            if let next = state.waiters.popFirst() { return next }
             state.free += 1
             return nil
         }

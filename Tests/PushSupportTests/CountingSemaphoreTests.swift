@@ -37,4 +37,13 @@ import Testing
         }
         #expect(await semaphore.run { 7 } == 7)
     }
+
+    @Test func tensOfThousandsWaitForOne() async {
+        let semaphore = CountingSemaphore(count: 1)
+        let ended = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<50_000 { group.addTask { await semaphore.run { 1 } } }
+            return await group.reduce(0, +)
+        }
+        #expect(ended == 50_000)
+    }
 }
