@@ -43,13 +43,21 @@ import Testing
     }
 
     /// A transport that can be away.
-    private final class Away: MartletTransport {
+    private final class Away: DownloadTransport {
         let isAway = Mutex(false)
         private let base = URLSessionTransport()
 
         func send(_ request: TransportRequest) async throws -> TransportResponse {
             if self.isAway.withLock({ $0 }) { throw TransportError.deadlineExceeded }
             return try await self.base.send(request)
+        }
+
+        func receive(
+            _ request: TransportRequest,
+            _ part: @escaping @Sendable (ResponsePart) throws -> Void
+        ) async throws {
+            if self.isAway.withLock({ $0 }) { throw TransportError.deadlineExceeded }
+            try await self.base.receive(request, part)
         }
     }
 

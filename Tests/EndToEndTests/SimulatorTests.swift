@@ -205,7 +205,7 @@ extension RunningLoop {
     /// - Parameter transport: What carries the app's requests.
     func withPhone<Value: Sendable>(
         in directory: String,
-        transport: any MartletTransport = HTTPClientTransport(),
+        transport: any DownloadTransport = HTTPClientTransport(),
         _ body: @escaping @Sendable (SimulatedPhone) async throws -> Value
     ) async throws -> Value {
         let api = self.provider.api

@@ -39,7 +39,7 @@ package struct HTTPClientTransport: DownloadTransport {
 
     package func send(_ request: TransportRequest) async throws -> TransportResponse {
         try await self.withClient { client in
-            try await request.withDeadline { try await Self.exchange(request, client) }
+            try await request.deadline.limiting { try await Self.exchange(request, client) }
         }
     }
 
@@ -53,8 +53,11 @@ package struct HTTPClientTransport: DownloadTransport {
                 Self.message(request),
                 deadline: .now() + TimeAmount(request.deadline)
             )
-            try part(.head(Self.head(of: response)))
-            for try await bytes in response.body { try part(.body(Data(bytes.readableBytesView))) }
+            func hand(_ arrived: ResponsePart) throws(PartError) {
+                do { try part(arrived) } catch { throw PartError(error: error) }
+            }
+            try hand(.head(Self.head(of: response)))
+            for try await bytes in response.body { try hand(.body(Data(bytes.readableBytesView))) }
         }
     }
 
@@ -75,8 +78,8 @@ package struct HTTPClientTransport: DownloadTransport {
             throw Self.explained(error)
         } catch let error as TransportError {
             throw error
-        } catch let error as NewsstandError {
-            throw error
+        } catch let error as PartError {
+            throw error.error
         } catch {
             throw ConnectionError(description: ErrorDescription.of(error))
         }
@@ -117,6 +120,11 @@ package struct HTTPClientTransport: DownloadTransport {
         default: ConnectionError(description: "\(error)")
         }
     }
+}
+
+/// The error with which a part of a response was taken.
+private struct PartError: Error {
+    let error: any Error
 }
 
 /// The error of a connection, in words.

@@ -9,6 +9,7 @@ struct ServiceExtension: Sendable {
     let badge: BadgeCount
     /// The folder for attachments.
     let folder: URL
+    let transport: any DownloadTransport
 
     /// Changes the content of a notification before it is shown, and returns it with what was done.
     func extend(_ content: PushContent) async -> (content: PushContent, events: [SimulatorEvent]) {
@@ -33,9 +34,8 @@ struct ServiceExtension: Sendable {
         // A simulator works without the network.
         policy.allowsLocalServers = true
         do {
-            if let attachment = try await AttachmentLoader(folder: self.folder, policy: policy).attachment(
-                of: notification
-            ) {
+            let loader = AttachmentLoader(folder: self.folder, policy: policy, transport: self.transport)
+            if let attachment = try await loader.attachment(of: notification) {
                 extended.attachment = attachment.file.path
                 done.append("attachment of type \(attachment.type.rawValue)")
             }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import PushSupport
+package import PushTypes
 
 /// The HTTP client of many apps in one process, whose connections are bounded.
 package final class SharedHTTPClient: Sendable {
@@ -10,9 +11,11 @@ package final class SharedHTTPClient: Sendable {
     private let client: HTTPClient
     private let exchanges: CountingSemaphore
 
-    /// - Parameter connections: The most exchanges at a time. Others wait for their turn, and their deadlines begin with it.
-    package init(connections: Int) {
-        var configuration = HTTPClientTransport.configuration(proxy: nil)
+    /// - Parameters:
+    ///   - connections: The most exchanges at a time. Others wait for their turn, and their deadlines begin with it.
+    ///   - proxy: The HTTP proxy that tunnels to the provider; `nil` for none.
+    package init(connections: Int, proxy: ProxyEndpoint? = nil) {
+        var configuration = HTTPClientTransport.configuration(proxy: proxy)
         configuration.timeout.read = Self.silence
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

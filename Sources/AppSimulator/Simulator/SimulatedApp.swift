@@ -38,7 +38,8 @@ struct SimulatedApp: Sendable {
             martlet: Martlet(settings, storage: storage, transport: configuration.transport, report: report),
             keys: EncryptionKeys(storage: storage),
             badge: BadgeCount(storage: storage),
-            folder: URL(filePath: PhoneFolder.attachments(of: folder))
+            folder: URL(filePath: PhoneFolder.attachments(of: folder)),
+            transport: configuration.transport
         )
         self.router = try configuration.routes.map { try ScreenRouter(rules: $0) }
     }

@@ -35,7 +35,7 @@ extension Simulator {
         case .flush: await self.synchronize()
         case .wait(let name, let count, let seconds): try await self.log.wait(for: name, count: count, seconds: seconds)
         case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
-        case .help: return SimulatorAnswer(lines: PhoneCommand.helpText.components(separatedBy: "\n"), json: .null)
+        case .help: return SimulatorAnswer(help: PhoneCommand.helpText)
         case .quit: break
         }
         return nil

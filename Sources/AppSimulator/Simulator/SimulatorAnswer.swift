@@ -1,3 +1,4 @@
+import Foundation
 package import PushSupport
 
 /// The answer to a command that asks for something.
@@ -8,6 +9,9 @@ package struct SimulatorAnswer: Hashable, Sendable {
     package let json: JSONValue
 
     package init(lines: [String], json: JSONValue) { (self.lines, self.json) = (lines, json) }
+
+    /// Makes the answer to `help`, which is for people alone.
+    init(help text: String) { self.init(lines: text.components(separatedBy: "\n"), json: .null) }
 }
 
 /// The error of a wait whose time is over.

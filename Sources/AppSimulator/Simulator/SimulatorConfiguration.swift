@@ -21,8 +21,8 @@ package struct SimulatorConfiguration: Sendable {
     package var userProof: String?
     /// The categories that the app has registered.
     package var categories: [NotificationCategory] = []
-    /// The carrier of the app's requests.
-    package var transport: any MartletTransport = HTTPClientTransport()
+    /// The carrier of the app's requests, and of its attachments.
+    package var transport: any DownloadTransport = HTTPClientTransport()
     /// The text of the rule file for screens; `nil` for none.
     package var routes: Data?
 

@@ -1,18 +1,24 @@
 public import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Downloads the attachment of a notification into a file.
 public struct AttachmentLoader: Sendable {
+    /// Ends an exchange whose response leads to another URL.
+    private struct Redirection: Error {}
+
     private let folder: URL
     private let policy: AttachmentPolicy
+    private let transport: any DownloadTransport
 
-    /// - Parameter folder: the folder for the files, which is made if it is missing. The caller removes them; the system moves
-    ///   away what it shows.
-    public init(folder: URL, policy: AttachmentPolicy = AttachmentPolicy()) {
-        (self.folder, self.policy) = (folder, policy)
+    /// - Parameters:
+    ///   - folder: the folder for the files, which is made if it is missing. The caller removes them; the system moves
+    ///     away what it shows.
+    ///   - transport: what carries the downloads. By default it is `URLSession`.
+    public init(
+        folder: URL,
+        policy: AttachmentPolicy = AttachmentPolicy(),
+        transport: any DownloadTransport = URLSessionTransport()
+    ) {
+        (self.folder, self.policy, self.transport) = (folder, policy, transport)
     }
 
     /// Downloads what the payload's member `attachment` names: an `https` URL, or an object with `url` and `type`.
@@ -29,17 +35,58 @@ public struct AttachmentLoader: Sendable {
 
     private func load(_ download: AttachmentDownload) async throws(AttachmentError) -> DownloadedAttachment {
         let unfinished = self.folder.appending(path: UUID().uuidString)
-        do {
-            try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
-            try Data().write(to: unfinished, options: .withoutOverwriting)
-            let transfer = AttachmentTransfer(download, file: try FileHandle(forWritingTo: unfinished))
-            let type = try await transfer.run(deadline: self.policy.deadline).get()
+        do throws(AttachmentError) {
+            let handle = try Self.writing {
+                try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
+                try Data().write(to: unfinished, options: .withoutOverwriting)
+                return try FileHandle(forWritingTo: unfinished)
+            }
+            let type = try await self.receive(AttachmentReception(download, file: handle))
             let file = self.folder.appending(path: "\(UUID().uuidString).\(type.fileExtension)")
-            try FileManager.default.moveItem(at: unfinished, to: file)
+            try Self.writing { try FileManager.default.moveItem(at: unfinished, to: file) }
             return DownloadedAttachment(file: file, type: type)
         } catch {
             try? FileManager.default.removeItem(at: unfinished)
-            throw error as? AttachmentError ?? .file("\(error)".forLog)
+            throw error
+        }
+    }
+
+    private static func writing<Value>(_ body: () throws -> Value) throws(AttachmentError) -> Value {
+        do { return try body() } catch { throw .file("\(error)".forLog) }
+    }
+
+    /// Receives the file within the deadline, redirects included.
+    private func receive(_ reception: AttachmentReception) async throws(AttachmentError) -> AttachmentType {
+        defer { reception.close() }
+        let (transport, deadline) = (self.transport, self.policy.deadline)
+        do {
+            return try await deadline.limiting {
+                while true {
+                    // A decoded body has another size than its content-length.
+                    let request = TransportRequest(
+                        method: "GET",
+                        url: reception.url,
+                        headers: ["accept-encoding": "identity"],
+                        deadline: deadline
+                    )
+                    do {
+                        try await transport.receive(request) { part in
+                            if try reception.take(part) == .redirected { throw Redirection() }
+                        }
+                        return try reception.finish()
+                    } catch is Redirection {}
+                }
+            }
+        } catch let error as AttachmentError {
+            throw error
+        } catch TransportError.deadlineExceeded {
+            throw .tooLate
+        } catch is CancellationError {
+            throw .tooLate
+        } catch TransportError.noHTTPResponse {
+            throw .connection("the response is not HTTP")
+        } catch {
+            throw Task.isCancelled ? AttachmentError.tooLate : .connection(ProviderResponse.text(of: error).forLog)
         }
     }
 }

@@ -17,6 +17,15 @@ public struct IssueCatalogue: Hashable, Sendable {
         self.issues = entries.compactMap { CatalogueIssue($0, base: base) }
         (self.next, self.entityTag) = (members["next"]?.string, entityTag)
     }
+
+    private init(issues: [CatalogueIssue], next: String?, entityTag: String?) {
+        (self.issues, self.next, self.entityTag) = (issues, next, entityTag)
+    }
+
+    /// Returns this page with the one that follows it, under the version of this one.
+    func followed(by page: IssueCatalogue) -> IssueCatalogue {
+        IssueCatalogue(issues: self.issues + page.issues, next: page.next, entityTag: self.entityTag)
+    }
 }
 
 /// An issue that is published.

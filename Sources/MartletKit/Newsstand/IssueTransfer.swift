@@ -2,9 +2,7 @@
 import Foundation
 
 /// Performs one download, as ``IssueDownload`` decides.
-///
-/// It is unchecked because a transport hands on one part at a time.
-final class IssueTransfer: @unchecked Sendable {
+final class IssueTransfer: Sendable {
     /// The longest time without a byte.
     static let silence: Duration = .seconds(30)
 
@@ -13,7 +11,7 @@ final class IssueTransfer: @unchecked Sendable {
     private let file: PublishedFile
     private let partial: any PartialContent
     private let progress: @Sendable (Int64) -> Void
-    private var download: IssueDownload
+    private let download: Guarded<IssueDownload>
 
     init(
         _ file: PublishedFile,
@@ -23,34 +21,39 @@ final class IssueTransfer: @unchecked Sendable {
         (self.file, self.partial, self.progress) = (file, partial, progress)
         // It is what another file has left.
         if partial.count > file.size { try partial.removeAll() }
-        self.download = IssueDownload(file, present: partial.count)
+        let download = IssueDownload(file, present: partial.count)
+        self.download = Guarded(download)
         let isWhole = partial.count == file.size && file.size > 0
         self.request =
             isWhole
             ? nil
-            : TransportRequest(method: "GET", url: file.url, headers: self.download.headers, deadline: Self.silence)
+            : TransportRequest(method: "GET", url: file.url, headers: download.headers, deadline: Self.silence)
     }
 
     /// Takes a part of the response.
     func receive(_ part: ResponsePart) throws(NewsstandError) {
-        switch part {
-        case .head(let response):
-            if try self.download.responded(response) == .beginAnew { try self.partial.removeAll() }
-        case .body(let bytes):
-            do throws(NewsstandError) {
-                guard try self.download.received(bytes) == .write else { return }
-            } catch {
-                if error == .wrongContent { try self.partial.removeAll() }
-                throw error
+        try self.download.withLock { download throws(NewsstandError) in
+            switch part {
+            case .head(let response):
+                if try download.responded(response) == .beginAnew { try self.partial.removeAll() }
+            case .body(let bytes):
+                do throws(NewsstandError) {
+                    guard try download.received(bytes) == .write else { return }
+                } catch {
+                    if error == .wrongContent { try self.partial.removeAll() }
+                    throw error
+                }
+                try self.partial.append(bytes)
+                self.progress(self.partial.count)
             }
-            try self.partial.append(bytes)
-            self.progress(self.partial.count)
         }
     }
 
     /// Checks the file, once the response has ended.
     func finish() throws(NewsstandError) {
-        if self.request != nil { try self.download.ended() }
+        if self.request != nil {
+            try self.download.withLock { download throws(NewsstandError) in try download.ended() }
+        }
         guard self.partial.sha256 == self.file.sha256 else {
             try self.partial.removeAll()
             throw NewsstandError.wrongContent

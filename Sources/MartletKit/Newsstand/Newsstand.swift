@@ -46,6 +46,28 @@ public struct Newsstand: Sendable {
         return try IssueCatalogue(members, entityTag: response.headers["etag"], base: self.configuration.provider)
     }
 
+    /// Loads the published issues page by page, the newest first.
+    /// - Parameters:
+    ///   - account: The publisher's account, whose publications are added; `nil` for none.
+    ///   - maximum: The most issues, in whole pages. ``IssueCatalogue/next`` is set where there are more.
+    ///   - entityTag: ``IssueCatalogue/entityTag`` of what the app has; `nil` for nothing.
+    /// - Returns: The issues as one page; `nil` if nothing has changed.
+    /// - Throws: ``NewsstandError``
+    package func issues(
+        account: String?,
+        maximum: Int,
+        ifChangedFrom entityTag: String?
+    ) async throws(NewsstandError) -> IssueCatalogue? {
+        guard var catalogue = try await self.catalogue(account: account, ifChangedFrom: entityTag) else { return nil }
+        for _ in 1..<max(1, (maximum + Self.maximumPage - 1) / Self.maximumPage) {
+            guard let next = catalogue.next, let page = try await self.catalogue(account: account, after: next) else {
+                break
+            }
+            catalogue = catalogue.followed(by: page)
+        }
+        return catalogue
+    }
+
     /// Asks which products the reader may download.
     /// - Parameter products: 1 to 100 product ids.
     /// - Returns: One entry for each product, in their order.

@@ -18,16 +18,23 @@ package protocol PartialContent: AnyObject, Sendable {
 }
 
 /// The part of a file that has arrived, as a file beside its place, with the extension `part`.
-///
-/// It is unchecked because one download at a time uses it.
-package final class PartialFile: PartialContent, @unchecked Sendable {
+package final class PartialFile: PartialContent {
     /// The bytes that are read at a time, to hash what an earlier process has left.
     private static let piece = 256 * 1024
 
+    private struct State {
+        let file: FileHandle
+        var hash = SHA256()
+        var count: Int64 = 0
+
+        mutating func add(_ bytes: Data) {
+            self.hash.update(data: bytes)
+            self.count += Int64(bytes.count)
+        }
+    }
+
     private let url: URL
-    private let file: FileHandle
-    private var hash = SHA256()
-    package private(set) var count: Int64 = 0
+    private let state: Guarded<State>
 
     /// Opens what an earlier download has left, or begins with nothing.
     /// - Throws: ``NewsstandError``
@@ -37,51 +44,51 @@ package final class PartialFile: PartialContent, @unchecked Sendable {
             if !FileManager.default.fileExists(atPath: self.url.path) {
                 try Data().write(to: self.url, options: .withoutOverwriting)
             }
-            self.file = try FileHandle(forUpdating: self.url)
-            while let bytes = try self.file.read(upToCount: Self.piece), !bytes.isEmpty { self.add(bytes) }
+            var state = State(file: try FileHandle(forUpdating: self.url))
+            while let bytes = try state.file.read(upToCount: Self.piece), !bytes.isEmpty { state.add(bytes) }
+            self.state = Guarded(state)
         } catch {
             throw NewsstandError(file: error)
         }
     }
 
-    deinit { try? self.file.close() }
+    deinit { self.state.withLock { try? $0.file.close() } }
 
     /// Returns the place of what has arrived of a file.
     package static func place(beside destination: URL) -> URL { destination.appendingPathExtension("part") }
 
-    package var sha256: String { self.hash.finalize().hexadecimal }
+    package var count: Int64 { self.state.withLock { $0.count } }
 
-    private func add(_ bytes: Data) {
-        self.hash.update(data: bytes)
-        self.count += Int64(bytes.count)
-    }
+    package var sha256: String { self.state.withLock { $0.hash.finalize() }.hexadecimal }
 
     package func append(_ bytes: Data) throws(NewsstandError) {
-        do {
-            try self.file.write(contentsOf: bytes)
-        } catch {
-            throw NewsstandError(file: error)
+        try self.change { state in
+            try state.file.write(contentsOf: bytes)
+            state.add(bytes)
         }
-        self.add(bytes)
     }
 
     package func removeAll() throws(NewsstandError) {
-        do {
-            try self.file.truncate(atOffset: 0)
-        } catch {
-            throw NewsstandError(file: error)
+        try self.change { state in
+            try state.file.truncate(atOffset: 0)
+            (state.hash, state.count) = (SHA256(), 0)
         }
-        (self.hash, self.count) = (SHA256(), 0)
     }
 
     /// Makes the part the whole file, in the place of an existing one.
     package func place(at destination: URL) throws(NewsstandError) {
-        do {
-            try self.file.synchronize()
+        try self.change { state in
+            try state.file.synchronize()
             if FileManager.default.fileExists(atPath: destination.path) {
                 try FileManager.default.removeItem(at: destination)
             }
             try FileManager.default.moveItem(at: self.url, to: destination)
+        }
+    }
+
+    private func change(_ body: (inout State) throws -> Void) throws(NewsstandError) {
+        do {
+            try self.state.withLock(body)
         } catch {
             throw NewsstandError(file: error)
         }

@@ -30,23 +30,6 @@ public struct TransportRequest: Hashable, Sendable {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.deadline, self.maximumResponse) = (deadline, maximumResponse)
     }
-
-    /// Returns the response of an exchange, which is cancelled at the request's deadline.
-    /// - Throws: ``TransportError/deadlineExceeded``, and the exchange's errors.
-    package func withDeadline(
-        _ exchange: @escaping @Sendable () async throws -> TransportResponse
-    ) async throws -> TransportResponse {
-        try await withThrowingTaskGroup(of: TransportResponse.self) { group in
-            group.addTask { try await exchange() }
-            group.addTask {
-                try await Task.sleep(for: self.deadline)
-                throw TransportError.deadlineExceeded
-            }
-            defer { group.cancelAll() }
-            guard let response = try await group.next() else { throw TransportError.noHTTPResponse }
-            return response
-        }
-    }
 }
 
 /// A response of the provider.

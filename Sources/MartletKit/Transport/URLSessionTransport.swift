@@ -22,8 +22,8 @@ public struct URLSessionTransport: DownloadTransport {
         } end: {
             continuation.finish(throwing: $0)
         }
-        defer { task.cancel() }
-        return try await request.withDeadline { try await Self.collect(parts, maximum: maximum) }
+        defer { self.exchanges.end(task) }
+        return try await request.deadline.limiting { try await Self.collect(parts, maximum: maximum) }
     }
 
     public func receive(
@@ -33,7 +33,7 @@ public struct URLSessionTransport: DownloadTransport {
         let http = Self.http(request, silence: request.deadline)
         let (ends, continuation) = AsyncThrowingStream<Void, any Error>.makeStream()
         let task = self.exchanges.begin(http, part: part) { continuation.finish(throwing: $0) }
-        defer { task.cancel() }
+        defer { self.exchanges.end(task) }
         for try await _ in ends {}
         try Task.checkCancellation()
     }
@@ -74,8 +74,11 @@ private final class Exchanges: Sendable {
     private let session: URLSession
 
     init() {
+        // Nothing of the app's cookies, credentials and caches takes part.
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpShouldSetCookies = false
+        configuration.httpCookieStorage = nil
+        configuration.urlCredentialStorage = nil
         configuration.urlCache = nil
         self.session = URLSession(configuration: configuration, delegate: self.delegate, delegateQueue: nil)
     }
@@ -92,34 +95,63 @@ private final class Exchanges: Sendable {
         end: @escaping @Sendable ((any Error)?) -> Void
     ) -> URLSessionTask {
         let task = self.session.dataTask(with: request)
-        self.delegate.add(.init(part: part, end: end), for: task)
+        self.delegate.add(Exchange(part: part, end: end), for: task)
         task.resume()
         return task
     }
+
+    /// Ends an exchange. No part of it is handed on any more when this returns.
+    func end(_ task: URLSessionTask) {
+        self.delegate.remove(task)
+        task.cancel()
+    }
+}
+
+/// A request that is under way.
+private final class Exchange: Sendable {
+    private struct Closed: Error {}
+
+    /// Takes the parts; `nil` once nobody wants them.
+    private let part: Guarded<(@Sendable (ResponsePart) throws -> Void)?>
+    let end: @Sendable ((any Error)?) -> Void
+
+    init(
+        part: @escaping @Sendable (ResponsePart) throws -> Void,
+        end: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        (self.part, self.end) = (Guarded(part), end)
+    }
+
+    /// Hands a part on, one at a time.
+    func hand(_ arrived: ResponsePart) throws {
+        try self.part.withLock { part in
+            guard let part else { throw Closed() }
+            try part(arrived)
+        }
+    }
+
+    /// Waits for the part that is handed on, and hands no other on.
+    func close() { self.part.withLock { $0 = nil } }
 }
 
 /// Hands the callbacks of a session on to its exchanges.
-///
-/// It is unchecked because a lock guards everything that changes.
-private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    struct Exchange: Sendable {
-        let part: @Sendable (ResponsePart) throws -> Void
-        let end: @Sendable ((any Error)?) -> Void
-    }
-
-    private let lock = NSLock()
+private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// The exchanges that have not ended, by the identifier of their task.
-    private var exchanges: [Int: Exchange] = [:]
+    private let exchanges = Guarded<[Int: Exchange]>([:])
 
     func add(_ exchange: Exchange, for task: URLSessionTask) {
-        self.lock.withLock { self.exchanges[task.taskIdentifier] = exchange }
+        self.exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    }
+
+    func remove(_ task: URLSessionTask) {
+        self.exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.close()
     }
 
     /// Returns `true` if the exchange continues.
     private func hand(_ part: ResponsePart, to task: URLSessionTask) -> Bool {
-        guard let exchange = self.lock.withLock({ self.exchanges[task.taskIdentifier] }) else { return false }
+        guard let exchange = self.exchanges.withLock({ $0[task.taskIdentifier] }) else { return false }
         do {
-            try exchange.part(part)
+            try exchange.hand(part)
             return true
         } catch {
             self.finish(task, throwing: error)
@@ -128,7 +160,7 @@ private final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @uncheck
     }
 
     private func finish(_ task: URLSessionTask, throwing error: (any Error)?) {
-        self.lock.withLock { self.exchanges.removeValue(forKey: task.taskIdentifier) }?.end(error)
+        self.exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.end(error)
     }
 
     func urlSession(

@@ -140,6 +140,53 @@ import Testing
         }
         await server.stop()
     }
+    /// Loads an attachment from a server with an answer.
+    private static func attachment(
+        _ head: String,
+        _ body: String = "",
+        policy: AttachmentPolicy = AttachmentPolicy(allowsLocalServers: true)
+    ) async throws -> (error: AttachmentError?, files: [String], requests: Int) {
+        let server = try await TestProxy.start(.answer(Self.text(head) + body))
+        let payload = #"{"aps":{},"attachment":"http://127.0.0.1:\#(server.port)/a.gif"}"#
+        let notification = try #require(MartletKit.ReceivedNotification(json: Data(payload.utf8)))
+        let outcome = try await withTemporaryDirectory { folder in
+            let loader = AttachmentLoader(
+                folder: URL(filePath: folder),
+                policy: policy,
+                transport: HTTPClientTransport()
+            )
+            var failure: AttachmentError?
+            do {
+                _ = try await loader.attachment(of: notification)
+            } catch let error as AttachmentError {
+                failure = error
+            }
+            return (failure, try FileManager.default.contentsOfDirectory(atPath: folder))
+        }
+        let requests = server.requests.count
+        await server.stop()
+        return (outcome.0, outcome.1, requests)
+    }
+
+    @Test("Attachments come over this transport too: redirects one by one, limits while they arrive, no file left")
+    func attachments() async throws {
+        let type = "Content-Type: image/gif\nConnection: close\n"
+        let whole = try await Self.attachment("HTTP/1.1 200 OK\n\(type)Content-Length: 12\n\n", "GIF89a123456")
+        #expect(whole.error == nil && whole.files.first?.hasSuffix(".gif") == true && whole.files.count == 1)
+        let loop = try await Self.attachment(
+            "HTTP/1.1 302 Found\nLocation: /b\nContent-Length: 0\nConnection: close\n\n"
+        )
+        #expect(loop.error == .tooManyRedirects && loop.requests == 4 && loop.files == [])
+        let policy = AttachmentPolicy(maximumSize: 1000, deadline: .milliseconds(300), allowsLocalServers: true)
+        let head = "HTTP/1.1 200 OK\n\(type)\n"
+        let long = try await Self.attachment(head, "GIF89a" + String(repeating: "x", count: 2000), policy: policy)
+        #expect(long.error == .tooLarge && long.files == [])
+        let slow = "HTTP/1.1 200 OK\nContent-Type: image/gif\nContent-Length: 900\n\n"
+        let late = try await Self.attachment(slow, "GIF89a123456", policy: policy)
+        #expect(late.error == .tooLate && late.files == [])
+        let forged = try await Self.attachment("HTTP/1.1 200 OK\n\(type)Content-Length: 12\n\n", "<html>123456")
+        #expect(forged.error == .typeMismatch && forged.files == [])
+    }
 }
 
 extension Result where Failure == any Error {

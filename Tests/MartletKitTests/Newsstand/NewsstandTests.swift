@@ -72,6 +72,29 @@ import Testing
         await #expect(throws: NewsstandError.self) { try await offline.catalogue() }
     }
 
+    @Test("The pages of a catalogue are followed to its end, or to the number of issues that is wanted")
+    func pages() async throws {
+        let (newsstand, transport) = try Self.newsstand { request in
+            let items = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+            let number = items.first { $0.name == "cursor" }.flatMap { $0.value }.flatMap { Int($0) } ?? 0
+            let next = number < 3 ? ",\"next\":\"\(number + 1)\"" : ""
+            return Self.json(
+                """
+                {"issues":[{"productId":"issue\(number)","publication":"3F0E0000-0000-4000-8000-000000000001","title":"x",
+                "date":"2026-11-20"}]\(next)}
+                """,
+                headers: ["etag": "\"tag \(number)\""]
+            )
+        }
+        let all = try #require(try await newsstand.issues(account: nil, maximum: 1000, ifChangedFrom: "\"old\""))
+        #expect(all.issues.map(\.product) == ["issue0", "issue1", "issue2", "issue3"])
+        #expect(all.next == nil && all.entityTag == "\"tag 0\"")
+        // The first page alone says whether anything has changed.
+        #expect(transport.requests.map { $0.headers["if-none-match"] } == ["\"old\"", nil, nil, nil])
+        let some = try #require(try await newsstand.issues(account: nil, maximum: 2, ifChangedFrom: nil))
+        #expect(some.issues.count == 1 && some.next == "1")
+    }
+
     @Test("Entitlements come with their grounds, their refusals and the time to ask again")
     func entitlements() async throws {
         let (newsstand, transport) = try Self.newsstand { _ in
