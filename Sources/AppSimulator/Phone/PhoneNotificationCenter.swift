@@ -115,11 +115,13 @@ package struct PhoneNotificationCenter: Hashable, Sendable, Codable {
         let isSilent = content.level == .passive || !self.capabilities.contains(.sound)
         let sound = isSilent ? nil : content.sound
         guard content.hasText else {
-            if let sound, self.capabilities.contains(.alert) { events.append(.sound(sound)) }
+            if let sound { events.append(.sound(sound)) }
             return events
         }
         guard self.capabilities.contains(.alert) else {
             events.append(.notShown(apnsID: push.apnsID, .alertsDenied))
+            // Each permission is one of its own (reference 10.1).
+            if let sound { events.append(.sound(sound)) }
             return events
         }
         // A push without a name can be replaced by none.

@@ -30,9 +30,7 @@ struct ReaderCommand: AsyncParsableCommand {
     @OptionGroup var flags: SettingFlags<ReaderSettings>
     @OptionGroup var admin: SettingFlags<GatewaySettings.Admin>
     @Option(help: "Number of readers in this process; 1 without it.") var count: Int?
-    @Option(help: "File with commands, one a line.") var script: String?
-    @Flag(help: "One line of JSON per event.") var json = false
-    @Argument(parsing: .postTerminator, help: "Commands, after --; each is one argument.") var commands: [String] = []
+    @OptionGroup var console: ConsoleOptions
 
     func validate() throws {
         guard let count, !(1...100_000).contains(count) else { return }
@@ -40,14 +38,14 @@ struct ReaderCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let input: [LibraryCommand]? = try SimulatorInput.commands(script: self.script, arguments: self.commands)
+        let input: [LibraryCommand]? = try self.console.input()
         let settings = try await self.common.settings([self.app, self.flags, self.admin])
         let admin = GatewaySettings.Admin.url(settings)
         let log = LogConfiguration(settings, defaultLevel: .warning)
         let connections = settings.integer(ReaderSettings.connections) ?? 64
         let (configuration, phone) = try ReaderSettings.configuration(settings)
-        let printer = SimulatorPrinter(asJSON: self.json)
-        let directory = settings.text(ReaderSettings.directory)
+        let printer = self.console.printer
+        let directory = settings.text(ReaderSettings.phone.directory)
         let logger = log.logger("device")
         let activation = DeviceActivation(adminURL: admin, proxy: phone.device.proxy)
         if let count {

@@ -7,16 +7,9 @@ import PushTypes
 
 /// The settings of the publisher's reader.
 enum ReaderSettings: SettingSection {
-    static let provider = Setting("reader.provider", flag: "provider", default: "http://127.0.0.1:8080")
-        .help("URL of the provider that registers the reader and has the issues")
-    static let publicKey = Setting("reader.publicKey", flag: "public-key")
-        .help("Public key of the app, mk_public_…, as 'martlet key add --scope registerSelf' makes it")
+    static let phone = PhoneSettings("reader")
     static let registrationKey = Setting("reader.registrationKey", flag: "registration-key", kind: .secret)
         .help("Key in the address of the registration form; without it the account must be listed")
-    static let gateway = Setting("reader.gateway", flag: "gateway", default: "localhost:5223")
-        .help("Address of the gateway's device link, as HOST:PORT")
-    static let directory = Setting("reader.directory", flag: "data-directory", default: "martlet-data/reader")
-        .help("Folder that keeps the reader between two runs")
     static let account = Setting("reader.account", flag: "account")
         .help("Publisher's account of the registration and the catalogue")
     static let authToken = Setting("reader.authToken", flag: "auth-token", kind: .secret)
@@ -38,19 +31,11 @@ enum ReaderSettings: SettingSection {
         default: "64"
     )
     .help("Requests and downloads at a time of many readers")
-    static let proxy = Setting("reader.proxy", flag: "proxy", kind: .secret)
-        .help("HTTP proxy of a single reader, as http://[USER:PASSWORD@]HOST:PORT")
-    static let environment = Setting.choice(
-        "reader.environment",
-        flag: "environment",
-        default: PushTypes.PushEnvironment.sandbox
-    )
-    .help("Environment of the device token, which is that of the gateway's listener")
 
-    static let settings = [
-        provider, publicKey, registrationKey, gateway, directory, account, authToken, transactions, screen, denied,
-        isDevelopment, network, environment, connections, proxy,
-    ]
+    static let settings =
+        phone.all + [
+            registrationKey, account, authToken, transactions, screen, denied, isDevelopment, network, connections,
+        ]
 
     private static let deniable: [String: Capabilities] = [
         "alert": .alert, "badge": .badge, "sound": .sound, "newsstand": .background,
@@ -61,7 +46,6 @@ enum ReaderSettings: SettingSection {
     static func configuration(
         _ settings: SettingsReader
     ) throws -> (reader: ReaderConfiguration, phone: PhoneConnection) {
-        let environment = settings.choice(self.environment, default: PushTypes.PushEnvironment.sandbox)
         let network = settings.choice(self.network, default: ReaderNetwork.wifi)
         let screen = settings.text(self.screen)
         if screen.wholeMatch(of: #/[0-9]{3,5}x[0-9]{3,5}/#) == nil {
@@ -71,13 +55,7 @@ enum ReaderSettings: SettingSection {
         for name in denied where self.deniable[name] == nil {
             settings.reject(self.denied, "'\(name.printable)' is none of alert, badge, sound, newsstand")
         }
-        let phone = try PhoneConnection(
-            settings,
-            provider: self.provider,
-            publicKey: self.publicKey,
-            gateway: self.gateway,
-            proxy: self.proxy
-        )
+        let phone = try PhoneConnection(settings, self.phone)
         var configuration = ReaderConfiguration(app: phone.app)
         configuration.registrationKey = settings.string(self.registrationKey)
         configuration.account = settings.string(self.account)
@@ -90,7 +68,7 @@ enum ReaderSettings: SettingSection {
             authToken: settings.string(self.authToken)
         )
         configuration.screenSize = screen
-        (configuration.environment, configuration.network) = (environment, network)
+        (configuration.environment, configuration.network) = (phone.environment, network)
         for name in denied { configuration.capabilities.subtract(self.deniable[name] ?? []) }
         configuration.rules.isDevelopment = settings.isOn(self.isDevelopment)
         configuration.transport = HTTPClientTransport(proxy: phone.device.proxy)

@@ -25,21 +25,19 @@ struct SimulatorCommand: AsyncParsableCommand {
     @OptionGroup var app: SettingFlags<AppSettings>
     @OptionGroup var flags: SettingFlags<SimulatorSettings>
     @OptionGroup var admin: SettingFlags<GatewaySettings.Admin>
-    @Option(help: "File with commands, one a line.") var script: String?
-    @Flag(help: "One line of JSON per event.") var json = false
-    @Argument(parsing: .postTerminator, help: "Commands, after --; each is one argument.") var commands: [String] = []
+    @OptionGroup var console: ConsoleOptions
 
     func run() async throws {
-        let input: [PhoneCommand]? = try SimulatorInput.commands(script: self.script, arguments: self.commands)
+        let input: [PhoneCommand]? = try self.console.input()
         let settings = try await self.common.settings([self.app, self.flags, self.admin])
         let admin = GatewaySettings.Admin.url(settings)
         // A push service that cannot be reached is a warning of the device.
         let log = LogConfiguration(settings, defaultLevel: .warning)
         let configuration = try SimulatorSettings.configuration(settings)
-        let printer = SimulatorPrinter(asJSON: self.json)
+        let printer = self.console.printer
         let simulator = try await Self.simulator(
             configuration,
-            directory: settings.text(SimulatorSettings.directory),
+            directory: settings.text(SimulatorSettings.phone.directory),
             gateway: try APIClient(baseURL: admin, role: .gateway, proxy: configuration.device.proxy),
             logger: log.logger("device")
         ) { printer.print($0) }

@@ -1,5 +1,4 @@
 import AppSimulator
-import ArgumentParser
 import Foundation
 
 /// The commands to the simulator, from wherever they come.
@@ -23,17 +22,6 @@ enum SimulatorInput {
             }
         }
         return commands
-    }
-
-    /// Returns the commands of a script or of the arguments; `nil` for those of standard input.
-    /// - Throws: `ValidationError` for both, and as ``commands(_:of:unit:)``.
-    static func commands<Command: TypedCommand>(script: String?, arguments: [String]) throws -> [Command]? {
-        guard script == nil || arguments.isEmpty else {
-            throw ValidationError("Give commands after -- or in a --script, not both.")
-        }
-        if let script { return try Self.script(try InputFile.text(script, for: "--script")) }
-        let commands: [Command] = try Self.commands(arguments, of: "the arguments after --")
-        return commands.isEmpty ? nil : commands
     }
 
     /// Reads the commands of a script. Throws as ``commands(_:of:unit:)``.

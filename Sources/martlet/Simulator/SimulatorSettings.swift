@@ -7,14 +7,7 @@ import PushTypes
 
 /// The settings of the app simulator.
 enum SimulatorSettings: SettingSection {
-    static let provider = Setting("simulator.provider", flag: "provider", default: "http://127.0.0.1:8080")
-        .help("URL of the provider at which the app registers itself")
-    static let publicKey = Setting("simulator.publicKey", flag: "public-key")
-        .help("Public key of the app, mk_public_…, as 'martlet key add --scope registerSelf' makes it")
-    static let gateway = Setting("simulator.gateway", flag: "gateway", default: "localhost:5223")
-        .help("Address of the gateway's device link, as HOST:PORT")
-    static let directory = Setting("simulator.directory", flag: "data-directory", default: "martlet-data/simulator")
-        .help("Folder that keeps the phone between two runs")
+    static let phone = PhoneSettings("simulator")
     static let userProof = Setting("simulator.userProof", flag: "user-proof", kind: .secret)
         .help("Proof of the user (a JWT) with which the app logs in")
     static let routes = Setting("simulator.routes", flag: "routes")
@@ -27,44 +20,24 @@ enum SimulatorSettings: SettingSection {
         .help("Time zone of the phone, such as Europe/Berlin; that of the system where it is absent")
     static let appVersion = Setting("simulator.appVersion", flag: "app-version")
         .help("Version of the app, such as 2.10.1")
-    static let proxy = Setting("simulator.proxy", flag: "proxy", kind: .secret)
-        .help("HTTP proxy, as http://[USER:PASSWORD@]HOST:PORT")
-        .detail("It passes on everything: the device link, the activation and the app's requests to the provider.")
-        .detail("MARTLET_SIMULATOR_PROXY hides the password from process lists.")
-    static let environment = Setting.choice(
-        "simulator.environment",
-        flag: "environment",
-        default: PushTypes.PushEnvironment.sandbox
-    )
-    .help("Environment of the device token, which is that of the gateway's listener")
 
-    static let settings = [
-        provider, publicKey, gateway, directory, userProof, routes, categories, locale, timeZone, appVersion,
-        environment, proxy,
-    ]
+    static let settings = phone.all + [userProof, routes, categories, locale, timeZone, appVersion]
 
     /// Reads the configuration of a simulator.
     /// - Throws: ``SettingsError`` that names the settings at fault.
     static func configuration(_ settings: SettingsReader) throws -> SimulatorConfiguration {
-        let environment = settings.choice(self.environment, default: PushTypes.PushEnvironment.sandbox)
         let zone = settings.string(self.timeZone)
         if let zone, TimeZone(identifier: zone) == nil {
             settings.reject(self.timeZone, "'\(zone.printable)' is no time zone such as Europe/Berlin")
         }
-        let phone = try PhoneConnection(
-            settings,
-            provider: self.provider,
-            publicKey: self.publicKey,
-            gateway: self.gateway,
-            proxy: self.proxy
-        )
+        let phone = try PhoneConnection(settings, self.phone)
         var configuration = SimulatorConfiguration(
             app: phone.app.app,
             provider: phone.app.provider,
             publicKey: phone.app.key,
             device: phone.device
         )
-        configuration.environment = environment
+        configuration.environment = phone.environment
         configuration.transport = HTTPClientTransport(proxy: phone.device.proxy)
         configuration.userProof = settings.string(self.userProof)
         (configuration.locale, configuration.timeZone) = (settings.string(self.locale), zone)

@@ -118,6 +118,17 @@ import Testing
         #expect(self.phone.center.badge == 0)
     }
 
+    @Test("Badge and sound are permissions of their own: they come without the alert")
+    mutating func onlySoundAndBadge() {
+        self.phone.center.capabilities = [.sound, .badge]
+        let events = self.phone.receive(#"{"aps":{"alert":"x","badge":2,"sound":"s"}}"#)
+        #expect(events.reasons == [.alertsDenied] && events.contains(.sound("s")) && self.phone.bodies.isEmpty)
+        #expect(self.phone.center.badge == 2)
+        #expect(self.phone.receive(#"{"aps":{"sound":"t"}}"#) == [.sound("t")])
+        self.phone.center.capabilities = [.badge]
+        #expect(!self.phone.receive(#"{"aps":{"alert":"x","sound":"s"}}"#).contains(.sound("s")))
+    }
+
     @Test("The extension runs for an alert with text that may be changed, and only where it would be shown")
     mutating func extensionRuns() {
         func arrives(_ aps: String, type: String? = "alert", _ phone: Phone) -> Bool {

@@ -21,7 +21,7 @@ import Testing
         #expect(counts.downloading == 0 && counts.resumed == 1 && counts.retried == 1 && counts.bytes == 10)
         #expect(
             counts.line
-                == "registered 1, woken 1, skipped 1 (1 not_on_wifi), downloading 0, done 1, 10 B, resumed 1, retried 1, "
+                == "registered 1, woken 1, shown 0, skipped 1 (1 not_on_wifi), downloading 0, done 1, 10 B, resumed 1, retried 1, "
                 + "failed 1"
         )
         #expect(counts.json["skipped"] == ["not_on_wifi": 1])

@@ -66,6 +66,11 @@ package actor ReaderApp {
     /// A push has woken the app.
     package func wake(_ push: IssuePush) { self.perform(self.machine.pushed(push, now: self.time.reading)) }
 
+    /// Waits until no step is under way: the work has ended, or waits for a time or for Wi-Fi.
+    package func settle() async {
+        while self.machine.hasStep, let step = self.step { await step.value }
+    }
+
     package func setNetwork(_ network: ReaderNetwork) {
         self.noteProgress()
         self.perform(self.machine.networkChanged(to: network))
@@ -83,11 +88,17 @@ package actor ReaderApp {
     /// Loads the catalogue for the library, and downloads nothing.
     /// - Throws: ``NewsstandError``
     package func refresh() async throws {
-        let catalogue = try await self.newsstand.catalogue(
-            account: self.configuration.account,
-            ifChangedFrom: self.machine.state.entityTag
-        )
+        let catalogue = try await self.catalogue(ifChangedFrom: self.machine.state.entityTag)
         self.perform(self.machine.catalogueLoaded(catalogue, now: self.time.reading))
+    }
+
+    /// Loads as many issues as the library has room for.
+    private func catalogue(ifChangedFrom tag: String?) async throws(NewsstandError) -> IssueCatalogue? {
+        try await self.newsstand.issues(
+            account: self.configuration.account,
+            maximum: ReaderState.maximumIssues,
+            ifChangedFrom: tag
+        )
     }
 
     /// Registers the device with the publisher's form.
@@ -186,8 +197,7 @@ package actor ReaderApp {
         do throws(NewsstandError) {
             switch action {
             case .loadCatalogue(let tag):
-                let account = self.configuration.account
-                let catalogue = try await self.newsstand.catalogue(account: account, ifChangedFrom: tag)
+                let catalogue = try await self.catalogue(ifChangedFrom: tag)
                 return { $0.catalogueLoaded(catalogue, now: $1) }
             case .checkEntitlement(let product):
                 place = (.entitlement, product)

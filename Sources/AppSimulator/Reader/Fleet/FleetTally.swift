@@ -7,6 +7,8 @@ package final class FleetTally: Sendable {
     package struct Counts: Hashable, Sendable {
         package var registered = 0
         package var woken = 0
+        /// The notifications that were shown, the changes of badges, and the sounds.
+        package var shown = 0, badges = 0, sounds = 0
         /// The pushes without effect, by the code of their reason.
         package var skipped: [String: Int] = [:]
         /// The readers whose download is under way.
@@ -27,7 +29,7 @@ package final class FleetTally: Sendable {
             let reasons = self.skipped.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
             let skipped = self.skipped.values.reduce(0, +)
             let why = reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))"
-            return "registered \(self.registered), woken \(self.woken), skipped \(skipped)\(why), "
+            return "registered \(self.registered), woken \(self.woken), shown \(self.shown), skipped \(skipped)\(why), "
                 + "downloading \(self.downloading), done \(self.downloaded), \(ByteText.of(self.bytes)), "
                 + "resumed \(self.resumed), retried \(self.retried), failed \(self.failed)"
         }
@@ -36,6 +38,8 @@ package final class FleetTally: Sendable {
         package var json: JSONValue {
             .object([
                 "registered": .integer(Int64(self.registered)), "woken": .integer(Int64(self.woken)),
+                "shown": .integer(Int64(self.shown)), "badges": .integer(Int64(self.badges)),
+                "sounds": .integer(Int64(self.sounds)),
                 "skipped": .object(self.skipped.mapValues { .integer(Int64($0)) }),
                 "downloading": .integer(Int64(self.downloading)), "downloaded": .integer(Int64(self.downloaded)),
                 "bytes": .integer(self.bytes), "resumed": .integer(Int64(self.resumed)),
@@ -67,6 +71,22 @@ package final class FleetTally: Sendable {
 
     /// Counts a push that has woken a reader.
     package func woken() { self.state.withLock { $0.counts.woken += 1 } }
+
+    /// Counts what happens on the phone of a reader. Its steps count with ``record(_:reader:)``.
+    func record(_ event: SimulatorEvent) {
+        self.state.withLock { state in
+            switch event.name {
+            case .registered: state.counts.registered += 1
+            case .woken: state.counts.woken += 1
+            case .shown:
+                state.counts.shown += 1
+                if event.members["sound"] != nil { state.counts.sounds += 1 }
+            case .badge: state.counts.badges += 1
+            case .sound: state.counts.sounds += 1
+            default: break
+            }
+        }
+    }
 
     /// Counts a step of a reader.
     package func record(_ event: ReaderEvent, reader: Int) {

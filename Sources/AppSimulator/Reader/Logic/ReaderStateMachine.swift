@@ -36,6 +36,9 @@ package struct ReaderStateMachine: Sendable {
         (self.state, self.rules, self.network) = (state, rules, network)
     }
 
+    /// Indicates that a step is under way, rather than none, or one that waits for a time or for Wi-Fi.
+    package var hasStep: Bool { self.phase == .running }
+
     // MARK: - What happens
 
     /// The app runs, and resumes the work of the last run.

@@ -13,15 +13,14 @@ package actor Reader: Service {
     /// The waits before the registration comes again.
     private static let backOff = Backoff(base: .seconds(1), maximum: .seconds(60))
 
-    /// The events that commands can wait for.
-    package nonisolated let tally = EventTally()
-
     private let configuration: ReaderConfiguration
-    private let folder: PhoneFolder
     private let device: Device
-    private let save: @Sendable (DeviceIdentity) throws -> Void
     private let app: ReaderApp
     private let log: EventLog
+    /// The turns of many readers; `nil` for a reader alone.
+    private let turns: CountingSemaphore?
+    private let keepIdentity: @Sendable (DeviceIdentity) throws -> Void
+    private let keepCenter: @Sendable (PhoneNotificationCenter) throws -> Void
     private var center: PhoneNotificationCenter
     /// The device token; empty as long as there is none.
     private var token: [UInt8] = []
@@ -42,16 +41,47 @@ package actor Reader: Service {
         logger: Logger,
         print: @escaping @Sendable (SimulatorEvent) -> Void
     ) throws {
-        (self.configuration, self.folder, self.save) = (configuration, folder, save)
+        let log = EventLog(tally: EventTally(), print: print)
+        (self.configuration, self.log, self.turns) = (configuration, log, nil)
+        (self.keepIdentity, self.keepCenter) = (save, { try folder.save($0) })
         self.device = Device(identity: identity, configuration: link, logger: logger)
-        let log = EventLog(tally: self.tally, print: print)
-        self.log = log
         self.center = try folder.loadCenter()
         self.center.capabilities = configuration.capabilities
         self.app = try ReaderApp(configuration, storage: try ReaderFolder("\(folder.path)/reader")) { event in
             log.report(SimulatorEvent(event))
         }
     }
+
+    /// Makes a phone of many, which keeps everything in memory.
+    /// - Parameters:
+    ///   - link: The address of the device link.
+    ///   - identity: The identity of the device.
+    ///   - turns: The readers that work at a time. Each keeps its turn from the push to the file, so that those that wait hold
+    ///     nothing but the push.
+    ///   - log: The log of all of them.
+    ///   - report: Receives each step of the app besides the log.
+    init(
+        _ configuration: ReaderConfiguration,
+        link: DeviceConfiguration,
+        identity: DeviceIdentity,
+        logger: Logger,
+        turns: CountingSemaphore,
+        log: EventLog,
+        report: @escaping @Sendable (ReaderEvent) -> Void
+    ) throws {
+        (self.configuration, self.log, self.turns) = (configuration, log, turns)
+        (self.keepIdentity, self.keepCenter) = ({ _ in }, { _ in })
+        self.device = Device(identity: identity, configuration: link, logger: logger)
+        self.center = PhoneNotificationCenter()
+        self.center.capabilities = configuration.capabilities
+        self.app = try ReaderApp(configuration, storage: ReaderMemory()) { event in
+            log.report(SimulatorEvent(event))
+            report(event)
+        }
+    }
+
+    /// The events that commands can wait for.
+    package nonisolated var tally: EventTally { self.log.tally }
 
     /// Is connected until the service is shut down.
     package func run() async throws {
@@ -78,7 +108,7 @@ package actor Reader: Service {
         else { return }
         self.token = token.bytes
         do {
-            try self.save(self.device.identity)
+            try self.keepIdentity(self.device.identity)
         } catch {
             self.log.problem("the device is not kept: \(ErrorDescription.of(error))")
         }
@@ -124,13 +154,21 @@ package actor Reader: Service {
                 self.log.problem("the push names no issue")
                 continue
             }
+            await self.wake(issue)
+        }
+    }
+
+    private func wake(_ issue: IssuePush) async {
+        guard let turns else { return await self.app.wake(issue) }
+        await turns.run {
             await self.app.wake(issue)
+            await self.app.settle()
         }
     }
 
     private func keep() {
         do {
-            try self.folder.save(self.center)
+            try self.keepCenter(self.center)
         } catch {
             self.log.problem("\(error)")
         }
@@ -150,11 +188,7 @@ package actor Reader: Service {
         case .open(let product): try await self.open(product)
         case .activate: try await self.activate()
         case .network(let network): await self.app.setNetwork(network)
-        case .wait(let name, let count, let seconds):
-            try await self.log.wait(for: name, count: count, seconds: seconds)
-        case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
-        case .help: return SimulatorAnswer(lines: LibraryCommand.helpText.components(separatedBy: "\n"), json: .null)
-        case .quit: break
+        case .wait, .stay, .help, .quit: return try await self.log.perform(command)
         }
         return nil
     }
