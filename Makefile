@@ -5,7 +5,7 @@ SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
 export SUITE KEEP N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED MARTLET LOAD \
-	SIZE ISSUE_KB LIMIT_MB READERS PATIENCE \
+	SIZE ISSUE_KB LIMIT_MB READERS PATIENCE SINGLES \
 	POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS
 
 # `martlet --version` shows the commit; empty in a source tree without git.
@@ -44,11 +44,11 @@ bench-gateway:  ## the gateway beside nghttpd and mosquitto (N=20000 PAIRS=3 DEV
 	@scripts/setup bench
 	@scripts/bench-gateway
 
-bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=plain,rendered,traffic,gateway,hostile)
+bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=plain,rendered,traffic,singles,gateway,hostile)
 	@scripts/setup bench
 	@scripts/bench-campaign
 
-bench-publishing:  ## readers of an issue under a bandwidth limit (N=2000 ISSUE_KB=100 LIMIT_MB=20 ONLY=readers,gateway)
+bench-publishing:  ## readers of an issue under a bandwidth limit (N=2000 ISSUE_KB=100 LIMIT_MB=20 ONLY=readers,beside,gateway)
 	@scripts/setup bench
 	@scripts/bench-publishing
 

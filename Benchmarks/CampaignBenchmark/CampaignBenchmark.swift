@@ -8,7 +8,9 @@ import PushTypes
 struct CampaignBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Devices, pushes and requests for measuring a provider.",
-        subcommands: [Fill.self, Paths.self, Bare.self, Campaign.self, Hostile.self, Ledger.self, Receipts.self]
+        subcommands: [
+            Fill.self, Paths.self, Bare.self, Campaign.self, Hostile.self, Ledger.self, Receipts.self, Singles.self,
+        ]
     )
 }
 

@@ -58,7 +58,21 @@ struct ProviderAPI: Sendable {
         try await self.execute(HTTPClientRequest(url: self.base + path))
     }
 
+    /// Returns the provider's metrics.
+    func metrics() async throws -> MetricsText {
+        MetricsText(String(buffer: try await self.body(HTTPClientRequest(url: self.base + "/metrics"))))
+    }
+
     private func execute(_ request: HTTPClientRequest) async throws -> [String: JSONValue] {
+        let body = try await self.body(request)
+        guard case .object(let members)? = try? JSONValue(parsing: Data(buffer: body)) else {
+            throw BenchmarkFailure("\(request.url): no JSON object")
+        }
+        return members
+    }
+
+    /// Returns the body of a response of status 2xx.
+    private func body(_ request: HTTPClientRequest) async throws -> ByteBuffer {
         var request = request
         request.headers.add(name: "authorization", value: "Bearer \(self.key)")
         let response: HTTPClientResponse
@@ -72,10 +86,7 @@ struct ProviderAPI: Sendable {
             let text = String(buffer: body)
             throw BenchmarkFailure("\(request.method) \(request.url): \(response.status.code) \(text.prefix(300))")
         }
-        guard case .object(let members)? = try? JSONValue(parsing: Data(buffer: body)) else {
-            throw BenchmarkFailure("\(request.url): no JSON object")
-        }
-        return members
+        return body
     }
 }
 

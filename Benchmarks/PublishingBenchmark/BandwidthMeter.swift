@@ -3,56 +3,109 @@ import Foundation
 import MartletKit
 import Synchronization
 
-/// Measures the bytes that arrive, in every second.
-final class BandwidthMeter: Sendable {
+/// The bytes of some time.
+struct Bandwidth: Sendable {
     private struct Sample {
         let time: ContinuousClock.Instant
-        let bytes: Int
+        let bytes: Double
     }
 
+    private var samples: [Sample] = []
+
+    mutating func add(_ bytes: Double, at time: ContinuousClock.Instant = .now) {
+        self.samples.append(Sample(time: time, bytes: bytes))
+    }
+
+    /// The bytes from the first sample to the last one.
+    var total: Double { (self.samples.last?.bytes ?? 0) - (self.samples.first?.bytes ?? 0) }
+
+    /// The bytes per second over the whole time.
+    var mean: Double {
+        guard let first = self.samples.first, let last = self.samples.last, last.time > first.time else { return 0 }
+        return self.total / ((last.time - first.time) / .seconds(1))
+    }
+
+    /// The greatest rate over any second, or over less if there is not more, in bytes per second.
+    var greatest: Double {
+        guard let first = self.samples.first, let last = self.samples.last, last.time > first.time else { return 0 }
+        var (greatest, begin) = (0.0, 0)
+        for (index, sample) in self.samples.enumerated() {
+            // The shortest window of a second or more that ends here.
+            while begin + 1 < index, sample.time - self.samples[begin + 1].time >= .seconds(1) { begin += 1 }
+            let length = (sample.time - self.samples[begin].time) / .seconds(1)
+            guard length >= 1 else { continue }
+            greatest = max(greatest, (sample.bytes - self.samples[begin].bytes) / length)
+        }
+        return last.time - first.time < .seconds(1) ? self.mean : greatest
+    }
+}
+
+/// Measures the bytes that arrive, in every second.
+final class BandwidthMeter: Sendable {
     private static let pause: Duration = .milliseconds(50)
 
     private let bytes = Atomic(0)
-    private let samples = Mutex<[Sample]>([])
+    private let bandwidth = Mutex(Bandwidth())
     private let sampler = Mutex<Task<Void, Never>?>(nil)
+
+    /// The bytes per second since ``begin()``.
+    var mean: Double { self.bandwidth.withLock { $0.mean } }
 
     /// Counts bytes that have arrived.
     func add(_ count: Int) { self.bytes.wrappingAdd(count, ordering: .relaxed) }
 
     private func sample() {
-        let sample = Sample(time: .now, bytes: self.bytes.load(ordering: .relaxed))
-        self.samples.withLock { $0.append(sample) }
+        let bytes = Double(self.bytes.load(ordering: .relaxed))
+        self.bandwidth.withLock { $0.add(bytes) }
     }
 
+    /// Begins a measurement, in place of one that runs.
     func begin() {
-        self.samples.withLock { $0 = [] }
+        self.sampler.withLock { $0?.cancel() }
+        self.bandwidth.withLock { $0 = Bandwidth() }
+        self.sample()
         let task = Task {
-            while !Task.isCancelled {
-                self.sample()
-                try? await Task.sleep(for: Self.pause)
-            }
+            while (try? await Task.sleep(for: Self.pause)) != nil { self.sample() }
         }
         self.sampler.withLock { $0 = task }
     }
 
-    /// Ends the measurement.
-    /// - Returns: The greatest rate over any second, and that over the whole time, in bytes per second.
-    func end() -> (greatest: Double, mean: Double) {
+    /// Ends the measurement, and returns it.
+    func end() -> Bandwidth {
         self.sampler.withLock { $0?.cancel() }
         self.sample()
-        let samples = self.samples.withLock { $0 }
-        guard let first = samples.first, let last = samples.last, last.time > first.time else { return (0, 0) }
-        var (greatest, begin) = (0.0, 0)
-        for (index, sample) in samples.enumerated() {
-            // The shortest window of a second or more that ends here.
-            while begin + 1 < index, sample.time - samples[begin + 1].time >= .seconds(1) { begin += 1 }
-            let length = (sample.time - samples[begin].time) / .seconds(1)
-            guard length >= 1 else { continue }
-            greatest = max(greatest, Double(sample.bytes - samples[begin].bytes) / length)
+        return self.bandwidth.withLock { $0 }
+    }
+}
+
+/// The bytes that the provider counts as sent, in every second.
+actor ProviderMeter {
+    private static let pause: Duration = .milliseconds(250)
+
+    private let publisher: Publisher
+    private var task: Task<Bandwidth, any Error>?
+
+    init(_ publisher: Publisher) { self.publisher = publisher }
+
+    func begin() {
+        let publisher = self.publisher
+        self.task = Task {
+            var bandwidth = Bandwidth()
+            while true {
+                let isLast = Task.isCancelled
+                // A cancelled task could not ask.
+                let bytes = try await Task { try await publisher.bytesSent() }.value
+                bandwidth.add(bytes)
+                if isLast { return bandwidth }
+                try? await Task.sleep(for: Self.pause)
+            }
         }
-        let seconds = (last.time - first.time) / .seconds(1)
-        let mean = Double(last.bytes - first.bytes) / seconds
-        return (max(greatest, seconds < 1 ? mean : 0), mean)
+    }
+
+    /// Ends the measurement, and returns it.
+    func end() async throws -> Bandwidth {
+        self.task?.cancel()
+        return try await self.task?.value ?? Bandwidth()
     }
 }
 

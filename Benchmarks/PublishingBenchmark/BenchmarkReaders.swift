@@ -2,6 +2,7 @@ import AppSimulator
 import Benchmarking
 import Foundation
 import MartletKit
+import PushSupport
 import PushTypes
 
 /// The readers, each with its device token. They keep everything in memory.
@@ -11,14 +12,19 @@ final class BenchmarkReaders: Sendable {
 
     let tally = FleetTally()
     private let readers: [String: ReaderApp]
+    private let configuration: ReaderConfiguration
+    /// The readers that work at a time. Each keeps its turn from the push to the file, as if it had a connection of its own.
+    private let turns: CountingSemaphore
 
     init(
         count: Int,
         provider: String,
         publicKey: String,
         door: String,
-        transport: any DownloadTransport
+        transport: any DownloadTransport,
+        working: Int
     ) throws {
+        self.turns = CountingSemaphore(count: working)
         guard let url = URL(string: provider) else { throw BenchmarkFailure("\(provider) is no URL") }
         let app = try MartletKit.Martlet.Configuration(provider: url, app: Publisher.app, key: publicKey)
         var configuration = ReaderConfiguration(app: app)
@@ -28,6 +34,7 @@ final class BenchmarkReaders: Sendable {
         // The provider may be busy for as long as all downloads take.
         configuration.rules.maximumFailures = 1000
         configuration.rules.longestWait = .seconds(20)
+        self.configuration = configuration
         let tally = self.tally
         var readers: [String: ReaderApp] = [:]
         for number in 0..<count {
@@ -37,6 +44,9 @@ final class BenchmarkReaders: Sendable {
         }
         self.readers = readers
     }
+
+    /// A client of the provider as the readers have it.
+    var newsstand: Newsstand { Newsstand(self.configuration.app, transport: self.configuration.transport) }
 
     /// The readers whose download was given up or never begins.
     var lost: Int {
@@ -66,14 +76,19 @@ final class BenchmarkReaders: Sendable {
         }
     }
 
-    /// Hands a push to the reader of a token.
+    /// Hands a push to the reader of a token. One that names no issue is shown to nobody.
     /// - Returns: `false` for a token of no reader.
-    func receive(_ payload: Data, token: String) async -> Bool {
-        guard let reader = self.readers[token], let push = IssuePush(PushContent(payload: payload)) else {
-            return false
-        }
+    func receive(_ payload: Data, token: String) -> Bool {
+        guard let reader = self.readers[token] else { return false }
+        guard let push = IssuePush(PushContent(payload: payload)) else { return true }
         self.tally.woken()
-        await reader.wake(push)
+        // The push service does not wait for the reader.
+        Task {
+            await self.turns.run {
+                await reader.wake(push)
+                await reader.settle()
+            }
+        }
         return true
     }
 }

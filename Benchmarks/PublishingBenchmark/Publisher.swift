@@ -10,7 +10,7 @@ struct Publisher: Sendable {
 
     let base: String
     let apiKey: String
-    let transport: any MartletTransport
+    let transport: any DownloadTransport
 
     /// Sends a request, or throws ``BenchmarkFailure`` for a status other than 2xx.
     @discardableResult
@@ -110,6 +110,28 @@ struct Publisher: Sendable {
             throw BenchmarkFailure("the provider's answer has no notification")
         }
         return id
+    }
+
+    /// Sends a notification that names no issue to all devices.
+    /// - Returns: The id of the notification.
+    func notifyAll(_ text: String) async throws -> String {
+        let body: JSONValue = .object([
+            "to": .object(["all": .bool(true)]), "environment": "production", "alert": .string(text),
+        ])
+        guard let id = try await self.send("POST", "apps/\(Self.app)/notifications", body)["id"]?.string else {
+            throw BenchmarkFailure("the provider's answer has no notification")
+        }
+        return id
+    }
+
+    /// Returns the bytes of files that the provider has sent since its start.
+    func bytesSent() async throws -> Double {
+        guard let url = URL(string: "\(self.base)/metrics") else { throw BenchmarkFailure("\(self.base) is no URL") }
+        var request = TransportRequest(method: "GET", url: url, headers: ["authorization": "Bearer \(self.apiKey)"])
+        request.maximumResponse = 4_000_000
+        let response = try await self.transport.send(request)
+        guard response.status == 200 else { throw BenchmarkFailure("the metrics have the status \(response.status)") }
+        return MetricsText(String(decoding: response.body, as: UTF8.self)).sum(of: "martlet_download_bytes_total")
     }
 
     /// Waits for the end of a notification, and returns the seconds that it took.

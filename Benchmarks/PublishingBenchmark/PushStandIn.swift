@@ -28,7 +28,7 @@ struct PushStandIn: Sendable {
         router.post("3/device/:token") { request, context -> Response in
             let token = try context.parameters.require("token")
             let payload = try await request.body.collect(upTo: 5120)
-            let isKnown = await readers.receive(Data(payload.readableBytesView), token: token)
+            let isKnown = readers.receive(Data(payload.readableBytesView), token: token)
             return Response(status: isKnown ? .ok : .gone)
         }
         var tls = TLSConfiguration.makeServerConfiguration(
