@@ -140,6 +140,7 @@ import Testing
         }
         await server.stop()
     }
+
     /// Loads an attachment from a server with an answer.
     private static func attachment(
         _ head: String,
@@ -148,7 +149,7 @@ import Testing
     ) async throws -> (error: AttachmentError?, files: [String], requests: Int) {
         let server = try await TestProxy.start(.answer(Self.text(head) + body))
         let payload = #"{"aps":{},"attachment":"http://127.0.0.1:\#(server.port)/a.gif"}"#
-        let notification = try #require(MartletKit.ReceivedNotification(json: Data(payload.utf8)))
+        let notification = try #require(ReceivedNotification(json: Data(payload.utf8)))
         let outcome = try await withTemporaryDirectory { folder in
             let loader = AttachmentLoader(
                 folder: URL(filePath: folder),
@@ -156,9 +157,9 @@ import Testing
                 transport: HTTPClientTransport()
             )
             var failure: AttachmentError?
-            do {
+            do throws(AttachmentError) {
                 _ = try await loader.attachment(of: notification)
-            } catch let error as AttachmentError {
+            } catch {
                 failure = error
             }
             return (failure, try FileManager.default.contentsOfDirectory(atPath: folder))
