@@ -9,6 +9,20 @@
     for (const button of all("button", form)) button.hidden = true;
   }
 
+  // Changes only what differs, so that the focus, a selection and what is open stay.
+  const update = (from, to) => {
+    if (from.nodeName !== to.nodeName) return from.replaceWith(to);
+    if (from.nodeType !== Node.ELEMENT_NODE) {
+      if (from.data !== to.data) from.data = to.data;
+      return;
+    }
+    for (const name of from.getAttributeNames()) if (name !== "open" && !to.hasAttribute(name)) from.removeAttribute(name);
+    for (const { name, value } of to.attributes) if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+    const [before, after] = [[...from.childNodes], [...to.childNodes]];
+    after.forEach((node, index) => before[index] ? update(before[index], node) : from.append(node));
+    before.slice(after.length).forEach((node) => node.remove());
+  };
+
   // Live parts: the server sends the HTML of a part whenever it changes.
   let paused = false;
   const title = document.title;
@@ -20,7 +34,9 @@
         waits = 1000;
         if (paused || part.contains(document.activeElement) && document.activeElement.matches("input,select,textarea")) return;
         const data = JSON.parse(event.data);
-        part.innerHTML = data.html;
+        const next = part.cloneNode(false);
+        next.innerHTML = data.html;
+        update(part, next);
         document.title = data.count ? `(${data.count}) ${title}` : title;
       });
       source.addEventListener("end", () => source.close());

@@ -43,15 +43,7 @@ struct PublicationForm {
 
     func fields(_ texts: PageTexts) -> [FormField] {
         func line(_ name: String, _ type: String = "text", maximum: Int? = nil, isRequired: Bool = false) -> FormField {
-            FormField(
-                name,
-                texts["publishing.fields.\(name)"],
-                .line(type: type),
-                value: self.values[name] ?? "",
-                hint: texts.text("publishing.hints.\(name)"),
-                isRequired: isRequired,
-                maximum: maximum
-            )
+            .publishing(name, type, in: self.values, maximum: maximum, isRequired: isRequired, texts: texts)
         }
         return [
             line("name", maximum: 256, isRequired: true), line("account", maximum: 256), line("waveSize", "number"),
