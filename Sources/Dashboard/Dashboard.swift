@@ -33,7 +33,7 @@ package struct Dashboard: ProviderPages {
             // The page of one publication has a name in the place of theirs.
             PublicationsPages(), IssuePages(), IssueUploadPages(), NotifyPages(), FilesPages(), CataloguePages(),
             EntitlementPages(), PublicationPages(),
-            KeysPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
+            KeysPages(), KeyPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
         ]
     }
 
@@ -51,7 +51,7 @@ package struct Dashboard: ProviderPages {
 
     /// The page of every path that has no other one.
     private static let nothing = PageRoute.get("/**") { request in
-        throw RequestError(.notFound, code: "not_found", message: request.texts["failure.nothing"])
+        throw PageProblem.noSuchPage.error(request.texts["failure.nothing"], kind: .notFound)
     }
 
     /// Returns the request of who is signed in; `nil` without a session.

@@ -1,5 +1,6 @@
 """What the tests see: apps with credentials, devices, notifications in all states, schedules, webhooks, people, issues."""
 import functools
+import itertools
 import json
 import os
 import struct
@@ -10,6 +11,8 @@ import zlib
 from provider import KEY, WORK, api, gateway, new_key, new_person, request, wait_for
 
 NEWS, EMPTY, HOSTILE = "com.example.News", "com.example.Empty", "com.example.Hostile"
+# What people have written, which has no language of the dashboard's.
+NAMES = ["The Example", "Morning news", "Evening news", "Weekly", "Next year", "A mistake", "Daily", "Beta testers", "Welcome", "Nice to have you."]
 TEAM, KEY_ID = "DEF123GHIJ", "ABC123DEFG"
 SIZE = int(os.environ.get("SIZE", "2000"))
 # The first: no browser may take it for the beginning of an element. The marker stays unset unless markup is executed.
@@ -50,11 +53,14 @@ def make_app(app, name=None, credentials=True):
 
 
 def make_devices(app, devices):
-    """Imports devices, dictionaries as in the API."""
-    lines = "\n".join(json.dumps(device, ensure_ascii=False) for device in devices)
+    """Imports devices, dictionaries as in the API, 50,000 by a request."""
     headers = {"authorization": f"Bearer {KEY}", "content-type": "application/x-ndjson"}
-    response = request("POST", f"/v1/apps/{app}/devices:import", lines.encode(), headers, timeout=900)
-    assert response.status == 200 and not response.json["refusals"], response.text[:2000]
+    devices = iter(devices)
+    while part := list(itertools.islice(devices, 50_000)):
+        lines = "\n".join(json.dumps(device, ensure_ascii=False) for device in part)
+        response = request("POST", f"/v1/apps/{app}/devices:import", lines.encode(), headers, timeout=900)
+        assert response.status == 200 and not response.json["refused"], response.text[:2000]
+        assert response.json["lines"] == len(part), response.text[:2000]
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """The tasks of docs/dashboard.md, each with the clicks that it claims. Typing is no click."""
 import pathlib
 import re
+import subprocess
 import unittest
 
 import store
@@ -74,19 +75,20 @@ class Tasks(unittest.TestCase):
         self.assertEqual(sent["state"], "scheduled")
         self.addCleanup(lambda: api("POST", f"/v1/notifications/{sent['id']}:cancel"))
 
-    def test_replace_a_credential(self):
-        self.browser.open(f"/dashboard/apps/{store.NEWS}/credentials")
-        self.clicks += 1  # The link of the warning on the overview, which there is only before a certificate ends.
-        self.click("#sandbox details.upload summary", leaves=False)
-        for field in self.browser.all("#sandbox input[type=file]")[:1]:
-            field.send_keys(f"{store.WORK}/key.p8")
-        for name, value in (("keyId", store.KEY_ID), ("teamId", store.TEAM)):
-            for field in self.browser.all(f"#sandbox [name={name}]"):
-                field.clear()
-                field.send_keys(value)
-        self.click("#sandbox details.upload button:not(.second)")
+    def test_replace_a_certificate_that_ends_on_friday(self):
+        app = store.make_app("com.example.Ending", credentials=False)
+        api("PUT", f"/v1/apps/{app}/credentials/production", {"certificate": certificate(app, days=4).read_text()})
+        self.browser.open("/dashboard")
+        self.click("section.trouble a", "Replace")
+        self.assertIn(f"/apps/{app}/credentials", self.browser.path)
+        self.click("#production details.upload summary", leaves=False)
+        self.browser.one("#production input[type=file]").send_keys(str(certificate(app, days=365)))
+        self.click("#production details.upload button:not(.second)")
         self.assertEqual(self.browser.all("[aria-invalid=true]"), [], self.browser.text)
         self.check("Replace a certificate")
+        self.assertIn("Sending goes on with the new credential.", self.browser.text)
+        self.browser.open("/dashboard")
+        self.assertNotIn(f"The certificate of {app}", self.browser.text)
 
     def test_notify_issue_7(self):
         publication = self.names.publication
@@ -102,3 +104,15 @@ class Tasks(unittest.TestCase):
         self.addCleanup(lambda: api("POST", f"/v1/notifications/{notification}:cancel"))
         self.assertIn("open downloads", self.browser.text)
         self.assertEqual(api("GET", f"/v1/notifications/{notification}")["pace"]["waves"]["size"], 50)
+
+
+def certificate(app, days):
+    """A file with a certificate for production and its key, as Apple's would be. It ends after some days."""
+    file = pathlib.Path(f"{store.WORK}/{app}.{days}.pem")
+    key = file.with_suffix(".key")
+    subprocess.run([
+        "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", str(days), "-keyout", key, "-out", file,
+        "-subj", f"/UID={app}/CN=Apple Push Services: {app}", "-addext", "1.2.840.113635.100.6.3.2=ASN1:NULL",
+    ], check=True, capture_output=True)
+    file.write_text(file.read_text() + key.read_text())
+    return file

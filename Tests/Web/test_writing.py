@@ -81,6 +81,41 @@ class Writing(unittest.TestCase):
         self.browser.open(NEW)
         self.assertEqual(self.browser.one("[name=title]").get_attribute("value"), "")
 
+    def test_a_draft_keeps_the_languages_that_were_added(self):
+        browser = self.browser
+        browser.fill("title", "Two languages")
+        for locale, title in (("de", "Zwei Sprachen"), ("fr", "Deux langues")):
+            if not browser.one("[name=action][value=add-language]").is_displayed():
+                browser.script("arguments[0].closest('details').open = true", browser.one("[name=action][value=add-language]"))
+            browser.leave(lambda: browser.one("[name=action][value=add-language]").click())
+            number = 0 if locale == "de" else 1
+            browser.fill(f"language{number}", locale)
+            browser.fill(f"title{number}", title)
+        browser.open("/dashboard/account")
+        browser.open(NEW)
+        browser.wait(lambda: browser.all("[name=language1]"), "the rows of the draft do not come back")
+        values = browser.script("return ['title', 'language0', 'title0', 'language1', 'title1'].map(n => document.getElementsByName(n)[0].value)")
+        self.assertEqual(values, ["Two languages", "de", "Zwei Sprachen", "fr", "Deux langues"])
+        # One that was removed does not.
+        browser.leave(lambda: browser.one("[name=action][value=remove-language-0]").click())
+        self.assertEqual(browser.one("[name=title0]").get_attribute("value"), "Deux langues")
+        self.assertEqual(browser.all("[name=language1]"), [])
+        self.assertEqual(browser.messages(), [])
+
+    def test_a_draft_stays_while_it_is_refused_or_asked_about(self):
+        browser = self.browser
+        browser.fill("title", "Refused")
+        self.choose("audience", "user")
+        browser.leave(lambda: browser.one("main form .buttons button:not(.second)").click())
+        browser.open(NEW)
+        self.assertEqual(browser.one("[name=title]").get_attribute("value"), "Refused")
+        browser.fill("body", "text")
+        self.choose("audience", "all")
+        browser.leave(lambda: browser.one("main form .buttons button:not(.second)").click())
+        self.assertTrue(browser.all("[data-asks]"), browser.text)
+        browser.open(NEW)
+        self.assertEqual(browser.one("[name=title]").get_attribute("value"), "Refused")
+
     def test_sent_once_however_often_it_is_posted(self):
         self.browser.fill("title", "Once")
         self.browser.fill("body", "text")
@@ -91,6 +126,20 @@ class Writing(unittest.TestCase):
         sent = [each for each in api("GET", f"/v1/apps/{store.NEWS}/notifications?limit=20")["notifications"]
                 if "Once" in str(api("GET", f"/v1/notifications/{each['id']}").get("content"))]
         self.assertEqual(len(sent), 1)
+
+    def test_what_is_live_keeps_the_focus_and_what_is_open(self):
+        notification = store.send(store.NEWS, {
+            "to": {"all": True}, "environment": "production", "name": "Focus", "pace": {"rate": 1}, "alert": "Focus"})
+        self.addCleanup(lambda: api("POST", f"/v1/notifications/{notification}:cancel", allow=(409,)))
+        browser = self.browser
+        browser.open(f"/dashboard/apps/{store.NEWS}/notifications/{notification}")
+        browser.one("#progress details.confirm summary").click()
+        browser.script("document.querySelector('#progress details.confirm button').focus()")
+        before = browser.one("#progress p").text
+        api("POST", f"/v1/notifications/{notification}:pause")
+        browser.wait(lambda: browser.one("#progress p").text != before, "the page does not follow", 15)
+        self.assertTrue(browser.script("return document.querySelector('#progress details.confirm').open"), "the question was closed")
+        self.assertTrue(browser.script("return document.activeElement.matches('#progress details.confirm button')"), "the focus is lost")
 
     def test_a_campaign_is_live(self):
         """The page of a notification changes without being loaded again, and stops when asked."""

@@ -5,14 +5,20 @@ import WebPages
 struct FormField {
     /// The control of a field.
     enum Control {
-        /// A line of text; the type is that of HTML, such as `text` or `password`.
-        case line(type: String)
+        /// A line of text; the type is that of HTML, such as `text` or `password`, `list` the id of suggestions.
+        case line(type: String, list: String? = nil)
         case area
+        /// Text of several lines that a program reads, such as JSON.
+        case code
         case file(accept: String)
-        /// One of several values, each with its label.
+        /// One of several values in a list, each with its label.
         case choice([(value: String, label: String)])
+        /// One of several values, all of which are shown.
+        case radio([(value: String, label: String)])
         /// Any of several values.
         case checks([(value: String, label: String)])
+        /// A box that is ticked or not. Its value is `yes`.
+        case check
     }
 
     let name: String
@@ -48,19 +54,27 @@ struct FormField {
     /// - Parameters:
     ///   - form: The name of the form, for ids that are unique in the page.
     ///   - problem: The error of the API.
-    func model(form: String, problem: String?) -> PageModel {
+    ///   - language: The language of the error; `nil` for that of the page.
+    func model(form: String, problem: String?, language: String? = nil) -> PageModel {
+        let id = "\(form)-\(self.name)"
+        let described = [problem == nil ? nil : "\(id)-problem", self.hint == nil ? nil : "\(id)-hint"]
+        let ids = described.compactMap(\.self).joined(separator: " ")
         var model: PageModel = [
-            "name": self.name, "label": self.label, "value": self.values.first ?? "", "id": "\(form)-\(self.name)",
-            "hint": self.hint ?? false, "problem": problem ?? false, "isRequired": self.isRequired,
+            "name": self.name, "label": self.label, "value": self.values.first ?? "", "id": id,
+            "hint": self.hint ?? false, "problem": problem ?? false, "problemLanguage": language ?? false,
+            "described": ids.isEmpty ? false : ids, "isRequired": self.isRequired,
             "maximum": self.maximum.map { "\($0)" } ?? false, "completion": self.completion,
-            "line": false, "area": false, "file": false, "choice": false, "checks": false,
+            "line": false, "area": false, "file": false, "choice": false, "group": false, "check": false,
         ]
         switch self.control {
-        case .line(let type): model["line"] = ["type": type]
-        case .area: model["area"] = true
+        case .line(let type, let list): model["line"] = ["type": type, "list": list ?? false] as PageModel
+        case .area: model["area"] = ["isCode": false]
+        case .code: model["area"] = ["isCode": true]
         case .file(let accept): model["file"] = ["accept": accept]
         case .choice(let options): model["choice"] = ["options": self.options(options)]
-        case .checks(let options): model["checks"] = ["options": self.options(options)]
+        case .radio(let options): model["group"] = ["type": "radio", "options": self.options(options)] as PageModel
+        case .checks(let options): model["group"] = ["type": "checkbox", "options": self.options(options)] as PageModel
+        case .check: model["check"] = ["chosen": self.values == ["yes"]]
         }
         return model
     }
@@ -84,6 +98,7 @@ struct FormModel {
         names: [String: String] = [:]
     ) -> [PageModel] {
         let problems = FieldErrors.model(error, names: names)
-        return fields.map { $0.model(form: name, problem: problems[$0.name] as? String) }
+        let language = error.flatMap(PageProblem.language)
+        return fields.map { $0.model(form: name, problem: problems[$0.name] as? String, language: language) }
     }
 }

@@ -19,7 +19,7 @@ extension PageRequest {
     func require(_ scope: APIScope) throws {
         guard !self.may(scope) else { return }
         let message = self.texts["failure.scope", ["scope": scope.rawValue]]
-        throw RequestError(.forbidden, code: "missing_scope", message: message)
+        throw PageProblem.scopeLacks.error(message, kind: .forbidden)
     }
 
     /// Returns the names of the app's audiences, the oldest first, 1,000 at most.

@@ -98,12 +98,13 @@ extension PageRequest {
     /// - Parameters:
     ///   - title: The path of its title in the texts, or the title itself.
     ///   - error: What the API refused, shown above the page. Its field is shown at the field, see ``FieldErrors``.
+    ///   - status: The status; by default that of the error. A page whose filter is refused is there all the same, with 200.
     func page(
         _ template: String,
         title: String,
         _ model: PageModel = [:],
         error: RequestError? = nil,
-        status: HTTPResponse.Status = .ok
+        status: HTTPResponse.Status? = nil
     ) -> Response {
         var model = model
         model["csrf"] = self.session.csrfToken
@@ -112,13 +113,13 @@ extension PageRequest {
             "name": self.session.caller.name, "path": "\(Dashboard.root)/account",
             "signOut": "\(Dashboard.root)/sign-out",
         ]
-        if let error { model["error"] = ["message": error.message] }
+        if let error { model["error"] = PageProblem.model(error, self.texts) }
         if let notice = self.query("done") {
             model["notice"] = self.texts.text("done.\(notice)").map { ["kind": "good", "text": $0] }
         }
         let calls = self.calls
         if !calls.isEmpty { model["calls"] = ["lines": calls.map { $0.curl(origin: self.origin) }] }
-        let status = error?.kind.status ?? status
+        let status = status ?? error?.kind.status ?? .ok
         return self.visitor.frame.page(
             template,
             title: title,

@@ -92,7 +92,7 @@ struct Visitor: Sendable {
         return self.page(
             "failure",
             title: "failure.title",
-            ["error": ["message": error.message]],
+            ["error": PageProblem.model(error, self.texts())],
             status: error.kind.status
         )
     }

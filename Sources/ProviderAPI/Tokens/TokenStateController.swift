@@ -17,6 +17,7 @@ struct TokenStateController: Controller {
     private struct Health: ResponseObject {
         let environment: PushEnvironment
         let health: EnvironmentHealth
+        let withheld: Int?
 
         private var breaker: String { self.health.breakerOpenSince == nil ? "closed" : "open" }
 
@@ -25,6 +26,7 @@ struct TokenStateController: Controller {
             .required("breaker", \.breaker, as: .choice(["closed", "open"]), "open: no token is deactivated."),
             .optional("sinceMs", \.health.breakerOpenSince),
             .optional("reason", \.health.breakerReason),
+            .optional("withheld", \.withheld, "While it is open, the tokens that wait for a decision."),
         ]
     }
 
@@ -42,7 +44,8 @@ struct TokenStateController: Controller {
                 .responses(.ok(.page("events", of: TokenEventResponse.schema))),
             .init(.get, "/v1/apps/{app}/hygiene", id: "showHygiene", self.show)
                 .summary("The state of the circuit breaker, per environment.")
-                .tag(.tokens).scope(.read).responses(.ok(.list("environments", of: Health.schema).named("Hygiene"))),
+                .tag(.tokens).scope(.read).cost(.query)
+                .responses(.ok(.list("environments", of: Health.schema).named("Hygiene"))),
             self.settle("apply", "Deactivates the withheld tokens, and closes the breaker.", deactivates: true),
             self.settle("discard", "Keeps the withheld tokens active, and closes the breaker.", deactivates: false),
         ]
@@ -93,7 +96,10 @@ struct TokenStateController: Controller {
         var all: [Health] = []
         for environment in PushEnvironment.allCases {
             let health = try await self.store.health(app: app.id, environment: environment)
-            all.append(Health(environment: environment, health: health))
+            let withheld =
+                health.breakerOpenSince == nil
+                ? nil : try await self.store.withheldTokens(app: app.id, environment: environment)
+            all.append(Health(environment: environment, health: health, withheld: withheld))
         }
         return try .page("environments", all)
     }

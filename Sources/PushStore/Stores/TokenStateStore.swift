@@ -19,6 +19,8 @@ package protocol TokenStateStore: Sendable {
         before: Int64?,
         limit: Int
     ) async throws -> [TokenEventRecord]
+    /// Returns the number of tokens whose deactivation the circuit breaker withholds.
+    func withheldTokens(app: Int64, environment: PushEnvironment) async throws -> Int
     /// Closes the circuit breaker, and deactivates the devices whose deactivation it withheld or leaves them active.
     /// Takes several transactions if there are many.
     /// - Returns: The number of those devices.

@@ -48,10 +48,10 @@ import Testing
             #expect(added.text.contains("name=\"kind1\"") && added.text.contains("value=\"beta\""))
             let bad = fields.merging(["action": "", "json": "{"]) { $1 }
             let refused = try await browser.post("\(Self.app)/audiences/new", bad, from: page)
-            #expect(refused.status == 400 && refused.text.contains("id=\"problem-json\""))
+            #expect(refused.status == 400 && refused.text.contains("id=\"field-json-problem\""))
             let unnamed = fields.merging(["action": "", "name": ""]) { $1 }
             let nameless = try await browser.post("\(Self.app)/audiences/new", unnamed, from: page)
-            #expect(nameless.status == 400 && nameless.text.contains("id=\"problem-name\""))
+            #expect(nameless.status == 400 && nameless.text.contains("id=\"field-name-problem\""))
         }
     }
 
@@ -70,7 +70,7 @@ import Testing
             let compose = try await browser.get("\(Self.app)/notifications/new?template=\(id)")
             #expect(compose.text.contains("value=\"Hello\"") && compose.text.contains("{{user|you}}"))
             let bad = try await browser.post("\(Self.app)/templates/\(id)", ["badge": "x", "body": "b"], from: page)
-            #expect(bad.status == 400 && bad.text.contains("id=\"problem-badge\""))
+            #expect(bad.status == 400 && bad.text.contains("id=\"field-badge-problem\""))
         }
     }
 

@@ -84,7 +84,7 @@ import Testing
             let none = try await browser.get("\(Self.home)/devices?by=tag&q=nobody")
             #expect(none.contains("No device fits this search."))
             let wrong = try await browser.get("\(Self.home)/devices?by=token&q=zz")
-            #expect(wrong.status == 400 && wrong.contains("problem-q"))
+            #expect(wrong.status == 200 && wrong.contains("problem-q"))
         }
     }
 

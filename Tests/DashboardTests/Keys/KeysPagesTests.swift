@@ -20,6 +20,47 @@ import Testing
         }
     }
 
+    @Test func aKeyIsChangedInPlace() async throws {
+        try await withDashboard { provider, browser in
+            try await provider.addVectorsApp()
+            try await browser.signInAsAdmin(at: provider)
+            let made = try await provider.api.post("/v1/keys", ["name": "<i>old", "scopes": ["read"], "expiresIn": 86400])
+            let id = try #require(made.json["id"].stringValue)
+            let page = try await browser.get("/dashboard/keys/\(id)")
+            #expect(page.status == 200 && page.contains("value=\"&lt;i&gt;old\"") && !page.contains("<i>old"))
+            #expect(page.contains("value=\"read\" checked"))
+            let fields = ["name": "new", "scopes": "send", "apps": Vectors.bundleID, "days": "keep", "rate": "7"]
+            let changed = try await browser.post("/dashboard/keys/\(id)/edit", fields, from: page)
+            #expect(changed.path.hasPrefix("/dashboard/keys?done"))
+            let keys = try await provider.api.get("/v1/keys").json["keys"].elements
+            let key = try #require(keys.first { $0["id"].stringValue == id })
+            #expect(key["name"] == "new" && key["scopes"] == ["send"] && key["apps"] == [.string(Vectors.bundleID)])
+            #expect(key["rate"] == 7 && key["expiresAt"] != .null)
+            let ever = try await browser.post(
+                "/dashboard/keys/\(id)/edit",
+                ["name": "new", "scopes": "send", "days": ""],
+                from: page
+            )
+            #expect(ever.status == 200)
+            let after = try await provider.api.get("/v1/keys").json["keys"].elements.first { $0["id"].stringValue == id }
+            #expect(after?["expiresAt"] == .null && after?["apps"] == .null && after?["rate"] == .null)
+        }
+    }
+
+    @Test func aChangeThatIsRefusedStaysInTheForm() async throws {
+        try await withDashboard { provider, browser in
+            try await browser.signInAsAdmin(at: provider)
+            let id = try #require(try await provider.api.get("/v1/key").json["id"].stringValue)
+            let page = try await browser.get("/dashboard/keys/\(id)")
+            let path = "/dashboard/keys/\(id)/edit"
+            let last = try await browser.post(path, ["name": "typed", "scopes": "read", "days": "keep"], from: page)
+            #expect(last.status == 409 && last.contains("could not be administered") && last.contains("value=\"typed\""))
+            let none = try await browser.post(path, ["name": "typed", "days": "keep"], from: page)
+            #expect(none.status == 400 && none.contains("key-scopes-problem"))
+            #expect(try await browser.get("/dashboard/keys/\(UUID().uuidString)").status == 404)
+        }
+    }
+
     @Test func errorsAreAtTheFieldAndTheLastKeyStays() async throws {
         try await withDashboard { provider, browser in
             try await browser.signInAsAdmin(at: provider)

@@ -72,7 +72,7 @@ import Testing
                 let fields = Self.form(page, ["tag": "beta", "body": "Kept <b>\u{600}"]).merging([field: value]) { $1 }
                 let answer = try await browser.post("\(Self.path)/new", fields, from: page)
                 #expect(answer.status == 400)
-                #expect(answer.text.contains("id=\"problem-\(field)\""), "\(field)")
+                #expect(answer.text.contains("id=\"field-\(field)-problem\""), "\(field)")
                 #expect(answer.text.contains("Kept &lt;b&gt;\u{600}"))
                 #expect(!answer.text.contains("<b>\u{600}"))
             }

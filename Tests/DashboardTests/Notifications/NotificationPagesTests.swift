@@ -29,7 +29,30 @@ import Testing
             #expect(named.text.contains(">two</a>") && !named.text.contains("one</a>"))
             let cancelled = try await browser.get("\(Self.path)?state=cancelled")
             #expect(!cancelled.text.contains(">two</a>"))
-            #expect(try await browser.get("\(Self.path)?state=nonsense").status == 400)
+            let wrong = try await browser.get("\(Self.path)?state=nonsense")
+            #expect(wrong.status == 200 && wrong.text.contains("id=\"problem-state\" lang=\"en\""))
+            let key = try await browser.get("\(Self.path)?key=nonsense")
+            #expect(key.status == 200 && key.text.contains("id=\"problem-key\""))
+        }
+    }
+
+    @Test func theListIsSortedAndShowsWhoSentWhat() async throws {
+        try await self.withApp { provider, browser in
+            let other = try await provider.api.post("/v1/keys", ["name": "other key", "scopes": ["send", "read"]])
+            let id = try #require(other.json["id"].stringValue)
+            for name in ["b part", "a part", "c"] {
+                _ = try await provider.send(["to": ["all": true], "alert": "Hi", "name": .string(name)])
+            }
+            let sorted = try await browser.get("\(Self.path)?sort=name&name=part").text
+            #expect(sorted.contains("aria-sort=\"ascending\"><a href=\"\(Self.path)?name=part&amp;sort=name\""))
+            let (first, second) = (sorted.range(of: ">a part</a>"), sorted.range(of: ">b part</a>"))
+            #expect(try #require(first).lowerBound < #require(second).lowerBound && !sorted.contains(">c</a>"))
+            let mine = try #require(try await provider.api.get("/v1/key").json["id"].stringValue)
+            #expect(sorted.contains("?name=part&amp;key=\(mine)&amp;sort=name"))
+            let byOther = try await browser.get("\(Self.path)?key=\(id)").text
+            #expect(!byOther.contains(" part</a>") && byOther.contains("name=\"key\" value=\"\(id)\" checked"))
+            let byMe = try await browser.get("\(Self.path)?key=\(mine)").text
+            #expect(byMe.contains(">c</a>"))
         }
     }
 

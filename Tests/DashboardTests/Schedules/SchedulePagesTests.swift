@@ -56,7 +56,7 @@ import Testing
                 "body": "Hi", "audience": "all", "when": "recurring", "frequency": "cron", "cron": "99 * * * *",
             ]
             let refused = try await browser.post("\(Self.app)/notifications/new", fields, from: page)
-            #expect(refused.status == 400 && refused.text.contains("id=\"problem-cron\""))
+            #expect(refused.status == 400 && refused.text.contains("id=\"field-cron-problem\""))
             let part = try await browser.post("\(Self.app)/notifications/preview", fields, from: page)
             #expect(part.text.contains("schedule.cron"))
         }

@@ -85,7 +85,9 @@ struct AccountPages: PageArea {
     private func setPassword(_ request: PageRequest) async throws -> Response {
         do {
             let (new, again) = (request.form["password"] ?? "", request.form["again"] ?? "")
-            guard new == again else { throw RequestError.invalid("again", request.texts["link.differ"]) }
+            guard new == again else {
+                throw PageProblem.passwordsDiffer.error(request.texts["link.differ"], field: "again")
+            }
             let body = JSONValue.object(["current": .string(request.form["current"] ?? ""), "password": .string(new)])
             _ = try await request.call(.put("/v1/me/password", body), isNoted: false)
             return Self.signedOut(request)

@@ -145,12 +145,8 @@ struct AppSettingsPages: PageArea {
         try request.require(.admin)
         do {
             guard request.form["confirm"] == request.app else {
-                throw RequestError(
-                    .invalid,
-                    code: "not_confirmed",
-                    message: request.texts["apps.typeBundleId", ["app": request.app]],
-                    path: "confirm"
-                )
+                let message = request.texts["apps.typeBundleId", ["app": request.app]]
+                throw PageProblem.notConfirmed.error(message, field: "confirm")
             }
             _ = try await request.call(.delete("\(request.api)"))
             return request.redirect(to: "", done: "appErased")

@@ -33,7 +33,7 @@ struct AudiencePages: PageArea {
     private func save(_ request: PageRequest) async throws -> Response {
         var form = AudienceForm(request.form)
         let action = request.form["action"] ?? ""
-        if form.change(by: action) { return try await self.page(form, request) }
+        if form.change(by: action) || action == "edit" { return try await self.page(form, request) }
         if action == "preview" {
             return try await self.page(form, request, preview: await self.previewed(form, request))
         }
@@ -84,7 +84,7 @@ struct AudiencePages: PageArea {
         var values: PageModel = [
             "maySend": request.may(.send), "action": request.http.uri.path, "rows": self.rows(form, request),
             "previewPath": "\(Dashboard.root)\(request.appPath)/audiences/preview",
-            "isFilled": !isNew || error != nil || preview != nil, "itemPath": self.library.page(request),
+            "isFilled": !isNew || request.http.method == .post, "itemPath": self.library.page(request),
         ]
         values.merge(self.fields(form, request, stored: stored, error: error)) { $1 }
         (values["version"], values["itemVersion"], values["preview"]) = (version, version, preview)
@@ -113,8 +113,8 @@ struct AudiencePages: PageArea {
         if let error, let path = error.path {
             problems[["name", "description"].contains(path) ? path : "json"] = error.message
         }
-        let item = FormFieldModels(texts: request.texts, area: "library", values: values, problems: problems)
-        let make = FormFieldModels(texts: request.texts, area: "audiences", values: values, problems: problems)
+        let item = LabelledFields(texts: request.texts, area: "library", values: values, problems: problems)
+        let make = LabelledFields(texts: request.texts, area: "audiences", values: values, problems: problems)
         return [
             "name": item.line("name", maximum: 256), "description": item.line("description", maximum: 1000),
             "match": make.radio("match", ["all", "any"]), "json": make.area("json", isCode: true),
@@ -128,7 +128,7 @@ struct AudiencePages: PageArea {
                 "kind\(index)": row.kind, "attribute\(index)": row.name, "operator\(index)": row.comparison,
                 "value\(index)": row.value,
             ]
-            let make = FormFieldModels(texts: request.texts, area: "audiences", values: values, problems: [:])
+            let make = LabelledFields(texts: request.texts, area: "audiences", values: values, problems: [:])
             return [
                 "index": "\(index)", "kind": make.select("kind", AudienceForm.kinds, name: "kind\(index)"),
                 "attribute": make.line("attribute", name: "attribute\(index)"),

@@ -13,8 +13,8 @@ struct AuditPages: PageArea {
         let result = request.query("result").flatMap { Self.results.contains($0) ? $0 : nil }
         let (from, to) = (request.query("from"), request.query("to"))
         var model: PageModel = [
-            "path": "\(Dashboard.root)/audit", "name": name ?? "", "action": action ?? "", "from": from ?? "",
-            "to": to ?? "",
+            "path": "\(Dashboard.root)/audit", "name": name ?? "", "action": action ?? "",
+            "from": TimeField.value(from), "to": TimeField.value(to),
             "results": Self.results.map { value -> PageModel in
                 let label = request.texts["audit.results.\(value.isEmpty ? "any" : value)"]
                 return ["value": value, "label": label, "chosen": value == result ?? ""]
@@ -23,8 +23,8 @@ struct AuditPages: PageArea {
         ]
         do {
             let query = FormText.query([
-                "name": name, "action": action, "result": result, "from": TokensPages.time(from)?.stringValue,
-                "to": TokensPages.time(to)?.stringValue, "cursor": request.query("cursor"), "limit": "50",
+                "name": name, "action": action, "result": result, "from": TimeField.json(from)?.stringValue,
+                "to": TimeField.json(to)?.stringValue, "cursor": request.query("cursor"), "limit": "50",
             ])
             let found = try await request.get("/v1/audit\(query)")
             model["entries"] = found["entries"].elements.map { Self.row($0) }
@@ -36,7 +36,7 @@ struct AuditPages: PageArea {
             return request.page("audit", title: "audit.title", model)
         } catch let error as RequestError where error.kind == .invalid {
             model["problems"] = FieldErrors.model(error)
-            return request.page("audit", title: "audit.title", model, error: error)
+            return request.page("audit", title: "audit.title", model, error: error, status: .ok)
         }
     }
 

@@ -13,7 +13,7 @@ enum CredentialUpload {
     /// - Throws: ``RequestError`` for a form without a file.
     static func body(_ form: FormFields, _ texts: PageTexts) throws -> JSONValue {
         guard let file = form.file("file") else {
-            throw RequestError(.invalid, code: "missing_field", message: texts["credentials.noFile"], path: "file")
+            throw PageProblem.fileMissing.error(texts["credentials.noFile"], field: "file")
         }
         let passphrase = form["passphrase"].flatMap { $0.isEmpty ? nil : JSONValue.string($0) }
         guard let text = String(validating: file.content, as: UTF8.self), text.contains("-----BEGIN ") else {

@@ -56,7 +56,7 @@ struct DevicesPages: PageArea {
             return request.page("devices", title: "devices.title", model)
         } catch let error as RequestError where error.kind == .invalid {
             model["problems"] = ["q": error.message]
-            return request.page("devices", title: "devices.title", model, error: error)
+            return request.page("devices", title: "devices.title", model, error: error, status: .ok)
         }
     }
 

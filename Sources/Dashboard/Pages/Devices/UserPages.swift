@@ -62,12 +62,8 @@ struct UserPages: PageArea {
         let user = request.parameter("user")
         do {
             guard request.form["confirm"] == user else {
-                throw RequestError(
-                    .invalid,
-                    code: "not_confirmed",
-                    message: request.texts["devices.typeUser", ["user": user]],
-                    path: "confirm"
-                )
+                let message = request.texts["devices.typeUser", ["user": user]]
+                throw PageProblem.notConfirmed.error(message, field: "confirm")
             }
             _ = try await request.call(.delete("\(request.api)/users/\(FormText.encoded(user))"))
             return request.redirect(to: "\(request.appPath)/devices", done: "erased")

@@ -7,7 +7,7 @@ import WebPages
 /// The API keys: who may use the API, and a new key, whose text is shown once.
 struct KeysPages: PageArea {
     private static let scopes = ["read", "send", "register", "operate", "admin", "metrics", "registerSelf"]
-    private static let lifetimes = ["", "1", "30", "90", "365"]
+    static let lifetimes = ["", "1", "30", "90", "365"]
 
     var routes: [PageRoute] {
         [.get("/keys", self.show), .post("/keys", self.add), .post("/keys/{key}/remove", self.remove)]
@@ -17,12 +17,22 @@ struct KeysPages: PageArea {
 
     private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
         let keys = try await request.get("/v1/keys")["keys"].elements
-        let apps = try await request.get("/v1/apps")["apps"].elements.compactMap { $0["bundleId"].stringValue }
+        let form = request.form
         let model: PageModel = [
             "keys": keys.map { Self.row($0, request) }, "isOpen": error != nil,
             "fields": FormModel.fields(
                 "key",
-                Self.fields(request, apps: apps),
+                Self.fields(
+                    request,
+                    apps: try await Self.apps(request),
+                    values: .init(
+                        name: form["name"] ?? "",
+                        scopes: form.values("scopes"),
+                        apps: form.values("apps"),
+                        days: form["days"] ?? "90",
+                        rate: form["rate"] ?? ""
+                    )
+                ),
                 error: error,
                 names: ["expiresIn": "days"]
             ),
@@ -30,41 +40,65 @@ struct KeysPages: PageArea {
         return request.page("keys", title: "keys.title", model, error: error)
     }
 
-    private static func row(_ key: JSONValue, _ request: PageRequest) -> PageModel {
+    /// Returns the bundle ids of all apps.
+    static func apps(_ request: PageRequest) async throws -> [String] {
+        try await request.get("/v1/apps")["apps"].elements.compactMap { $0["bundleId"].stringValue }
+    }
+
+    /// Returns the values of a key in lists and in its page.
+    static func row(_ key: JSONValue, _ request: PageRequest) -> PageModel {
         var model = PageValue.members(key)
         model["scopeText"] = key["scopes"].elements.compactMap(\.stringValue).joined(separator: ", ")
         let apps = key["apps"].elements.compactMap(\.stringValue)
         model["appText"] = apps.isEmpty ? request.texts["keys.allApps"] : apps.joined(separator: ", ")
-        model["removePath"] = "\(Dashboard.root)/keys/\(key["id"].stringValue ?? "")/remove"
+        model["path"] = "\(Dashboard.root)/keys/\(key["id"].stringValue ?? "")"
         for name in ["expiresAt", "lastUsedAt", "rate"] where model[name] == nil { model[name] = false }
         return model
     }
 
-    private static func fields(_ request: PageRequest, apps: [String]) -> [FormField] {
-        let (form, texts) = (request.form, request.texts)
+    /// What the fields of a key show.
+    struct Values {
+        let name: String
+        let scopes, apps: [String]
+        let days, rate: String
+    }
+
+    /// - Parameter lifetimes: The choices of the expiry.
+    static func fields(
+        _ request: PageRequest,
+        apps: [String],
+        values: Values,
+        lifetimes: [String] = Self.lifetimes
+    ) -> [FormField] {
+        let texts = request.texts
         return [
-            FormField("name", texts["keys.name"], value: form["name"] ?? "", isRequired: true, maximum: 200),
+            FormField("name", texts["keys.name"], value: values.name, isRequired: true, maximum: 200),
             FormField(
                 "scopes",
                 texts["keys.scopes"],
                 .checks(self.scopes.map { ($0, texts["keys.scope.\($0)"]) }),
-                values: form.values("scopes")
+                values: values.scopes
             ),
             FormField(
                 "apps",
                 texts["keys.apps"],
                 .checks(apps.map { ($0, $0) }),
-                values: form.values("apps"),
+                values: values.apps,
                 hint: texts["keys.appsHint"]
             ),
             FormField(
                 "days",
                 texts["keys.lifetime"],
-                .choice(self.lifetimes.map { ($0, texts["keys.lifetimes.d\($0)"]) }),
-                value: form["days"] ?? "90"
+                .choice(lifetimes.map { ($0, texts["keys.lifetimes.d\($0)"]) }),
+                value: values.days
             ),
-            FormField("rate", texts["keys.rate"], .line(type: "number"), value: form["rate"] ?? ""),
+            FormField("rate", texts["keys.rate"], .line(type: "number"), value: values.rate),
         ]
+    }
+
+    /// Returns the chosen seconds until a key expires; `nil` for never.
+    static func lifetime(_ form: FormFields) throws -> JSONValue? {
+        try form.number("days", in: 1...3660).map { JSONValue.integer($0 * 86_400) }
     }
 
     /// Issues a key, and shows its text, once.
@@ -72,11 +106,10 @@ struct KeysPages: PageArea {
         try request.require(.admin)
         do {
             let form = request.form
-            let seconds = try form.number("days", in: 1...3660).map { JSONValue.integer($0 * 86_400) }
             let body = JSONValue.members([
                 "name": .string(form["name"] ?? ""),
                 "scopes": .array(form.values("scopes").map(JSONValue.string)),
-                "apps": JSONValue.texts(form.values("apps")), "expiresIn": seconds,
+                "apps": JSONValue.texts(form.values("apps")), "expiresIn": try Self.lifetime(form),
                 "rate": try form.number("rate", in: 1...100_000).map(JSONValue.integer),
             ])
             let key = try await request.call(.post("/v1/keys", body))

@@ -18,8 +18,8 @@ struct ComposeModel {
         "Australia/Sydney", "Pacific/Auckland",
     ]
 
-    private var fields: FormFieldModels {
-        FormFieldModels(texts: self.texts, area: "compose", values: self.form.values, problems: self.problems)
+    private var fields: LabelledFields {
+        LabelledFields(texts: self.texts, area: "compose", values: self.form.values, problems: self.problems)
     }
 
     /// The fields of the content, which templates have too.
@@ -102,7 +102,7 @@ struct ComposeModel {
                 "language\(index)": language.locale, "title\(index)": language.title,
                 "subtitle\(index)": language.subtitle, "body\(index)": language.body,
             ]
-            let make = FormFieldModels(texts: self.texts, area: "compose", values: values, problems: self.problems)
+            let make = LabelledFields(texts: self.texts, area: "compose", values: values, problems: self.problems)
             return [
                 "index": "\(index)", "locale": make.line("language", name: "language\(index)", maximum: 40),
                 "title": make.line("title", name: "title\(index)"),

@@ -46,6 +46,11 @@ struct NotificationDetailPages: PageArea {
         if summary.counter("rejected") + summary.counter("failed") > 0 {
             model["reasons"] = try await self.reasons(request)
             model["hasReasons"] = true
+            let isCut = ["rejected", "failed"].contains { summary.counter($0) > Self.counted }
+            model["reasonsNote"] =
+                isCut
+                ? request.texts["notifications.reasonsOf", ["count": request.format.number(Double(Self.counted))]]
+                : false
         }
         return request.page("notification", title: summary.title, model, error: error)
     }

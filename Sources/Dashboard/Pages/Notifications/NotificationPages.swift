@@ -7,80 +7,131 @@ import WebPages
 /// The list of an app's notifications.
 struct NotificationPages: PageArea {
     private static let states = ["scheduled", "accepted", "sending", "paused", "done", "cancelled"]
+    /// The orders of the list that have a column. Without one, the newest come first.
+    private static let sorts = ["name", "recipients", "state"]
     /// The notifications of a page.
     private static let count = 50
+
+    /// The filters and the order that the address of the page asks for.
+    private struct Search {
+        let state, name, key, sort: String?
+
+        init(_ request: PageRequest) {
+            (self.state, self.name) = (request.query("state"), request.query("name"))
+            self.key = request.query("key")
+            self.sort = request.query("sort").flatMap { NotificationPages.sorts.contains($0) ? $0 : nil }
+        }
+
+        var isFiltered: Bool { self.state != nil || self.name != nil || self.key != nil }
+
+        /// The items of the page's address, without the cursor.
+        func items(sort: String?, key: String?) -> KeyValuePairs<String, String?> {
+            ["state": self.state, "name": self.name, "key": key, "sort": sort]
+        }
+
+        /// Returns the query of the API.
+        func query(cursor: String?) -> String {
+            FormText.query([
+                "state": self.state, "nameContains": self.name, "key": self.key, "sort": self.sort, "cursor": cursor,
+                "limit": "\(NotificationPages.count)",
+            ])
+        }
+    }
 
     var routes: [PageRoute] {
         [.get("/apps/{app}/notifications", self.list), .get("/apps/{app}/notifications/live", self.live)]
     }
 
     private func list(_ request: PageRequest) async throws -> Response {
-        let notifications = try await self.notifications(request)
-        var model = self.table(notifications, request)
-        model["states"] = Self.states.map { state in
-            [
-                "value": state, "label": request.texts["notifications.states.\(state)"],
-                "isChosen": state == request.query("state"),
-            ] as PageModel
+        let search = Search(request)
+        var model = self.form(search, request)
+        do {
+            let found = try await self.notifications(search, request)
+            model.merge(self.table(found, search, request)) { $1 }
+            let path = "\(request.appPath)/notifications"
+            if found["notifications"].elements.contains(where: Self.isRunning) {
+                let items = FormText.query([
+                    "state": search.state, "name": search.name, "key": search.key, "sort": search.sort,
+                    "cursor": request.query("cursor"),
+                ])
+                model["live"] = "\(Dashboard.root)\(path)/live\(items)"
+            }
+            model["pager"] = request.pager(found["next"], path: path, search.items(sort: search.sort, key: search.key))
+            return request.page("notifications", title: "notifications.title", model)
+        } catch let error as RequestError where error.kind == .invalid {
+            model["app"] = request.app
+            model["problems"] = FieldErrors.model(error, names: ["nameContains": "name"])
+            return request.page("notifications", title: "notifications.title", model, error: error, status: .ok)
         }
-        model["name"] = request.query("name") ?? ""
-        model["isFiltered"] = request.query("state") != nil || request.query("name") != nil
-        model["path"] = "\(Dashboard.root)\(request.appPath)/notifications"
-        model["maySend"] = request.may(.send)
-        if notifications["notifications"].elements.contains(where: Self.isRunning) {
-            let query = FormText.query([
-                "state": request.query("state"), "name": request.query("name"), "cursor": request.query("cursor"),
-            ])
-            model["live"] = "\(Dashboard.root)\(request.appPath)/notifications/live\(query)"
-        }
-        model["pager"] = self.pager(notifications["next"].stringValue, request)
-        return request.page("notifications", title: "notifications.title", model)
     }
 
     private func live(_ request: PageRequest) async throws -> Response {
-        request.live {
-            let notifications = try await self.notifications(request)
-            let running = notifications["notifications"].elements.filter(Self.isRunning).count
+        let search = Search(request)
+        return request.live {
+            let found = try await self.notifications(search, request)
+            let running = found["notifications"].elements.filter(Self.isRunning).count
             return .init(
-                html: request.part("notifications-table", self.table(notifications, request)),
+                html: request.part("notifications-table", self.table(found, search, request)),
                 count: running > 0 ? Int64(running) : nil,
                 isFinal: running == 0
             )
         }
     }
 
-    private func notifications(_ request: PageRequest) async throws -> JSONValue {
-        let query = FormText.query([
-            "state": request.query("state"), "name": request.query("name"), "cursor": request.query("cursor"),
-            "limit": "\(Self.count)",
-        ])
-        return try await request.get("\(request.api)/notifications\(query)")
+    private func notifications(_ search: Search, _ request: PageRequest) async throws -> JSONValue {
+        try await request.getOfApp("/notifications\(search.query(cursor: request.query("cursor")))")
     }
 
-    private func table(_ list: JSONValue, _ request: PageRequest) -> PageModel {
-        let path = "\(Dashboard.root)\(request.appPath)/notifications"
+    /// Returns the values of the filters, and no notifications yet.
+    private func form(_ search: Search, _ request: PageRequest) -> PageModel {
+        [
+            "path": Self.path(request), "maySend": request.may(.send), "name": search.name ?? "",
+            "key": search.key ?? false, "keyName": search.key ?? "", "sortedBy": search.sort ?? false,
+            "isFiltered": search.isFiltered,
+            "states": Self.states.map { state -> PageModel in
+                [
+                    "value": state, "label": request.texts["notifications.states.\(state)"],
+                    "isChosen": state == search.state,
+                ]
+            },
+        ]
+    }
+
+    /// Returns the values of the table, whose columns lead to its orders.
+    private func table(_ list: JSONValue, _ search: Search, _ request: PageRequest) -> PageModel {
+        let path = Self.path(request)
+        var (sorted, links): (PageModel, PageModel) = ([:], [:])
+        sorted[search.sort ?? "newest"] = true
+        for sort in ["newest"] + Self.sorts {
+            let items = search.items(sort: sort == "newest" ? nil : sort, key: search.key)
+            links[sort] = "\(path)\(FormText.query(items))"
+        }
+        let notifications = list["notifications"].elements
+        // These orders are of indexes that do not have every notification.
+        let note = search.sort.flatMap { request.texts.text("notifications.only.\($0)") }
         return [
-            "app": request.parameter("app"), "hasRows": !list["notifications"].elements.isEmpty,
-            "rows": list["notifications"].elements.map { notification -> PageModel in
+            "app": request.app, "sorted": sorted, "sort": links, "hasRows": !notifications.isEmpty,
+            "only": note ?? false,
+            "keyName": notifications.first?["key"]["name"].stringValue ?? search.key ?? "",
+            "rows": notifications.map { notification -> PageModel in
                 let summary = NotificationSummary(notification, texts: request.texts, format: request.format)
                 var row = summary.model
                 row["path"] = "\(path)/\(notification["id"].stringValue ?? "")"
+                if let key = notification["key"]["id"].stringValue {
+                    let items = search.items(sort: search.sort, key: key)
+                    row["by"] =
+                        [
+                            "name": notification["key"]["name"].stringValue ?? key,
+                            "path": "\(path)\(FormText.query(items))",
+                        ] as PageModel
+                }
                 return row
             },
         ]
     }
 
-    private func pager(_ next: String?, _ request: PageRequest) -> PageModel? {
-        let path = "\(Dashboard.root)\(request.appPath)/notifications"
-        let filters = (request.query("state"), request.query("name"))
-        var model: PageModel = [:]
-        if request.query("cursor") != nil {
-            model["first"] = path + FormText.query(["state": filters.0, "name": filters.1])
-        }
-        if let next {
-            model["next"] = path + FormText.query(["state": filters.0, "name": filters.1, "cursor": next])
-        }
-        return model.isEmpty ? nil : model
+    private static func path(_ request: PageRequest) -> String {
+        "\(Dashboard.root)\(request.appPath)/notifications"
     }
 
     private static func isRunning(_ notification: JSONValue) -> Bool {

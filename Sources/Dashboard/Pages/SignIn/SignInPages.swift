@@ -55,7 +55,7 @@ struct SignInPages: PageArea {
         let form = try await visitor.form()
         do {
             guard form["password"] == form["again"] else {
-                throw RequestError.invalid("again", visitor.texts()["link.differ"])
+                throw PageProblem.passwordsDiffer.error(visitor.texts()["link.differ"], field: "again")
             }
             let grant = try await visitor.interface.signIn.redeem(
                 link: visitor.context.path("token"),
@@ -106,14 +106,14 @@ struct SignInPages: PageArea {
 
     private static func page(_ visitor: Visitor, name: String? = nil, error: RequestError? = nil) -> Response {
         var model: PageModel = ["action": visitor.http.head.path ?? "\(Dashboard.root)/sign-in", "name": name ?? ""]
-        if let error { model["error"] = ["message": error.message] }
+        if let error { model["error"] = PageProblem.model(error, visitor.texts()) }
         return visitor.page("sign-in", title: "signIn.title", model, status: error?.kind.status ?? .ok)
     }
 
     private static func linkPage(_ visitor: Visitor, name: String? = nil, error: RequestError? = nil) -> Response {
         var model: PageModel = ["name": name ?? "", "action": visitor.http.uri.path]
         model["problems"] = FieldErrors.model(error)
-        if let error { model["error"] = ["message": error.message] }
+        if let error { model["error"] = PageProblem.model(error, visitor.texts()) }
         return visitor.page("link", title: "link.title", model, status: error?.kind.status ?? .ok)
     }
 }

@@ -30,8 +30,9 @@ struct TemplatePages: PageArea {
 
     private func save(_ request: PageRequest) async throws -> Response {
         var form = ComposeForm(request.form)
-        if form.change(by: request.form["action"] ?? "") { return try await self.page(form, request) }
-        if request.form["action"] == "preview" {
+        let action = request.form["action"] ?? ""
+        if form.change(by: action) || action == "edit" { return try await self.page(form, request) }
+        if action == "preview" {
             return try await self.page(form, request, preview: await self.previewed(form, request))
         }
         do {
@@ -68,7 +69,7 @@ struct TemplatePages: PageArea {
             texts: request.texts,
             problems: ["name", "version"].contains(error?.path) ? [:] : ComposeProblems.model(error, form)
         )
-        let fields = FormFieldModels(
+        let fields = LabelledFields(
             texts: request.texts,
             area: "library",
             values: [
@@ -83,7 +84,7 @@ struct TemplatePages: PageArea {
             "name": fields.line("name", maximum: 256), "description": fields.line("description", maximum: 1000),
             "content": model.content, "subject": model.preview, "maySend": request.may(.send),
             "action": request.http.uri.path, "previewPath": "\(Dashboard.root)\(request.appPath)/templates/preview",
-            "isFilled": !isNew || error != nil || preview != nil, "itemPath": self.library.page(request),
+            "isFilled": !isNew || request.http.method == .post, "itemPath": self.library.page(request),
         ]
         (values["version"], values["itemVersion"], values["preview"]) = (version, version, preview)
         if !isNew {

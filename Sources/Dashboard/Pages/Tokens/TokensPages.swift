@@ -6,8 +6,6 @@ import WebPages
 
 /// The pages of tokens: events with their reasons, withheld deactivations, and undoing deactivations.
 struct TokensPages: PageArea {
-    /// The most withheld tokens that are counted.
-    private static let counted = 1000
     private static let actions = [
         "deactivated", "withheld", "settled", "reactivated", "replaced", "moved", "suspected", "keptAlive", "deleted",
     ]
@@ -70,19 +68,12 @@ struct TokensPages: PageArea {
 
     /// Returns the state of the circuit breaker in each environment, with the number of withheld tokens.
     private func breakers(_ request: PageRequest) async throws -> [PageModel] {
-        let states = try await request.getOfApp("/hygiene")["environments"].elements
-        var withheld: [JSONValue] = []
-        if states.contains(where: { $0["breaker"].stringValue == "open" }) {
-            let query = "/tokens/events?action=withheld&limit=\(Self.counted)"
-            withheld = try await request.getOfApp(query)["events"].elements
-        }
-        return states.map { state in
+        try await request.getOfApp("/hygiene")["environments"].elements.map { state in
             var model = PageValue.members(state)
-            let (environment, word) = (state["environment"], state["breaker"].stringValue ?? "")
-            let count = withheld.count { $0["environment"] == environment }
+            let word = state["breaker"].stringValue ?? ""
             model["stateLabel"] = StateLabel.model(word, request.texts)
             model["isOpen"] = word == "open"
-            model["count"] = count >= Self.counted ? "\(Self.counted)+" : "\(count)"
+            model["count"] = PageValue.of(state["withheld"]) ?? false
             if model["reason"] == nil { model["reason"] = false }
             return model
         }
@@ -96,10 +87,10 @@ struct TokensPages: PageArea {
                 "from",
                 texts["tokens.from"],
                 .line(type: "datetime-local"),
-                value: form["from"] ?? "",
+                value: TimeField.value(form["from"]),
                 isRequired: true
             ),
-            FormField("to", texts["tokens.to"], .line(type: "datetime-local"), value: form["to"] ?? ""),
+            FormField("to", texts["tokens.to"], .line(type: "datetime-local"), value: TimeField.value(form["to"])),
             FormField(
                 "reason",
                 texts["tokens.reason"],
@@ -134,7 +125,7 @@ struct TokensPages: PageArea {
         let isDry = request.form["step"] != "do"
         do {
             let body = JSONValue.members([
-                "from": Self.time(request.form["from"]), "to": Self.time(request.form["to"]),
+                "from": TimeField.json(request.form["from"]), "to": TimeField.json(request.form["to"]),
                 "reason": try request.form.text("reason", maximum: 256).map(JSONValue.string),
                 "environment": try request.form.text("environment", maximum: 20).map(JSONValue.string),
                 "dryRun": isDry ? JSONValue.bool(true) : nil,
@@ -146,12 +137,5 @@ struct TokensPages: PageArea {
         } catch let error as RequestError {
             return try await self.page(request, error: error)
         }
-    }
-
-    /// Returns the time of a field, which is in UTC and has no zone; an empty one is left out.
-    static func time(_ text: String?) -> JSONValue? {
-        guard let text, !text.isEmpty else { return nil }
-        guard text.utf8.count == 16 || text.utf8.count == 19, !text.hasSuffix("Z") else { return .string(text) }
-        return .string(text.utf8.count == 16 ? "\(text):00Z" : "\(text)Z")
     }
 }

@@ -97,7 +97,7 @@ struct WebhookPages: PageArea {
         try await self.change(request, done: "replayed") {
             let block = try request.form.number("block", in: 1...Int64.max)
             let body = JSONValue.members([
-                "block": block.map(JSONValue.integer), "since": TokensPages.time(request.form["since"]),
+                "block": block.map(JSONValue.integer), "since": TimeField.json(request.form["since"]),
             ])
             _ = try await request.call(.post("\(Self.api(request)):replay", body))
         }

@@ -71,6 +71,11 @@ extension SQLiteStore {
         }
     }
 
+    package func withheldTokens(app: Int64, environment: PushEnvironment) async throws -> Int {
+        let sql = "SELECT count(*) FROM tokenEvent WHERE action = 'withheld' AND app = ? AND environment = ?"
+        return try await self.database.query { try Int($0.integer(sql: sql, [app, environment.code]) ?? 0) }
+    }
+
     package func settleWithheld(
         app: Int64,
         environment: PushEnvironment,
