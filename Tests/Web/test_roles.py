@@ -23,7 +23,7 @@ def snapshot(app=store.NEWS):
 
 
 CHANGING = {
-    "nextTry", "nextTryMs",
+    "nextTry", "nextTryMs", "nextTryAt", "nextTryAtMs", "failures", "lastError", "environmentStates",
     "lastUsedAt", "lastUsedAtMs", "lastSeenAt", "lastSeenAtMs", "counters", "rate", "secondsLeft", "finishesAt", "finishesAtMs",
     "environments", "troubles", "nextAt", "nextAtMs", "waitingFor", "total", "sent", "receiptCounts", "skipped", "updatedAt", "updatedAtMs", "progress",
 }

@@ -25,6 +25,7 @@ class Writing(unittest.TestCase):
         self.browser.open(NEW)
         self.browser.script("localStorage.clear()")
         self.browser.open(NEW)
+        self.browser.messages()
 
     def shown(self):
         return self.browser.script("return document.getElementById('preview').innerText")

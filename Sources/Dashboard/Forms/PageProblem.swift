@@ -7,6 +7,7 @@ import WebPages
 /// instead of translating them (docs/decisions/0036).
 enum PageProblem: String {
     case noSuchPage = "no_such_page"
+    case otherApp = "page_of_other_app"
     case scopeLacks = "page_needs_scope"
     case fileMissing = "no_file_chosen"
     case passwordsDiffer = "passwords_differ"

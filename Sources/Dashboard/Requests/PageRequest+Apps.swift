@@ -3,6 +3,7 @@ import NIOCore
 import ProviderAPI
 import PushStore
 import PushSupport
+import PushTypes
 import WebPages
 
 /// The app of a page, and what its pages share.
@@ -12,6 +13,16 @@ extension PageRequest {
 
     /// The path of the app's pages, below the dashboard's.
     var appPath: String { "/apps/\(FormText.encoded(self.parameter("app")))" }
+
+    /// Refuses the pages of an app that is none of the caller's, also those that ask the API for nothing.
+    ///
+    /// - Throws: ``RequestError``.
+    func checkApp() throws {
+        guard !self.app.isEmpty, self.session.caller.apps != nil else { return }
+        guard let topic = Topic(self.app), self.session.caller.mayUse(topic) else {
+            throw PageProblem.otherApp.error(self.texts["failure.otherApp"], kind: .forbidden)
+        }
+    }
 
     /// Refuses a page that is of no use without a scope. The API itself checks each request again.
     ///

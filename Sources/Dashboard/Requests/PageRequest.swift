@@ -56,6 +56,7 @@ final class PageRequest: Sendable {
     /// Runs the handler of a page, once the token of a posted form has been checked.
     func respond(with handler: @Sendable (PageRequest) async throws -> Response) async -> Response {
         do {
+            try self.checkApp()
             if self.http.method == .post {
                 let form = try await self.visitor.form()
                 guard self.session.accepts(csrfToken: form["csrf"] ?? "") else { throw Self.staleForm }

@@ -21,7 +21,9 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
         static let configuration = command("show", "Show whether tokens are deactivated, for each environment.")
             .example("hygiene show --app com.example.MyApp")
 
-        private static let columns: TextTable = ["environment", "breaker", .time("since", "sinceMs"), "reason"]
+        private static let columns: TextTable = [
+            "environment", "breaker", .time("since", "sinceMs"), "withheld", "reason",
+        ]
 
         @OptionGroup var access: AppOptions
 

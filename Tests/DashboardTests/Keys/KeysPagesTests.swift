@@ -24,7 +24,10 @@ import Testing
         try await withDashboard { provider, browser in
             try await provider.addVectorsApp()
             try await browser.signInAsAdmin(at: provider)
-            let made = try await provider.api.post("/v1/keys", ["name": "<i>old", "scopes": ["read"], "expiresIn": 86400])
+            let made = try await provider.api.post(
+                "/v1/keys",
+                ["name": "<i>old", "scopes": ["read"], "expiresIn": 86400]
+            )
             let id = try #require(made.json["id"].stringValue)
             let page = try await browser.get("/dashboard/keys/\(id)")
             #expect(page.status == 200 && page.contains("value=\"&lt;i&gt;old\"") && !page.contains("<i>old"))
@@ -42,7 +45,9 @@ import Testing
                 from: page
             )
             #expect(ever.status == 200)
-            let after = try await provider.api.get("/v1/keys").json["keys"].elements.first { $0["id"].stringValue == id }
+            let after = try await provider.api.get("/v1/keys").json["keys"].elements.first {
+                $0["id"].stringValue == id
+            }
             #expect(after?["expiresAt"] == .null && after?["apps"] == .null && after?["rate"] == .null)
         }
     }
@@ -54,7 +59,9 @@ import Testing
             let page = try await browser.get("/dashboard/keys/\(id)")
             let path = "/dashboard/keys/\(id)/edit"
             let last = try await browser.post(path, ["name": "typed", "scopes": "read", "days": "keep"], from: page)
-            #expect(last.status == 409 && last.contains("could not be administered") && last.contains("value=\"typed\""))
+            #expect(
+                last.status == 409 && last.contains("could not be administered") && last.contains("value=\"typed\"")
+            )
             let none = try await browser.post(path, ["name": "typed", "days": "keep"], from: page)
             #expect(none.status == 400 && none.contains("key-scopes-problem"))
             #expect(try await browser.get("/dashboard/keys/\(UUID().uuidString)").status == 404)

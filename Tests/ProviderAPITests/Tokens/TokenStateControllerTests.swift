@@ -48,7 +48,11 @@ import Testing
             let path = "/v1/notifications/\(sent.json["id"].stringValue ?? "")"
             while try await provider.api.get(path).json["state"] != "paused" { try Task.checkCancellation() }
             let health = try await provider.api.get("\(Self.app)/hygiene").json["environments"].elements
-            #expect(health.map { $0["breaker"] }.contains("open"))
+            let open = try #require(health.first { $0["breaker"] == "open" })
+            let withheld = try await provider.api.get("\(Self.app)/tokens/events?action=withheld").json["events"]
+                .elements
+            #expect(!withheld.isEmpty && open["withheld"] == .integer(Int64(withheld.count)))
+            #expect(health.filter { $0["breaker"] == "closed" }.allSatisfy { $0["withheld"] == .null })
         }
     }
 }
