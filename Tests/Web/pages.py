@@ -43,7 +43,7 @@ PAGES = [
     Page("/add-app", role="admin"),
     Page("/apps/{app}"),
     Page("/apps/{app}/settings"),
-    Page("/apps/{app}/devices", queries=("?by=tag&q=beta", "?by=token&q=00000000", "?state=inactive", "?by=tag&q=nobody", "?by=token&q=x")),
+    Page("/apps/{app}/devices", queries=("?by=tag&q=beta", "?by=token&q=00000000", "?state=inactive", "?by=tag&q=nobody", "?by=token&q=x", "?sort=user", "?sort=lastSeen")),
     Page("/apps/{app}/devices/{token}"),
     Page("/apps/{app}/users/{user}"),
     Page("/apps/{app}/deliveries/{delivery}"),
@@ -57,7 +57,7 @@ PAGES = [
     Page("/people/{person}", role="admin", all_apps=True),
     Page("/audit", role="admin", queries=("?result=rejected", "?name=nobody", "?from=x"), all_apps=True),
     Page("/system", all_apps=True),
-    Page("/apps/{app}/notifications", queries=("?state=paused", "?name=Weekly")),
+    Page("/apps/{app}/notifications", queries=("?state=paused", "?name=ee", "?sort=name", "?sort=recipients", "?sort=state", "?state=x", "?key=x")),
     Page("/apps/{app}/notifications/new", role="author", queries=("?when=recurring", "?when=local&tag=beta")),
     Page("/apps/{app}/notifications/{notification}", queries=("?state=rejected",)),
     Page("/apps/{app}/audiences"),
@@ -179,6 +179,7 @@ PARTS = [
     "/apps/{app}/notifications/live",
     "/apps/{app}/notifications/{notification}/live",
     "/apps/{app}/publishing/issues/{notified}/live",
+    "/apps/{app}/schedules/{schedule}/live",
 ]
 
 

@@ -3,6 +3,7 @@ for each page at the 95th percentile."""
 import http.client
 import math
 import os
+import re
 import time
 import unittest
 import urllib.parse
@@ -36,9 +37,10 @@ class Times(unittest.TestCase):
         names.values["running"] = campaign
         everything = []
         # The page of a running notification has more to show than that of one that has ended.
-        addresses = [(page.name, page.address(names)) for page in PAGES if page.role] + [
-            ("apps-app-notifications-running", f"/dashboard/apps/{names.app}/notifications/{campaign}")]
-        for name, address in addresses:
+        addresses = [(page.name, query, page.address(names, query)) for page in PAGES if page.role for query in ("", *page.queries)] + [
+            ("apps-app-notifications-running", "", f"/dashboard/apps/{names.app}/notifications/{campaign}")]
+        for name, query, address in addresses:
+            name += re.sub(r"[^a-z0-9]+", "-", query.lower())
             with self.subTest(address):
                 self.assertIsNotNone(address)
                 times = self.times(address, visit)

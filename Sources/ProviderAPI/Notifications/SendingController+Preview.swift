@@ -7,12 +7,15 @@ import PushSupport
 import PushTypes
 
 extension SendingController {
-    /// Renders the notification without sending it. Its recipients are counted as they are now.
+    /// Renders the notification without sending it. Its recipients are counted as they are now, unless nobody asks for that.
     func preview(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(NotificationRequest.members.union(PreviewSubjects.members))
         var wanted = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
         let subject = try await PreviewSubjects(store: self.store).subject(fields, app, wanted.content)
+        guard try Self.counts(request) else {
+            return try .json(PreviewResponse(wanted, bundleID: app.bundleID, for: subject))
+        }
         let recipients = try await self.recipients(wanted, app)
         if recipients == 0,
             let missing = try await ContentWarning.missingTokens(for: wanted, app: app.id, in: self.store)
@@ -28,6 +31,14 @@ extension SendingController {
             forecast: recipients == nil ? nil : try await self.consentForecast(wanted, app)
         )
         return try .json(response)
+    }
+
+    private static func counts(_ request: OperationRequest) throws -> Bool {
+        try request.value(
+            "count",
+            { ["true": true, "false": false][$0] },
+            orThrow: .invalid("count", "use true or false")
+        ) ?? true
     }
 
     /// Returns the present number of recipients; `nil` if counting them takes too long.

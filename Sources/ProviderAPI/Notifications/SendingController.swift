@@ -47,7 +47,15 @@ struct SendingController: Controller {
                 .responses(accepted).errors(.conflict),
             .init(.post, "/v1/apps/{app}/notifications:preview", .readOnly, id: "previewNotification", self.preview)
                 .summary("Renders a notification for a device and counts the recipients; sends nothing.")
-                .tag(.notifications).scope(.read).cost(.query).body(.previewRequest)
+                .tag(.notifications).scope(.read).cost(.query)
+                .parameters(
+                    .query(
+                        "count",
+                        "false: recipients are not counted, which takes long for a million.",
+                        .choice(["true", "false"])
+                    )
+                )
+                .body(.previewRequest)
                 .responses(.ok(PreviewResponse.schema, "The push that would be sent.")),
         ]
     }

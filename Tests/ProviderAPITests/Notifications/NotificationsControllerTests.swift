@@ -60,6 +60,19 @@ import Testing
         }
     }
 
+    @Test func aPreviewCountsNobodyWhereNobodyAsks() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA)
+            let (path, body) = ("\(Self.app)/notifications:preview", ["to": ["all": true], "alert": "Hi"] as JSONValue)
+            let counted = try await provider.api.post(path, body).json
+            let quick = try await provider.api.post("\(path)?count=false", body).json
+            #expect(counted["recipients"] == 1 && quick["recipients"] == .null)
+            #expect(quick["payload"] == counted["payload"] && quick["warnings"] == counted["warnings"])
+            #expect(try await provider.api.post("\(path)?count=x", body).status == 400)
+        }
+    }
+
     @Test func aPreviewRendersForADeviceAndSendsNothing() async throws {
         let sender = ScriptedSender()
         try await withProvider(senders: sender) { provider in

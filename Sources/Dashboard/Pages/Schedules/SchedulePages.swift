@@ -16,6 +16,7 @@ struct SchedulePages: PageArea {
         [
             .get("/apps/{app}/schedules", self.list), .get("/apps/{app}/schedules/calendar", self.calendar),
             .get("/apps/{app}/schedules/{schedule}", self.show),
+            .get("/apps/{app}/schedules/{schedule}/live", self.live),
             .post("/apps/{app}/schedules/{schedule}/pause", { try await self.change("pause", $0) }),
             .post("/apps/{app}/schedules/{schedule}/resume", { try await self.change("resume", $0) }),
             .post("/apps/{app}/schedules/{schedule}/delete", self.delete),
@@ -59,15 +60,31 @@ struct SchedulePages: PageArea {
         model["audience"] = schedule["notification"]["to"].line
         let environment = schedule["notification"]["environment"].stringValue ?? "none"
         model["environment"] = request.texts["compose.environmentOptions.\(environment)"]
-        do {
-            let preview = try await request.call(
-                .post("\(request.api)/notifications:preview", schedule["notification"])
-            )
-            model["preview"] = PushPreview(preview, texts: request.texts).values()
-        } catch let error as RequestError {
-            model["preview"] = PushPreview(error).values()
-        }
+        model["preview"] = try await self.preview(schedule, request, countsRecipients: false)
+        model["live"] = "\(path)/live"
         return request.page("schedule", title: schedule["name"].stringValue ?? "schedules.title", model, error: error)
+    }
+
+    /// Returns the preview with the number of recipients, which the page does not wait for.
+    private func live(_ request: PageRequest) async throws -> Response {
+        let schedule = try await self.schedule(request)
+        return request.live {
+            let preview = try await self.preview(schedule, request, countsRecipients: true)
+            return .init(html: request.part("push-preview", preview), isFinal: true)
+        }
+    }
+
+    /// Returns what a device would show of the next run; errors are a part of it.
+    private func preview(_ schedule: JSONValue, _ request: PageRequest, countsRecipients: Bool) async throws
+        -> PageModel
+    {
+        do {
+            let path = "\(request.api)/notifications:preview\(countsRecipients ? "" : "?count=false")"
+            let preview = try await request.call(.post(path, schedule["notification"]), isNoted: !countsRecipients)
+            return PushPreview(preview, texts: request.texts, countsRecipients: countsRecipients).values()
+        } catch let error as RequestError {
+            return PushPreview(error).values()
+        }
     }
 
     private func calendar(_ request: PageRequest) async throws -> Response {
