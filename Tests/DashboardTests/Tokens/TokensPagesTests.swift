@@ -54,13 +54,4 @@ import Testing
             }
         }
     }
-
-    @Test(arguments: [
-        ("2026-11-22T10:00", "2026-11-22T10:00:00Z"), ("2026-11-22T10:00:05", "2026-11-22T10:00:05Z"),
-        ("2026-11-22T10:00:05Z", "2026-11-22T10:00:05Z"), ("x", "x"),
-    ])
-    func timesOfFieldsAreInUTC(_ text: String, _ time: String) {
-        #expect(TokensPages.time(text) == .string(time))
-        #expect(TokensPages.time("") == nil)
-    }
 }
