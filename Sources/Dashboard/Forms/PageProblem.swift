@@ -10,6 +10,9 @@ enum PageProblem: String {
     case otherApp = "page_of_other_app"
     case scopeLacks = "page_needs_scope"
     case fileMissing = "no_file_chosen"
+    case sizeMissing = "no_size_given"
+    case notANumber = "not_a_number"
+    case inProgress = "in_progress_already"
     case passwordsDiffer = "passwords_differ"
     case notConfirmed = "not_confirmed"
 
