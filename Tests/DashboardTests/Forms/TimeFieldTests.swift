@@ -1,3 +1,4 @@
+import PushSupport
 import Testing
 
 @testable import Dashboard
