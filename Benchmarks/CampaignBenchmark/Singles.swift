@@ -2,7 +2,6 @@ import ArgumentParser
 import Benchmarking
 import Foundation
 import PushTypes
-import Synchronization
 
 /// Sends single notifications through a provider's API, as fast as some callers can, and waits for the end of all.
 struct Singles: AsyncParsableCommand {
@@ -19,16 +18,10 @@ struct Singles: AsyncParsableCommand {
         let before = try await Self.accepted(api)
         let cpu = try ProcessStatistics(pid: self.provider.pid).cpuSeconds
         let start = ContinuousClock.now
-        let next = Mutex(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<self.callers {
+            for caller in 0..<self.callers {
                 group.addTask {
-                    while true {
-                        let number = next.withLock { next in
-                            defer { next += 1 }
-                            return next
-                        }
-                        guard number < self.count else { return }
+                    for number in stride(from: caller, to: self.count, by: self.callers) {
                         try await self.send(number, api)
                     }
                 }

@@ -92,11 +92,11 @@ class Tasks(unittest.TestCase):
 
     def test_notify_issue_7(self):
         publication = self.names.publication
-        issue = store.make_issue(store.NEWS, publication, "com.example.task7", "Issue 7 of the task", "2026-12-20")
+        issue = store.make_issue(store.NEWS, publication, "com.example.task7", "Issue 7, once more", "2026-12-20")
         self.browser.open("/dashboard")
         self.click("main .grid a, main .card a", "The Example")
         self.click("nav.side a", "Publishing")
-        self.click("main table a", "Issue 7 of the task")
+        self.click("main table a", "Issue 7, once more")
         self.click("main a.button", "Notify")
         self.click("main form button", "Notify")
         self.check("Notify issue 7")

@@ -67,7 +67,8 @@ public struct AttachmentLoader: Sendable {
                         method: "GET",
                         url: reception.url,
                         headers: ["accept-encoding": "identity"],
-                        deadline: deadline
+                        // The deadline ends the exchange; this is for a process whose tasks do not run.
+                        deadline: deadline + .seconds(1)
                     )
                     do {
                         try await transport.receive(request) { part in

@@ -24,6 +24,7 @@ import Testing
             #expect(added.contains("below 2.5 MB/s") && added.contains("monthly, yearly"))
             let path = try #require(added.path.split(separator: "?").first).description
             let changed = try await browser.post("\(path)/edit", ["name": "Renamed", "account": "7"], from: added)
+            #expect(changed.contains("<dd>7</dd>"))
             #expect(changed.contains("<h1>Renamed</h1>") && !changed.contains("below 400 open downloads"))
             let id = try #require(path.split(separator: "/").last).description
             let stored = try await site.provider.api.get("/v1/publications/\(id)").json

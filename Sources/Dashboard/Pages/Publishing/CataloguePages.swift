@@ -17,7 +17,7 @@ struct CataloguePages: PageArea {
         let list = try await request.getOfApp("/catalogue:preview\(query)")
         let path = "\(request.publishingPath)/catalogue"
         let model: PageModel = [
-            "issues": list["issues"].elements.map { self.row($0, request) }, "account": account ?? "",
+            "issues": list["issues"].elements.map { self.row($0, request) }, "accountName": account ?? "",
             "isFiltered": account != nil, "path": "\(Dashboard.root)\(path)",
             "publishing": "\(Dashboard.root)\(request.publishingPath)",
             "pager": request.pager(list["next"], path: path, ["account": account]) ?? false,

@@ -128,8 +128,7 @@ struct EntitlementPages: PageArea {
                 texts["entitlement.secret"],
                 .line(type: "password"),
                 hint: texts[server == nil ? "entitlement.secretHint" : "entitlement.secretStays"],
-                maximum: 256,
-                completion: "new-password"
+                maximum: 256
             ),
         ]
     }

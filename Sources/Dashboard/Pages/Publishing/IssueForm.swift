@@ -28,15 +28,7 @@ struct IssueForm {
 
     func fields(_ texts: PageTexts) -> [FormField] {
         func line(_ name: String, _ type: String = "text", maximum: Int? = nil, isRequired: Bool = true) -> FormField {
-            FormField(
-                name,
-                texts["publishing.fields.\(name)"],
-                .line(type: type),
-                value: self.values[name] ?? "",
-                hint: texts.text("publishing.hints.\(name)"),
-                isRequired: isRequired,
-                maximum: maximum
-            )
+            .publishing(name, type, in: self.values, maximum: maximum, isRequired: isRequired, texts: texts)
         }
         var fields = [
             line("title", maximum: 1000), line("number", maximum: 100, isRequired: false), line("date", "date"),

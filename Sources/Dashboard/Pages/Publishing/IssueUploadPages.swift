@@ -23,8 +23,7 @@ struct IssueUploadPages: PageArea {
             } else if let known = request.typed("known") {
                 hash = known
             } else {
-                let message = request.texts["publishing.noFile"]
-                throw RequestError(.invalid, code: "missing_field", message: message, path: "file")
+                throw PageProblem.fileMissing.error(request.texts["publishing.noFile"], field: "file")
             }
             let body = JSONValue.object(["file": .string(hash)])
             _ = try await request.call(.put("\(request.issueAPI)/\(try Self.place(request))", body))
@@ -38,7 +37,7 @@ struct IssueUploadPages: PageArea {
     private static func place(_ request: PageRequest) throws -> String {
         if request.form["place"] == "cover" { return "cover" }
         guard let size = request.typed("screenSize") else {
-            throw RequestError.invalid("screenSize", request.texts["publishing.noSize"])
+            throw PageProblem.sizeMissing.error(request.texts["publishing.noSize"], field: "screenSize")
         }
         return "renditions/\(FormText.encoded(size))"
     }

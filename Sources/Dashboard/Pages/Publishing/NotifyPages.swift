@@ -48,11 +48,10 @@ struct NotifyPages: PageArea {
     }
 
     private static func refusal(_ preview: JSONValue, _ request: PageRequest) -> RequestError {
-        RequestError(
-            .conflict,
-            code: preview["refusal"]["code"].stringValue ?? "in_progress",
-            message: preview["refusal"]["message"].stringValue ?? request.texts["publishing.inProgress"]
-        )
+        guard let message = preview["refusal"]["message"].stringValue else {
+            return PageProblem.inProgress.error(request.texts["publishing.inProgress"], kind: .conflict)
+        }
+        return RequestError(.conflict, code: preview["refusal"]["code"].stringValue ?? "refused", message: message)
     }
 
     /// Returns the number of the waves and the time that they take at least.

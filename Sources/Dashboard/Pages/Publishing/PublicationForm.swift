@@ -43,15 +43,7 @@ struct PublicationForm {
 
     func fields(_ texts: PageTexts) -> [FormField] {
         func line(_ name: String, _ type: String = "text", maximum: Int? = nil, isRequired: Bool = false) -> FormField {
-            FormField(
-                name,
-                texts["publishing.fields.\(name)"],
-                .line(type: type),
-                value: self.values[name] ?? "",
-                hint: texts.text("publishing.hints.\(name)"),
-                isRequired: isRequired,
-                maximum: maximum
-            )
+            .publishing(name, type, in: self.values, maximum: maximum, isRequired: isRequired, texts: texts)
         }
         return [
             line("name", maximum: 256, isRequired: true), line("account", maximum: 256), line("waveSize", "number"),
@@ -90,15 +82,19 @@ struct PublicationForm {
 
     private func number(_ name: String, _ texts: PageTexts) throws(RequestError) -> JSONValue? {
         guard let text = self.text(name) else { return nil }
-        guard let number = Int64(text) else { throw RequestError.invalid(name, texts["publishing.noNumber"]) }
+        guard let number = Int64(text) else { throw Self.notANumber(name, texts) }
         return .integer(number)
+    }
+
+    private static func notANumber(_ name: String, _ texts: PageTexts) -> RequestError {
+        PageProblem.notANumber.error(texts["publishing.noNumber"], field: name)
     }
 
     private func bandwidth(_ texts: PageTexts) throws(RequestError) -> JSONValue? {
         guard let text = self.text("maximumBandwidth") else { return nil }
         guard let number = Double(text.replacingOccurrences(of: ",", with: ".")),
             let bytes = Int64(exactly: (number * Self.megabyte).rounded())
-        else { throw RequestError.invalid("maximumBandwidth", texts["publishing.noNumber"]) }
+        else { throw Self.notANumber("maximumBandwidth", texts) }
         return .integer(bytes)
     }
 

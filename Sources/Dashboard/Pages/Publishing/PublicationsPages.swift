@@ -66,7 +66,8 @@ enum PublicationModel {
         model["limitText"] = self.limits(publication["waves"]["steering"], request) ?? false
         let products = publication["subscriptionProducts"].elements.compactMap(\.stringValue)
         model["subscriptionText"] = products.isEmpty ? false : products.joined(separator: ", ")
-        if model["account"] == nil { model["account"] = false }
+        // `account` is who is signed in, on every page.
+        model["accountName"] = publication["account"].stringValue ?? false
         return model
     }
 
