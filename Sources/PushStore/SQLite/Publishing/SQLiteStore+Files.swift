@@ -161,8 +161,8 @@ extension SQLiteStore {
     private static func upload(_ row: Row) throws -> UploadRecord {
         guard let id = row.uuid("id"), let app = row["app"] as Int64?, let hash = row.hash("hash"),
             let size = row["size"] as Int?, let contentType = row["contentType"] as String?,
-            let name = row["name"] as String?, let received = row["received"] as Int?, let createdAt = row.time("createdAt"),
-            let changedAt = row.time("changedAt")
+            let name = row["name"] as String?, let received = row["received"] as Int?,
+            let createdAt = row.time("createdAt"), let changedAt = row.time("changedAt")
         else { throw DamagedRow(table: "upload") }
         var upload = UploadRecord(
             id: id,
