@@ -84,7 +84,7 @@ struct CompatibilityRoutes: Sendable {
                 form.request(to: app.bundleID),
                 app: app.id,
                 key: caller.reference,
-                idempotency: form.id.map { Idempotency(key: "publisher:\($0)", fingerprint: form.fingerprint) }
+                idempotency: form.idempotency
             )
             switch acceptance {
             case .accepted: return Self.accepted(notification)
@@ -108,6 +108,7 @@ struct CompatibilityRoutes: Sendable {
             app: app,
             key: caller.reference,
             again: form.again,
+            repetition: form.idempotency,
             messageID: form.messageID,
             changes: form.changes
         )

@@ -30,6 +30,8 @@ enum NotifyPage {
         value="\(PublisherNotify.defaultWaveSize)"></label></p>
         <p><label>Seconds between waves <input name="waveInterval" type="number" min="1" \
         value="\(PublisherNotify.defaultWaveInterval)"></label></p>
+        <p><label>Id, with which the same call is accepted once <input name="Id" maxlength="100"></label></p>
+        <p><label><input name="again" type="checkbox" value="1"> Once more for an issue that was notified of</label></p>
         <p><button>Notify</button></p>
         </form>
         </body>

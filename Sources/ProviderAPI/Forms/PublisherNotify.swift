@@ -70,8 +70,14 @@ struct PublisherNotify: Equatable {
         )
     }
 
-    /// The fingerprint of everything that the form asks for, to tell a repetition from another call with the same id.
-    var fingerprint: [UInt8] {
-        Array(SHA256.hash(data: Data("\(self.waveSize) \(self.waveInterval) \(self.productID)".utf8)))
+    /// The key of the field `Id`, with a fingerprint of everything that the form asks for; `nil` without the field.
+    ///
+    /// The fingerprint tells a repetition from another call with the same id.
+    var idempotency: Idempotency? {
+        let asked = "\(self.waveSize) \(self.waveInterval) \(self.productID)"
+        // No caller's key has a space.
+        return self.id.map {
+            Idempotency(key: "publisher \($0)", fingerprint: Array(SHA256.hash(data: Data(asked.utf8))))
+        }
     }
 }

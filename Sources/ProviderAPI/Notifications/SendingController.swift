@@ -297,6 +297,11 @@ struct SendingController: Controller {
             let message = "an idempotency key has 1 to \(Self.maximumIdempotencyKey) bytes"
             throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")
         }
+        guard key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            // The provider's own keys have a space, so that no caller's is the same.
+            let message = "an idempotency key has visible characters of ASCII only, and no spaces"
+            throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")
+        }
         return key
     }
 }

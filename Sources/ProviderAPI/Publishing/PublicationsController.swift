@@ -139,7 +139,7 @@ enum NotifyWavesSetting {
     static let schema = Schema.object(optional: [
         "size": .integer(1...PaceSettings.maximumWave),
         "intervalSeconds": .integer(1...PaceSettings.maximumInterval),
-        "steering": .steering,
+        "steering": Schema.steering.orNull.described("null removes both limits."),
     ]).named("NotifyWaves")
 
     /// Reads the changes of the waves.
@@ -147,6 +147,7 @@ enum NotifyWavesSetting {
         guard let waves = try fields.fields("waves", known: Self.members) else { return }
         changes.waveSize = try waves.integer("size", in: 1...PaceSettings.maximumWave).map(Int.init)
         changes.waveInterval = try waves.integer("intervalSeconds", in: 1...PaceSettings.maximumInterval).map(Int.init)
+        if waves.nulls.contains("steering") { (changes.maximumBandwidth, changes.maximumDownloads) = (.clear, .clear) }
         guard let steering = try waves.fields("steering", known: Self.limits) else { return }
         changes.maximumBandwidth = try Self.limit("maximumBandwidth", PaceSettings.maximumBandwidth, in: steering)
         changes.maximumDownloads = try Self.limit("maximumDownloads", PaceSettings.maximumDownloads, in: steering)

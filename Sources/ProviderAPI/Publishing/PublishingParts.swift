@@ -24,7 +24,7 @@ struct PublishingParts: Sendable {
         logger: Logger
     ) {
         let (settings, folder) = (configuration.publishing, FileFolder(path: configuration.filesPath))
-        self.cleaner = FileCleaner(store: store, folder: folder, settings: settings)
+        self.cleaner = FileCleaner(store: store, folder: folder, settings: settings, logger: logger)
         self.downloads = DownloadMonitor(settings: settings, factory: metrics, time: time)
         let entitlements = IssueEntitlements(entitlement)
         self.notifier = IssueNotifier(store: store, acceptor: acceptor, entitlements: entitlements, time: time)

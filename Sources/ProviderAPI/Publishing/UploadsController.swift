@@ -53,6 +53,9 @@ struct UploadsController: Controller {
         )
         let shown = ResponseDescription.ok(UploadResponse.schema)
         let operations: [ProviderOperation] = [
+            .init(.get, all, id: "listUploads", self.list)
+                .summary("The app's uploads that are not complete, the one with the latest bytes first.")
+                .scope(.read).responses(.ok(.list("uploads", of: UploadResponse.schema))),
             .init(.post, all, .audited, id: "beginUpload", self.begin)
                 .summary("Begins the upload of a file; one that the app has already is complete at once.")
                 .scope(.send).body(begin).responses(.created(UploadResponse.schema))
@@ -78,10 +81,16 @@ struct UploadsController: Controller {
         return operations.map { $0.tag(.publishing) }
     }
 
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        return try .page("uploads", try await self.store.openUploads(app: app.id).map(UploadResponse.init))
+    }
+
     private func begin(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let fields = try await request.fields(["size", "sha256", "contentType", "name"])
-        let size = try fields.required("size", fields.integer("size", in: 1...Int64.max))
+        let size = try fields.required("size", fields.integer("size", in: Int64.min...Int64.max))
+        guard size >= 1 else { throw fields.error("size", "invalid_value", "use 1 to \(self.maximumFile) bytes") }
         let hash = try fields.required("sha256", fields.contentHash("sha256"))
         let type = try fields.value("contentType", maximum: Self.maximumType, orElse: "invalid_value", Self.typeForm) {
             Self.isMediaType($0) ? $0 : nil
@@ -96,7 +105,7 @@ struct UploadsController: Controller {
             createdAt: self.time.recorded
         )
         request.made(upload.id)
-        return try await Self.named {
+        return try await Self.named(ifFull: "the upload is not begun") {
             let begun = try await self.uploads.begin(upload)
             var headers = UploadField.fields(of: begun)
             headers[.location] = "/v1/uploads/\(begun.id.uuidString)"
@@ -125,12 +134,17 @@ struct UploadsController: Controller {
         guard let text = headers[UploadField.offset], let offset = Int(text), offset >= 0, text == "\(offset)" else {
             throw RequestError.invalid("upload-offset", "send the position of the first byte, as HEAD returns it")
         }
+        guard upload.completedAt == nil else {
+            let message = "the upload is complete, and takes no more bytes: its file can be used"
+            return .error(.conflict("upload_complete", message), headers: UploadField.fields(of: upload))
+        }
         let body = UploadBody(
             request.http.body,
             maximum: max(0, upload.size - offset),
-            announced: headers[.contentLength].flatMap { Int($0) }
+            announced: headers[.contentLength].flatMap { Int($0) },
+            tooLong: "the upload was begun with \(upload.size) bytes, and more were sent"
         )
-        return try await Self.named {
+        return try await Self.named(ifFull: "what has arrived is kept") {
             let changed = try await self.uploads.receive(upload.id, at: offset, body)
             return try .json(UploadResponse(upload: changed), headers: UploadField.fields(of: changed))
         }
@@ -153,14 +167,14 @@ struct UploadsController: Controller {
             announcedSize: announced
         )
         let body = UploadBody(request.http.body, maximum: .max, announced: announced)
-        return try await Self.named {
+        return try await Self.named(ifFull: "nothing of the file is kept") {
             try .json(FileResponse(file: try await self.uploads.receive(file, body)), status: .created)
         }
     }
 
     private func delete(_ request: OperationRequest) async throws -> Response {
         let id = try await request.object("upload") { try await self.store.upload($0) }.id
-        return try await Self.named {
+        return try await Self.named(ifFull: "the upload stays") {
             guard try await self.uploads.remove(id) else { throw RequestError.noSuch("upload") }
             return .noContent
         }
@@ -185,82 +199,15 @@ struct UploadsController: Controller {
     }
 
     /// Runs `body`, and turns a failure of an upload into its response.
-    private static func named(_ body: () async throws -> Response) async throws -> Response {
+    /// - Parameter consequence: What a full disk means for the file.
+    private static func named(
+        ifFull consequence: String,
+        _ body: () async throws -> Response
+    ) async throws -> Response {
         do {
             return try await body()
         } catch let failure as UploadFailure {
-            return failure.response
-        }
-    }
-}
-
-/// An upload in a response.
-struct UploadResponse: ResponseObject {
-    let upload: UploadRecord
-
-    private var hash: String { self.upload.hash.hex }
-    private var isComplete: Bool { self.upload.completedAt != nil }
-
-    static let schemaName: String? = "Upload"
-    static let members: [ResponseMember<Self>] = [
-        .required("id", \.upload.id),
-        .required("size", \.upload.size, "In bytes."),
-        .required("sha256", \.hash, as: .contentHash),
-        .required("contentType", \.upload.contentType),
-        .required("name", \.upload.name),
-        .required("offset", \.upload.received, "The position of the next byte: what is before it is on disk."),
-        .required("complete", \.isComplete, "true once all bytes are there and their SHA-256 is right."),
-        .required("createdAtMs", \.upload.createdAt),
-        .required("changedAtMs", \.upload.changedAt),
-    ]
-}
-
-/// The fields of requests and responses about uploads.
-enum UploadField {
-    // The names are constants of the draft.
-    static let offset = HTTPField.Name("upload-offset") ?? .range
-    private static let complete = HTTPField.Name("upload-complete") ?? .range
-    private static let length = HTTPField.Name("upload-length") ?? .range
-
-    static let descriptions = [
-        "upload-offset": "The position of the next byte.", "upload-complete": "?1 for a complete file, else ?0.",
-        "upload-length": "The size of the file.",
-    ]
-
-    static func fields(of upload: UploadRecord) -> HTTPFields {
-        [
-            self.offset: "\(upload.received)", self.length: "\(upload.size)",
-            self.complete: upload.completedAt == nil ? "?0" : "?1",
-        ]
-    }
-}
-
-extension UploadFailure {
-    /// The response to the request that failed.
-    var response: Response {
-        switch self {
-        case .missing: return .error(.noSuch("upload"))
-        case .busy:
-            let message = "another request sends bytes of this upload: wait until it has ended, then ask for the offset"
-            return .error(.conflict("upload_in_progress", message), headers: [.retryAfter: "1"])
-        case .wrongOffset(let present):
-            let message = "the next byte has the position \(present): continue from there"
-            return .error(
-                .conflict("wrong_offset", message, at: "upload-offset"),
-                headers: [UploadField.offset: "\(present)"]
-            )
-        case .wrongHash:
-            let message = "the bytes have another SHA-256 than the upload was begun with: send all of them again"
-            let error = RequestError(.invalid, code: "wrong_hash", message: message, path: "sha256")
-            return .error(error, headers: [UploadField.offset: "0"])
-        case .full(let reason):
-            let message = "the disk of the provider is full (\(reason)): what has arrived is kept"
-            let error = RequestError(.unavailable, code: "storage_full", message: message)
-            return .error(error, headers: [.retryAfter: "60"])
-        case .unwritable:
-            let message = "the provider cannot write the file; its log has the cause"
-            let error = RequestError(.unavailable, code: "storage_unavailable", message: message)
-            return .error(error, headers: [.retryAfter: "5"])
+            return failure.response(ifFull: consequence)
         }
     }
 }

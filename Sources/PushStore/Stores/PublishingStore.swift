@@ -58,6 +58,8 @@ package protocol PublishingStore: Sendable {
     /// Removes an upload; a file that is complete stays.
     /// - Returns: `false` if there is none.
     func deleteUpload(_ id: UUID) async throws -> Bool
+    /// Returns the uploads of an app that are not complete, the one with the latest bytes first.
+    func openUploads(app: Int64) async throws -> [UploadRecord]
     /// Returns the ids of uploads.
     func uploads() async throws -> Set<UUID>
     /// Returns the bytes that the uploads which are not complete still lack, of all together.

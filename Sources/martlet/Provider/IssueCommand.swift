@@ -6,7 +6,7 @@ struct IssueCommand: AsyncParsableCommand {
     static let configuration = command("issue", "The issues of publications, from the draft to Notify.")
         .example("issue add com.example.issue7 --title 'Issue 7' --date 2026-11-20 --publication 52c4…")
         .subcommands([
-            List.self, ShowResource<Issue>.self, Add.self, Change.self, IssueUploadCommand.self,
+            List.self, ShowResource<Issue>.self, Add.self, Change.self, IssueUploadCommand.self, Uploads.self,
             PerformAction<Publish>.self, PerformAction<Withdraw>.self, Preview.self, Notify.self,
             RemoveResource<Issue>.self,
         ])
@@ -67,12 +67,12 @@ struct IssueCommand: AsyncParsableCommand {
         @Option(help: "Its title.") var title: String
         @Option(help: "Its date, as 2026-11-20.") var date: String
         @Option(help: "The number that readers see.") var number: String?
-        @Option(help: "free or retail. Default: free.") var price: String?
+        @Option(name: .customLong("access"), help: "free or retail. Default: free.") var readers: String?
 
         func request() -> APIRequest {
             .post(PublicationCommand.Publication.path, self.publication, Issue.path).body([
                 "productId": self.productID.json, "title": self.title.json, "date": self.date.json,
-                "number": self.number?.json, "access": self.price?.json,
+                "number": self.number?.json, "access": self.readers?.json,
             ])
         }
 
@@ -90,10 +90,11 @@ struct IssueCommand: AsyncParsableCommand {
         @Option(help: "Its title.") var title: String?
         @Option(help: "Its date, as 2026-11-20.") var date: String?
         @Option(help: "The number that readers see; '' for none.") var number: String?
-        @Option(help: "free or retail.") var price: String?
+        @Option(name: .customLong("access"), help: "free or retail.") var readers: String?
 
         func validate() throws {
-            guard [self.productID, self.title, self.date, self.number, self.price].contains(where: { $0 != nil }) else {
+            guard [self.productID, self.title, self.date, self.number, self.readers].contains(where: { $0 != nil })
+            else {
                 throw ValidationError("Give what to change, such as --title.")
             }
         }
@@ -101,9 +102,24 @@ struct IssueCommand: AsyncParsableCommand {
         func request() -> APIRequest {
             self.resource.request(.patch).body([
                 "productId": self.productID?.json, "title": self.title?.json, "date": self.date?.json,
-                "number": self.number.map { $0.isEmpty ? .null : $0.json }, "access": self.price?.json,
+                "number": self.number.map { $0.isEmpty ? .null : $0.json }, "access": self.readers?.json,
             ])
         }
+    }
+
+    /// `martlet issue uploads`: lists the uploads that are not complete.
+    struct Uploads: ListCommand {
+        static let configuration = command("uploads", "List the uploads of an app that are not complete.")
+            .detail("'martlet issue upload --upload ID' continues one with its file.")
+            .example("issue uploads --app com.example.MyApp")
+        static let columns: TextTable = [
+            "id", "name", "size", .init("received", "offset"), .time("since", "createdAtMs"),
+            .time("latest bytes", "changedAtMs"),
+        ]
+
+        @OptionGroup var access: AppOptions
+
+        func request() -> APIRequest { .get("uploads") }
     }
 
     /// `martlet issue preview`: shows what *Notify* would do.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Crypto
 import Foundation
 import NIOCore
+import PushStore
 import PushSupport
 import PushTypes
 
@@ -10,6 +11,8 @@ struct IssueUploadCommand: AsyncParsableCommand {
     static let configuration = command("upload", "Upload the file of an issue for a screen size, or its cover.")
         .detail("A lost connection is taken up again from what has arrived. What the provider has is not sent again.")
         .detail("If the command is stopped, --upload continues with the id that it has shown.")
+        .detail("'martlet issue uploads' lists what is not complete.")
+        .detail("The API key has the scopes read and send.")
         .example("issue upload 7d6f… issue7.zip --screen 2048x1536")
         .example("issue upload 7d6f… cover.png --cover")
 
@@ -26,6 +29,9 @@ struct IssueUploadCommand: AsyncParsableCommand {
     func validate() throws {
         guard (self.screen != nil) != self.cover else {
             throw ValidationError("Give --screen or --cover, one of both.")
+        }
+        guard self.screen.map({ ScreenSize($0) != nil }) ?? true else {
+            throw ValidationError("--screen is a size in pixels, such as 2048x1536.")
         }
     }
 
@@ -62,7 +68,9 @@ struct IssueUploadCommand: AsyncParsableCommand {
                 "name": URL(filePath: self.file).lastPathComponent.json,
             ])
         )
-        return begun["id"].stringValue ?? ""
+        let id = begun["id"].stringValue ?? ""
+        if begun["complete"] != true { StandardError.line("upload \(id)") }
+        return id
     }
 
     /// Sends what is missing, again and again while there is progress.

@@ -39,8 +39,12 @@ struct PublicationCommand: AsyncParsableCommand {
         var maximumBandwidth: Int?
         @Option(help: "Open downloads from which the next wave waits; 0 for no limit.") var maximumDownloads: Int?
 
-        /// The member of a request; `nil` without any of the options.
-        var member: JSONValue? {
+        /// Indicates whether a limit of downloads is given.
+        var hasLimit: Bool { self.maximumBandwidth != nil || self.maximumDownloads != nil }
+
+        /// Returns the member of a request; `nil` without any of the options.
+        /// - Parameter clearsSteering: Removes both limits.
+        func member(clearsSteering: Bool = false) -> JSONValue? {
             func limit(_ value: Int?) -> JSONValue? { value.map { $0 == 0 ? .null : $0.json } }
             let limits: [String: JSONValue?] = [
                 "maximumBandwidth": limit(self.maximumBandwidth), "maximumDownloads": limit(self.maximumDownloads),
@@ -48,7 +52,7 @@ struct PublicationCommand: AsyncParsableCommand {
             let steering = limits.compactMapValues(\.self)
             let waves: [String: JSONValue?] = [
                 "size": self.waveSize?.json, "intervalSeconds": self.waveInterval?.json,
-                "steering": steering.isEmpty ? nil : .object(steering),
+                "steering": clearsSteering ? .null : steering.isEmpty ? nil : .object(steering),
             ]
             let members = waves.compactMapValues(\.self)
             return members.isEmpty ? nil : .object(members)
@@ -70,7 +74,7 @@ struct PublicationCommand: AsyncParsableCommand {
 
         func request() -> APIRequest {
             .post(Publication.path).body([
-                "name": self.name.json, "account": self.account?.json, "waves": self.waves.member,
+                "name": self.name.json, "account": self.account?.json, "waves": self.waves.member(),
                 "subscriptionProducts": .texts(self.subscription),
             ])
         }
@@ -91,22 +95,32 @@ struct PublicationCommand: AsyncParsableCommand {
             help: "A subscription that entitles to its issues; repeat it for several. They replace all earlier ones."
         )
         var subscription: [String] = []
+        @Flag(help: "No subscription entitles to its issues any more.") var noSubscriptions = false
+        @Flag(help: "The waves wait for no downloads any more.") var noSteering = false
 
         func validate() throws {
-            guard self.name != nil || self.account != nil || self.waves.member != nil || !self.subscription.isEmpty
-            else {
+            guard self.subscription.isEmpty || !self.noSubscriptions else {
+                throw ValidationError("Give --subscription or --no-subscriptions, not both.")
+            }
+            guard !self.waves.hasLimit || !self.noSteering else {
+                throw ValidationError("Give limits of downloads or --no-steering, not both.")
+            }
+            guard !self.members.isEmpty else {
                 throw ValidationError("Give what to change, such as --name or --wave-size.")
             }
         }
 
-        func request() -> APIRequest {
-            let account = self.account.map { $0.isEmpty ? JSONValue.null : $0.json }
-            return self.resource.request(.patch)
-                .body([
-                    "name": self.name?.json, "account": account, "waves": self.waves.member,
-                    "subscriptionProducts": .texts(self.subscription),
-                ])
+        /// The members of the request.
+        private var members: [String: JSONValue] {
+            let members: [String: JSONValue?] = [
+                "name": self.name?.json, "account": self.account.map { $0.isEmpty ? .null : $0.json },
+                "waves": self.waves.member(clearsSteering: self.noSteering),
+                "subscriptionProducts": self.noSubscriptions ? .array([]) : .texts(self.subscription),
+            ]
+            return members.compactMapValues(\.self)
         }
+
+        func request() -> APIRequest { self.resource.request(.patch).body(self.members) }
     }
 
     /// `martlet publication catalogue`: shows the catalogue as apps see it.

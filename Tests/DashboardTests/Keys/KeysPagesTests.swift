@@ -42,7 +42,7 @@ import Testing
             #expect(key["rate"] == 7 && key["expiresAt"] != .null)
             let ever = try await browser.post(
                 "/dashboard/keys/\(id)/edit",
-                ["name": "new", "scopes": "send", "days": ""],
+                ["name": "new", "scopes": "send", "reach": "all", "days": ""],
                 from: page
             )
             #expect(ever.status == 200)
@@ -59,11 +59,12 @@ import Testing
             let id = try #require(try await provider.api.get("/v1/key").json["id"].stringValue)
             let page = try await browser.get("/dashboard/keys/\(id)")
             let path = "/dashboard/keys/\(id)/edit"
-            let last = try await browser.post(path, ["name": "typed", "scopes": "read", "days": "keep"], from: page)
+            let fields = ["name": "typed", "scopes": "read", "reach": "all", "days": "keep"]
+            let last = try await browser.post(path, fields, from: page)
             #expect(
                 last.status == 409 && last.contains("could not be administered") && last.contains("value=\"typed\"")
             )
-            let none = try await browser.post(path, ["name": "typed", "days": "keep"], from: page)
+            let none = try await browser.post(path, ["name": "typed", "reach": "all", "days": "keep"], from: page)
             #expect(none.status == 400 && none.contains("key-scopes-problem"))
             #expect(try await browser.get("/dashboard/keys/\(UUID().uuidString)").status == 404)
         }

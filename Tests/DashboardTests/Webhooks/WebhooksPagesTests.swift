@@ -53,7 +53,7 @@ import Testing
                 #expect(try await browser.post("\(other)/\(form)", fields, from: page).status == 404, "\(form)")
             }
             let stored = try await provider.api.get("/v1/webhooks/\(id)").json
-            #expect(stored["url"] == "https://hooks.example.com/push")
+            #expect(stored["url"] == added["url"] && added["url"] != .null)
         }
     }
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import PushSupport
 import PushTesting
@@ -7,6 +8,22 @@ import Testing
 /// The commands for publications and issues, against a running provider.
 @Suite(.timeLimit(.minutes(5))) struct IssueCommandTests {
     private let app = Vectors.bundleID
+
+    /// Nothing of a long file is sent for a size that is refused afterwards.
+    @Test(arguments: ["foo", "2048", "2048x", "0x1"])
+    func aScreenSizeIsCheckedBeforeTheUpload(size: String) throws {
+        #expect(throws: (any Error).self) {
+            try Martlet.parseAsRoot(["issue", "upload", "7d6f", "issue7.zip", "--screen", size])
+        }
+    }
+
+    @Test func theSteeringIsSetOrCleared() throws {
+        for words in [["--no-steering", "--maximum-downloads", "5"], ["--no-subscriptions", "--subscription", "a"]] {
+            #expect(throws: (any Error).self) { try Martlet.parseAsRoot(["publication", "set", "52c4"] + words) }
+        }
+        _ = try Martlet.parseAsRoot(["publication", "set", "52c4", "--no-steering", "--subscription", "a"])
+        _ = try Martlet.parseAsRoot(["issue", "upload", "7d6f", "issue7.zip", "--screen", "1536x2048"])
+    }
 
     @Test func anIssueGoesFromItsFileToNotify() async throws {
         try await withTemporaryDirectory { directory in
@@ -36,6 +53,12 @@ import Testing
                 let id = try #require(publication)
                 try await provider.martlet("publication", "set", id, "--maximum-downloads", "0", "--name", "Another")
                 #expect(try await provider.martlet("publication", "show", id).contains("Another"))
+                let limits = ["--maximum-downloads", "9", "--maximum-bandwidth", "8", "--subscription", "monthly"]
+                #expect(try await provider.martlet(["publication", "set", id] + limits).contains("monthly"))
+                let cleared = ["publication", "set", id, "--no-steering", "--no-subscriptions"]
+                #expect(try await !provider.martlet(cleared).contains("monthly"))
+                let shown = try await provider.api.get("/v1/publications/\(id)").json
+                #expect(shown["waves"]["steering"] == .null && shown["subscriptionProducts"] == [])
                 try await provider.martlet(
                     "issue",
                     "add",
@@ -44,11 +67,21 @@ import Testing
                     "Issue 7",
                     "--date",
                     "2026-11-20",
+                    "--access",
+                    "retail",
                     "--publication",
                     id
                 )
                 let issues = try await provider.api.get("/v1/publications/\(id)/issues").json["issues"].elements
                 let issue = try #require(issues.first?["id"].stringValue)
+                #expect(issues.first?["access"] == "retail")
+                try await provider.martlet("issue", "set", issue, "--access", "free")
+                let lost = try await provider.api.post(
+                    "/v1/apps/\(app)/uploads",
+                    ["size": 10, "sha256": .string(String(repeating: "a", count: 64)), "name": "lost.zip"]
+                )
+                let open = try await provider.martlet("issue", "uploads", "--app", app)
+                #expect(open.contains("lost.zip") && open.contains(lost.json["id"].stringValue ?? "none"))
                 let uploaded = try await provider.martlet("issue", "upload", issue, file, "--screen", "2048x1536")
                 #expect(uploaded.contains("2048x1536 (300000 bytes)"))
                 // The provider has the file, so that nothing is sent again.

@@ -195,6 +195,59 @@ import Testing
         }
     }
 
+    /// A scheduler that lost the response calls again.
+    @Test func theFormNotifiesOnceMoreForEachId() async throws {
+        let sender = ScriptedSender()
+        try await withPublishing(senders: sender) { fixture in
+            try await Self.register(fixture, 1)
+            let id = try await Self.addIssue(fixture)
+            let first = try await fixture.api.post("/v1/issues/\(id):notify", [:])
+            _ = try await fixture.provider.finished(first)
+            let key: JSONValue = ["name": "editor", "scopes": ["send"]]
+            let password = try await fixture.api.post("/v1/keys", key).json["key"].stringValue ?? ""
+            func notify(_ fields: [(String, String)]) async throws -> (status: Int, text: String) {
+                let form = [("adobeID", "editor"), ("password", password), ("productId", "issue7"), ("again", "1")]
+                return try await fixture.provider.post("/compat/publisher/\(Vectors.bundleID)/notify", form + fields)
+            }
+            func sent(_ fields: [(String, String)]) async throws -> String {
+                let response = try await notify(fields)
+                #expect(response.status == 200)
+                let notification = String(try #require(response.text.split(separator: " ").dropFirst().first))
+                _ = try await fixture.provider.finished(notification)
+                return notification
+            }
+            let second = try await sent([("Id", "2")])
+            #expect(JSONValue.string(second) != first.json["id"])
+            #expect(try await sent([("Id", "2")]) == second)
+            let third = try await sent([("Id", "3")])
+            #expect(third != second)
+            // A late repetition is the old notification, and the issue keeps the new one.
+            #expect(try await sent([("Id", "2")]) == second)
+            #expect(try await fixture.api.get("/v1/issues/\(id)").json["notification"] == .string(third))
+            let other = try await notify([("Id", "2"), ("waveSize", "7")])
+            #expect(other.status == 409 && other.text.hasPrefix("idempotency_conflict"))
+            #expect(sender.sent.count == 3)
+            #expect(try await sent([]) != third)
+        }
+    }
+
+    /// No caller can take the key of an issue's notification before it is sent.
+    @Test func aCallersKeyIsNoneOfTheProvider() async throws {
+        try await withPublishing { fixture in
+            try await Self.register(fixture, 1)
+            let id = try await Self.addIssue(fixture)
+            for (key, status) in [("issue \(id) first", 400), ("issue:\(id):first", 202)] {
+                let sent = try await fixture.provider.send(
+                    ["to": ["all": true], "alert": "Hi"],
+                    headers: ["idempotency-key": key]
+                )
+                #expect(sent.status == status, "\(key)")
+                if status == 400 { #expect(sent.code == "invalid_idempotency_key") }
+            }
+            #expect(try await fixture.api.post("/v1/issues/\(id):notify", [:]).status == 202)
+        }
+    }
+
     @Test func aWaveWaitsForDownloadsAndSaysSo() async throws {
         let sender = ScriptedSender()
         try await withPublishing(senders: sender, time: ManualTime()) { fixture in

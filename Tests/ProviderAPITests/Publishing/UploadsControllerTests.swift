@@ -41,10 +41,16 @@ import Testing
             let head = try await fixture.api.call("HEAD", "/v1/uploads/\(id)", nil)
             #expect(head.status == 204 && head.headers["upload-offset"] == "100000")
             #expect(head.headers["upload-length"] == "300000" && head.headers["cache-control"] == "no-store")
+            let open = try await fixture.api.get("\(PublishingFixture.app)/uploads").json["uploads"].elements
+            #expect(open.map { $0["id"].stringValue } == [id] && open.first?["offset"] == 100_000)
+            #expect(open.first?["name"] == "issue.zip" && open.first?["size"] == 300_000)
             let wrong = try await Self.send(Self.content[200_000...], at: "200000", to: id, fixture)
             #expect(wrong.status == 409 && wrong.code == "wrong_offset" && wrong.headers["upload-offset"] == "100000")
             let whole = try await Self.send(Self.content[100_000...], at: "100000", to: id, fixture)
             #expect(whole.json["complete"] == true && whole.headers["upload-complete"] == "?1")
+            #expect(try await fixture.api.get("\(PublishingFixture.app)/uploads").json["uploads"].elements.isEmpty)
+            let late = try await Self.send(Data([1]), at: "300000", to: id, fixture)
+            #expect(late.status == 409 && late.code == "upload_complete" && late.headers["upload-complete"] == "?1")
             let files = try await fixture.api.get("\(PublishingFixture.app)/files").json["files"].elements
             #expect(files.map { $0["name"].stringValue } == ["issue.zip"])
             #expect(try await Self.begin(fixture).json["complete"] == true)
@@ -60,6 +66,7 @@ import Testing
             #expect(refused.status == 400 && refused.code == "wrong_hash" && refused.headers["upload-offset"] == "0")
             let long = try await Self.send(Self.content + [1], at: "0", to: id, fixture)
             #expect(long.status == 413 && long.code == "body_too_large")
+            #expect(long.json["error"]["message"].stringValue?.contains("300000 bytes") == true)
             let offset = try await fixture.api.call("HEAD", "/v1/uploads/\(id)", nil).headers["upload-offset"] ?? ""
             let start = try #require(Int(offset))
             #expect(try await Self.send(Self.content[start...], at: offset, to: id, fixture).json["complete"] == true)
@@ -92,7 +99,8 @@ import Testing
             let path = "\(PublishingFixture.app)/uploads"
             let hash = JSONValue.string(String(repeating: "a", count: 64))
             #expect(try await fixture.api.post(path, ["size": 1001, "sha256": hash]).code == "file_too_large")
-            #expect(try await fixture.api.post(path, ["size": 0, "sha256": hash]).code == "invalid_value")
+            let empty = try await fixture.api.post(path, ["size": 0, "sha256": hash])
+            #expect(empty.code == "invalid_value" && empty.json["error"]["message"] == "use 1 to 1000 bytes")
             #expect(try await fixture.api.post(path, ["sha256": hash]).code == "missing_field")
             #expect(try await fixture.api.post(path, ["size": 10, "sha256": "xyz"]).code == "invalid_hash")
             let type: JSONValue = ["size": 10, "sha256": hash, "contentType": "text/html\r\nx: y"]
@@ -108,6 +116,17 @@ import Testing
             #expect(try await fixture.api.delete("/v1/uploads/\(id)").status == 204)
             #expect(try await fixture.api.delete("/v1/uploads/\(id)").status == 404)
             #expect(try await Self.send(Data([1]), at: "0", to: id, fixture).code == "no_such_upload")
+        }
+    }
+
+    @Test func anUploadWithoutRoomIsNotBegun() async throws {
+        try await withPublishing(configure: { $0.publishing.maximumFile = 1 << 60 }) { fixture in
+            let hash = JSONValue.string(String(repeating: "a", count: 64))
+            let path = "\(PublishingFixture.app)/uploads"
+            let refused = try await fixture.api.post(path, ["size": .integer(1 << 60), "sha256": hash])
+            #expect(refused.status == 503 && refused.code == "storage_full")
+            #expect(refused.json["error"]["message"].stringValue?.hasSuffix("the upload is not begun") == true)
+            #expect(try await fixture.api.get(path).json["uploads"].elements.isEmpty)
         }
     }
 

@@ -186,6 +186,35 @@ import Testing
         }
     }
 
+    /// The entity tag of a file is its hash, and says that nothing has changed.
+    @Test(arguments: StoreBackend.available)
+    func aFileInUseKeepsItsTypeWhenItIsUploadedAgain(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let issue = try await self.issue(store, try await self.publication(store, app), 1)
+            let hash = try await self.file(store, app, 1)
+            func uploadAgain(_ type: String) async throws -> FileRecord? {
+                let upload = UploadRecord(
+                    id: UUID(),
+                    app: app,
+                    size: 10,
+                    hash: hash,
+                    contentType: type,
+                    name: "another.pdf",
+                    createdAt: self.later
+                )
+                #expect(try await store.addUpload(upload) == .added)
+                return try await store.completeUpload(upload.id, now: self.later)
+            }
+            _ = try await store.setCover(of: issue.id, to: hash, now: self.now)
+            let used = try #require(try await uploadAgain("application/pdf"))
+            #expect(used.contentType == "application/zip" && used.name == "issue.zip" && used.unusedSince == nil)
+            _ = try await store.setCover(of: issue.id, to: nil, now: self.now)
+            let unused = try #require(try await uploadAgain("application/pdf"))
+            #expect(unused.contentType == "application/pdf" && unused.name == "another.pdf")
+            #expect(unused.unusedSince == self.later)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func aFileIsDownloadableWhileItsIssueIsPublished(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -244,6 +273,15 @@ import Testing
             #expect(try await store.noteUpload(upload.id, received: 4, now: self.later))
             (upload.received, upload.changedAt) = (4, self.later)
             #expect(try await store.upload(upload.id) == upload)
+            var other = upload
+            (other.id, other.changedAt) = (UUID(), self.now)
+            #expect(try await store.addUpload(other) == .added)
+            #expect(try await store.openUploads(app: app).map(\.id) == [upload.id, other.id])
+            #expect(try await store.openUploads(app: app + 1) == [])
+            #expect(try await store.completeUpload(other.id, now: self.later) != nil)
+            #expect(try await store.openUploads(app: app) == [upload])
+            #expect(try await store.deleteUpload(other.id))
+            #expect(try await store.forgetFiles(unusedSince: self.later.advanced(by: .seconds(1)), limit: 10) == 1)
             #expect(try await store.forgetUploads(before: self.later, limit: 10) == 0)
             #expect(try await store.uploads() == [upload.id])
             #expect(try await store.forgetUploads(before: self.later.advanced(by: .seconds(1)), limit: 10) == 1)

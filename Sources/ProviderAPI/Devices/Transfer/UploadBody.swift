@@ -8,14 +8,17 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
     private var body: HummingbirdCore.RequestBody.AsyncIterator
     private let maximum: Int
     private let announced: Int?
+    private let tooLong: String
     /// The bytes that have arrived.
     private var count = 0
 
     /// - Parameters:
     ///   - maximum: In bytes.
     ///   - announced: The value of `content-length`; `nil` for a chunked body, whose end is marked.
-    init(_ body: HummingbirdCore.RequestBody, maximum: Int, announced: Int?) {
+    ///   - tooLong: The message about a longer body; `nil` for one that names the maximum.
+    init(_ body: HummingbirdCore.RequestBody, maximum: Int, announced: Int?, tooLong: String? = nil) {
         (self.body, self.maximum, self.announced) = (body.makeAsyncIterator(), maximum, announced)
+        self.tooLong = tooLong ?? "a file has at most \(maximum) bytes: send it in parts"
     }
 
     func makeAsyncIterator() -> UploadBody { self }
@@ -30,8 +33,7 @@ struct UploadBody: AsyncSequence, AsyncIteratorProtocol {
         }
         self.count += buffer.readableBytes
         guard self.count <= self.maximum else {
-            let message = "a file has at most \(self.maximum) bytes: send it in parts"
-            throw RequestError(.tooLarge, code: "body_too_large", message: message)
+            throw RequestError(.tooLarge, code: "body_too_large", message: self.tooLong)
         }
         return buffer
     }

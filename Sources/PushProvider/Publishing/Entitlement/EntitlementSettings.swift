@@ -13,7 +13,8 @@ package struct EntitlementSettings: Sendable {
     package var refusalTime: Duration = .seconds(60)
     /// The time for which a product that was granted counts while the server does not answer. Default 24 h.
     package var knownTime: Duration = .seconds(86_400)
-    /// The most answers that are kept, of all apps together. Default 100,000.
+    /// The most answers that are kept, of all apps together; beyond them the app with the most loses its oldest. Default
+    /// 100,000.
     package var maximumAnswers = 100_000
     package var breaker = PublisherBreaker.Limits()
 

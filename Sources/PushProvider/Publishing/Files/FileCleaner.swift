@@ -1,18 +1,28 @@
+import Foundation
+package import Logging
 package import PushStore
 package import PushTypes
 import ServiceLifecycle
+import Synchronization
 
 /// Removes uploads that are not continued and files that nothing refers to, after their time.
-package struct FileCleaner: Sendable {
+///
+/// What no row names is removed only after the provider has run for that time, and if it is that old: a start with
+/// another database by mistake loses no file.
+package final class FileCleaner: Sendable {
     /// The number of rows deleted in one transaction.
     private static let batch = 1000
 
     private let store: any PublishingStore
     private let folder: FileFolder
     private let age: Duration
+    private let logger: Logger
+    /// The time of the first cleaning; `nil` before.
+    private let beginning = Mutex<Timestamp?>(nil)
 
-    package init(store: any PublishingStore, folder: FileFolder, settings: PublishingSettings) {
+    package init(store: any PublishingStore, folder: FileFolder, settings: PublishingSettings, logger: Logger) {
         (self.store, self.folder, self.age) = (store, folder, settings.keepsUnused)
+        self.logger = logger
     }
 
     /// Removes everything whose time is over, and then what no row names.
@@ -27,25 +37,60 @@ package struct FileCleaner: Sendable {
         while try await self.store.forgetFiles(unusedSince: oldest, limit: Self.batch) > 0 {
             guard !Task.isShuttingDownGracefully else { return }
         }
+        let first = self.beginning.withLock { beginning -> Timestamp in
+            beginning = beginning ?? now
+            return beginning ?? now
+        }
+        guard first <= oldest else { return }
+        try await self.removeParts()
+        var removed = 0
+        for byte in UInt8.min...UInt8.max where !Task.isShuttingDownGracefully {
+            removed += try await self.removeContents(beginning: byte, before: oldest)
+        }
+        guard removed > 0 else { return }
+        self.logger.info("files that nothing refers to were removed", metadata: ["count": "\(removed)"])
+    }
+
+    private func removeParts() async throws {
         let folder = self.folder
         // A part is listed before its row: an upload that begins meanwhile is in the second list.
         let parts = try await FileFolder.blocking { folder.parts() }
         let known = try await self.store.uploads()
         let abandoned = parts.filter { !known.contains($0) }
+        guard !abandoned.isEmpty else { return }
         try await FileFolder.blocking { for part in abandoned { folder.removePart(of: part) } }
-        for byte in UInt8.min...UInt8.max where !Task.isShuttingDownGracefully {
-            let contents = try await FileFolder.blocking { folder.contents(beginning: byte) }
-            guard !contents.isEmpty else { continue }
-            let known = try await self.store.fileHashes(beginning: byte)
-            for content in contents where !known.contains(content) { try await self.removeIfUnknown(content) }
-        }
+        self.logger.info("parts of uploads were removed", metadata: ["count": "\(abandoned.count)"])
     }
 
-    private func removeIfUnknown(_ content: ContentHash) async throws {
+    /// Removes the contents with a hash that begins with a byte, if no row names them.
+    /// - Returns: Their number.
+    private func removeContents(beginning byte: UInt8, before oldest: Timestamp) async throws -> Int {
         let folder = self.folder
-        try await folder.whileUnchanged {
-            guard try await !self.store.hasFile(content) else { return }
-            try await FileFolder.blocking { folder.remove(content) }
+        let contents = try await FileFolder.blocking { folder.contents(beginning: byte) }
+        guard !contents.isEmpty else { return 0 }
+        let known = try await self.store.fileHashes(beginning: byte)
+        var removed = 0
+        for content in contents where !known.contains(content) {
+            guard try await self.removeIfUnknown(content, before: oldest) else { continue }
+            self.logger.debug("file was removed", metadata: ["sha256": "\(content.hex.prefix(8))…"])
+            removed += 1
+        }
+        return removed
+    }
+
+    /// Removes a content that no row names and that is older than a time.
+    private func removeIfUnknown(_ content: ContentHash, before oldest: Timestamp) async throws -> Bool {
+        let folder = self.folder
+        return try await folder.whileUnchanged {
+            guard try await !self.store.hasFile(content) else { return false }
+            return try await FileFolder.blocking {
+                let attributes = try? FileManager.default.attributesOfItem(atPath: folder.path(of: content))
+                guard let modified = attributes?[.modificationDate] as? Date,
+                    modified.timeIntervalSince1970 * 1000 < Double(oldest.milliseconds)
+                else { return false }
+                folder.remove(content)
+                return true
+            }
         }
     }
 }

@@ -48,6 +48,8 @@ package struct IssueNotifier: Sendable {
     ///
     /// - Parameters:
     ///   - again: Makes another notification where the earlier one has ended.
+    ///   - repetition: The caller's own key of a call with `again`, which makes one notification however often it is
+    ///     repeated; `nil` for another one each time.
     ///   - changes: Changes the waves of the publication for this notification.
     ///   - messageID: The message id of the push; `nil` for the time in milliseconds.
     /// - Throws: ``RequestError`` with the reason why nobody is notified.
@@ -56,10 +58,17 @@ package struct IssueNotifier: Sendable {
         app: AppRecord,
         key: KeyReference?,
         again: Bool = false,
+        repetition: Idempotency? = nil,
         messageID: Int64? = nil,
         changes: PublicationChanges = PublicationChanges()
     ) async throws -> Outcome {
         try await self.check(issue, app: app)
+        if again, let repetition, let known = try await self.store.accepted(repetition, app: app.id) {
+            guard case .repeated(let earlier) = known else { throw Self.keyTaken }
+            try await self.note(earlier, of: issue)
+            return .repeated(earlier)
+        }
+        let idempotency = (again ? repetition : nil) ?? Self.idempotency(of: issue)
         if let id = issue.notification {
             guard let earlier = try await self.store.notification(id) else {
                 guard again else {
@@ -68,14 +77,23 @@ package struct IssueNotifier: Sendable {
                         "it was notified of, and the notification is forgotten: send again to repeat it"
                     )
                 }
-                return try await self.accept(issue, app, key, messageID, changes)
+                return try await self.accept(issue, app, key, idempotency, messageID, changes)
             }
             guard again, [.done, .cancelled].contains(earlier.state) else { return .repeated(earlier) }
         }
-        return try await self.accept(issue, app, key, messageID, changes)
+        return try await self.accept(issue, app, key, idempotency, messageID, changes)
     }
 
-    /// Returns what ``notify(_:app:key:again:messageID:changes:)`` would do now.
+    /// Returns the key under which an issue is notified of, once until its notification is another one.
+    private static func idempotency(of issue: IssueRecord) -> Idempotency {
+        // No caller's key has a space.
+        Idempotency(
+            key: "issue \(issue.id.uuidString) \(issue.notification?.uuidString ?? "first")",
+            fingerprint: Array(SHA256.hash(data: Data(issue.id.uuidString.utf8)))
+        )
+    }
+
+    /// Returns what ``notify(_:app:key:again:repetition:messageID:changes:)`` would do now.
     ///
     /// - Parameter counts: Counts the devices too, which may visit all of the app's.
     package func plan(_ issue: IssueRecord, app: AppRecord, counts: Bool) async throws -> Plan {
@@ -138,6 +156,7 @@ package struct IssueNotifier: Sendable {
         _ issue: IssueRecord,
         _ app: AppRecord,
         _ key: KeyReference?,
+        _ idempotency: Idempotency,
         _ messageID: Int64?,
         _ changes: PublicationChanges
     ) async throws -> Outcome {
@@ -145,34 +164,52 @@ package struct IssueNotifier: Sendable {
             throw Self.refusal("no_such_publication", "its publication was removed")
         }
         changes.apply(to: &publication)
-        let turn = issue.notification?.uuidString ?? "first"
-        let idempotency = Idempotency(
-            key: "issue:\(issue.id.uuidString):\(turn)",
-            fingerprint: Array(SHA256.hash(data: Data(issue.id.uuidString.utf8)))
-        )
         let (notification, acceptance) = try await self.acceptor.accept(
             try self.request(issue, publication, app, messageID ?? self.time.now.milliseconds),
             app: app.id,
             key: key,
             idempotency: idempotency
         )
-        let (known, isNew): (NotificationRecord, Bool)
         switch acceptance {
-        case .accepted: (known, isNew) = (notification, true)
-        case .repeated(let earlier): (known, isNew) = (earlier, false)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind:
-            throw Self.refusal("idempotency_conflict", "another request has used its key")
+        case .accepted:
+            try await self.set(notification, of: issue)
+            return .accepted(notification)
+        case .repeated(let earlier):
+            try await self.note(earlier, of: issue)
+            return .repeated(earlier)
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind: throw Self.keyTaken
         }
+    }
+
+    private static let keyTaken = Self.refusal(
+        "idempotency_conflict",
+        "the key or id of the call was used for another product or other waves"
+    )
+
+    /// Sets the notification of an issue to that of an earlier call, unless it has a later one.
+    ///
+    /// A crash may have come between the acceptance of the notification and its setting.
+    private func note(_ notification: NotificationRecord, of issue: IssueRecord) async throws {
+        guard issue.notification != notification.id else { return }
+        if let noted = issue.notification, let present = try await self.store.notification(noted),
+            present.createdAt >= notification.createdAt
+        {
+            return
+        }
+        try await self.set(notification, of: issue)
+    }
+
+    /// Sets the notification of an issue, or cancels it if the issue is withdrawn.
+    private func set(_ notification: NotificationRecord, of issue: IssueRecord) async throws {
         var change = IssueChanges()
-        change.notification = known.id
+        change.notification = notification.id
         // The issue may have been withdrawn since it was checked.
         guard case .done(let present) = try await self.store.changeIssue(issue.id, change, now: self.time.now),
             present.state == .published
         else {
-            _ = try await self.store.setState(.cancel, of: known.id, now: self.time.now)
+            _ = try await self.store.setState(.cancel, of: notification.id, now: self.time.now)
             throw Self.refusal("issue_withdrawn", "it is withdrawn, and cannot be downloaded")
         }
-        return isNew ? .accepted(known) : .repeated(known)
     }
 
     private func request(

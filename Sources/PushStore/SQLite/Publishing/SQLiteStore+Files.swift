@@ -37,11 +37,11 @@ extension SQLiteStore {
                 ["received": upload.size, "changedAt": now.milliseconds, "completedAt": now.milliseconds],
                 id: id.uuidString
             )
-            // An earlier upload of the same content may have had another type or name.
+            // The type and the name of a file that issues use stay: its entity tag says that nothing has changed.
             let sql = """
                 INSERT INTO file (hash, app, size, contentType, name, createdAt, unusedSince)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) ON CONFLICT DO UPDATE SET contentType = ?4, name = ?5,
-                    unusedSince = CASE WHEN unusedSince IS NULL THEN NULL ELSE ?6 END
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) ON CONFLICT DO UPDATE
+                SET contentType = ?4, name = ?5, unusedSince = ?6 WHERE unusedSince IS NOT NULL
                 """
             let values: StatementArguments = [
                 upload.hash.databaseValue, upload.app, upload.size, upload.contentType, upload.name, now.milliseconds,
@@ -53,6 +53,16 @@ extension SQLiteStore {
 
     package func deleteUpload(_ id: UUID) async throws -> Bool {
         try await self.database.run(sql: "DELETE FROM upload WHERE id = ?", [id.uuidString]) > 0
+    }
+
+    package func openUploads(app: Int64) async throws -> [UploadRecord] {
+        let sql = """
+            SELECT * FROM upload INDEXED BY uploadByApp WHERE app = ? AND completedAt IS NULL
+            ORDER BY changedAt DESC, id LIMIT \(UploadRecord.maximumOfApp)
+            """
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [app]).compactMap { try $0.readable(Self.upload) }
+        }
     }
 
     package func uploads() async throws -> Set<UUID> {
@@ -145,11 +155,14 @@ extension SQLiteStore {
     }
 
     private static func upload(_ id: UUID, in database: Database) throws -> UploadRecord? {
-        guard let row = try database.row(sql: "SELECT * FROM upload WHERE id = ?", [id.uuidString]) else { return nil }
-        guard let app = row["app"] as Int64?, let hash = row.hash("hash"), let size = row["size"] as Int?,
-            let contentType = row["contentType"] as String?, let name = row["name"] as String?,
-            let received = row["received"] as Int?, let createdAt = row.time("createdAt"),
-            let changedAt = row.time("changedAt")
+        try database.row(sql: "SELECT * FROM upload WHERE id = ?", [id.uuidString]).map(Self.upload)
+    }
+
+    private static func upload(_ row: Row) throws -> UploadRecord {
+        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let hash = row.hash("hash"),
+            let size = row["size"] as Int?, let contentType = row["contentType"] as String?,
+            let name = row["name"] as String?, let received = row["received"] as Int?,
+            let createdAt = row.time("createdAt"), let changedAt = row.time("changedAt")
         else { throw DamagedRow(table: "upload") }
         var upload = UploadRecord(
             id: id,

@@ -276,31 +276,4 @@ import Testing
             #expect(try await fixture.store.missingUploadBytes() == 3)
         }
     }
-
-    @Test func whatNothingRefersToIsRemovedAfterItsTime() async throws {
-        try await withTemporaryDirectory { directory in
-            let fixture = try await Fixture(directory)
-            let upload = try await fixture.begin(Self.content)
-            _ = try await fixture.send(Self.content[...], to: upload, at: 0)
-            let abandoned = try await fixture.begin([1, 2, 3])
-            _ = try await fixture.send([1], to: abandoned, at: 0)
-            // A crash can leave a part and a content without a row.
-            let stray = ContentHash(SHA256.hash(data: [9]))
-            let part = UUID()
-            let file = try fixture.folder.part(of: part)
-            try [UInt8](arrayLiteral: 9).withUnsafeBytes { try file.write($0, at: 0) }
-            try file.sync()
-            try fixture.folder.place(part, as: stray)
-            let cleaner = FileCleaner(store: fixture.store, folder: fixture.folder, settings: PublishingSettings())
-            try await cleaner.clean(now: fixture.time.now)
-            #expect(fixture.folder.hasContent(upload.hash, size: upload.size))
-            #expect(!fixture.folder.hasContent(stray, size: 1))
-            #expect(fixture.folder.parts() == [abandoned.id])
-            fixture.time.advance(by: .seconds(86_401))
-            try await cleaner.clean(now: fixture.time.now)
-            #expect(!fixture.folder.hasContent(upload.hash, size: upload.size))
-            #expect(fixture.folder.parts() == [])
-            #expect(try await fixture.store.upload(abandoned.id) == nil)
-        }
-    }
 }

@@ -4,8 +4,9 @@ import PushTypes
 
 /// The answers of publishers' servers about accounts and products.
 ///
-/// It has two generations: once the younger one is full, it becomes the older one, whose answers are forgotten. An answer
-/// that is used moves to the younger one. So its size is bounded, and nothing is searched.
+/// Each app has a share, and its answers are in generations: one that is used moves to the youngest. Once there are too
+/// many answers, the app with the most of them loses its oldest generation. So an app with invented accounts pushes out
+/// its own answers, and not those of apps with fewer.
 struct EntitlementCache: Sendable {
     /// The number of answers, and the times for which they count.
     struct Limits: Hashable, Sendable {
@@ -21,7 +22,7 @@ struct EntitlementCache: Sendable {
 
     /// The account of one version of an app's server. Neither its name nor its token is kept.
     struct Account: Hashable, Sendable {
-        private let revision: UUID
+        fileprivate let revision: UUID
         private let digest: SHA256Digest
 
         init(revision: UUID, account: String?, token: String?) {
@@ -53,14 +54,54 @@ struct EntitlementCache: Sendable {
         var at: Timestamp
     }
 
+    /// The most generations of a share, beyond which the two oldest become one; and the part of all answers that one is.
+    private static let generations = 20
+
+    /// The answers of one version of an app's server.
+    private struct Share: Sendable {
+        /// The youngest is the last.
+        private var generations: [[Key: Entry]] = []
+
+        var count: Int { self.generations.reduce(0) { $0 + $1.count } }
+
+        /// Returns an answer, and whether it is in the youngest generation.
+        func entry(_ key: Key) -> (entry: Entry, isYoung: Bool)? {
+            for (index, generation) in self.generations.enumerated().reversed() {
+                if let entry = generation[key] { return (entry, index == self.generations.count - 1) }
+            }
+            return nil
+        }
+
+        mutating func remove(_ key: Key) {
+            for index in self.generations.indices { self.generations[index][key] = nil }
+        }
+
+        /// Adds an answer to the youngest generation.
+        /// - Parameter size: The most answers of a generation.
+        mutating func insert(_ entry: Entry, _ key: Key, size: Int) {
+            if self.generations.last.map({ $0.count >= size }) ?? true {
+                if self.generations.count >= EntitlementCache.generations {
+                    let second = self.generations.remove(at: 1)
+                    self.generations[0].merge(second) { $1 }
+                }
+                self.generations.append([:])
+            }
+            self.generations[self.generations.count - 1][key] = entry
+        }
+
+        mutating func removeOldest() {
+            guard !self.generations.isEmpty else { return }
+            self.generations.removeFirst()
+        }
+    }
+
     private let limits: Limits
-    private var younger: [Key: Entry] = [:]
-    private var older: [Key: Entry] = [:]
+    /// By the version of the app's server.
+    private var shares: [UUID: Share] = [:]
+    /// The number of answers that are kept.
+    private(set) var count = 0
 
     init(limits: Limits) { self.limits = limits }
-
-    /// The number of answers that are kept.
-    var count: Int { self.younger.count + self.older.count }
 
     /// Returns the answer about a product that needs no question; `nil` if there is none.
     mutating func verdict(_ key: Key, at now: Timestamp) -> Verdict? {
@@ -81,20 +122,33 @@ struct EntitlementCache: Sendable {
     }
 
     private mutating func entry(_ key: Key) -> Entry? {
-        if let entry = self.younger[key] { return entry }
-        guard let entry = self.older[key] else { return nil }
-        self.insert(entry, key)
+        guard let (entry, isYoung) = self.shares[key.account.revision]?.entry(key) else { return nil }
+        if !isYoung { self.insert(entry, key) }
         return entry
     }
 
     private mutating func insert(_ entry: Entry, _ key: Key) {
-        self.older[key] = nil
-        if self.younger[key] == nil, self.younger.count >= max(1, self.limits.count / 2) {
-            self.older = self.younger
-            self.younger = [:]
+        let server = key.account.revision
+        self.change(server) { $0.remove(key) }
+        while self.count >= max(1, self.limits.count), let largest = self.largest {
+            self.change(largest) { $0.removeOldest() }
         }
-        self.younger[key] = entry
+        let size = max(1, self.limits.count / Self.generations)
+        self.change(server) { $0.insert(entry, key, size: size) }
     }
+
+    /// Changes a share, and counts its answers again.
+    private mutating func change(_ server: UUID, _ body: (inout Share) -> Void) {
+        // The share is taken out, so that no change copies it.
+        var share = self.shares.removeValue(forKey: server) ?? Share()
+        self.count -= share.count
+        body(&share)
+        self.count += share.count
+        if share.count > 0 { self.shares[server] = share }
+    }
+
+    /// The share with the most answers; `nil` if there is none.
+    private var largest: UUID? { self.shares.max { $0.value.count < $1.value.count }?.key }
 
     private static func age(of entry: Entry, at now: Timestamp) -> Duration { now.since(entry.at) }
 }

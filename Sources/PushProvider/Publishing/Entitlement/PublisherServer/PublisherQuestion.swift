@@ -39,8 +39,8 @@ struct PublisherQuestion: Hashable, Sendable {
         return question
     }
 
-    /// The text in place of secrets.
-    static let mask = "***"
+    /// The text in place of secrets, which is the same in a URL.
+    static let mask = "redacted"
 
     /// The token as it is, and as it is in a URL.
     var tokens: [String] { self.token.map { [$0, PercentEncoding.component($0)] } ?? [] }

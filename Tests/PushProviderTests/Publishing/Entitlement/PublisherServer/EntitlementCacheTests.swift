@@ -75,6 +75,27 @@ import Testing
         #expect(Set(accounts).count == accounts.count)
     }
 
+    /// The accounts that somebody invents for one app push out no answer of another.
+    @Test func anAppPushesOutItsOwnAnswersFirst() {
+        let (day, time) = (Duration.seconds(86_400), ManualTime())
+        var cache = EntitlementCache(limits: .init(count: 100, grant: day, refusal: day, known: day))
+        let (server, flooded) = (UUID(), UUID())
+        var most = 0
+        let known = (0..<40).map { number in
+            let account = EntitlementCache.Account(revision: server, account: "reader \(number)", token: nil)
+            return EntitlementCache.Key(account: account, product: "a")
+        }
+        for key in known { cache.keep(.granted, for: key, at: time.steady) }
+        for number in 0..<10_000 {
+            let account = EntitlementCache.Account(revision: flooded, account: "invented \(number)", token: nil)
+            cache.keep(.accountRefused, for: .init(account: account, product: "a"), at: time.steady)
+            most = max(most, cache.count)
+        }
+        #expect(most == 100 && cache.count > 90)
+        let kept = known.filter { cache.isKnown($0, at: time.steady) }
+        #expect(kept == known)
+    }
+
     @Test func itsSizeIsBounded() {
         let subject = Subject(count: 100)
         for number in 0..<10_000 {
