@@ -11,7 +11,7 @@ import Testing
 @testable import Dashboard
 
 // A stream is open for five minutes by itself.
-@Suite(.timeLimit(.minutes(1))) struct LivePartTests {
+@Suite(.timeLimit(.minutes(3))) struct LivePartTests {
     /// The renderings of a part, one after the other.
     private final class Script: Sendable {
         private let steps: Mutex<[Result<LivePart.Update, RequestError>]>
