@@ -79,7 +79,7 @@ struct NotifyController: Controller {
     }
 }
 
-/// What *Notify* would do with an issue.
+/// The plan of *Notify* for an issue.
 struct NotifyPreview: ResponseObject {
     let plan: IssueNotifier.Plan
 

@@ -70,8 +70,11 @@ package struct GatewayEvents: Sendable {
         apnsID: String,
         within deadline: Duration? = nil
     ) async throws(GatewayEventsFailure) -> [GatewayEvent] {
-        try await self.values(query: "apnsId=\(PercentEncoding.component(apnsID))&limit=\(Self.maximumEvents)", within: deadline)
-            .compactMap(Self.event).sorted { ($0.at, $0.id) < ($1.at, $1.id) }
+        try await self.values(
+            query: "apnsId=\(PercentEncoding.component(apnsID))&limit=\(Self.maximumEvents)",
+            within: deadline
+        )
+        .compactMap(Self.event).sorted { ($0.at, $0.id) < ($1.at, $1.id) }
     }
 
     /// Returns a page of the events after an id, the oldest first.

@@ -56,7 +56,8 @@ struct APIRequest: Sendable {
     /// Path and query, percent-encoded.
     var path: String {
         let items = self.query.map { "\($0)=\(PercentEncoding.component($1))" }
-        return "/v1/" + self.parts.map { PercentEncoding.component($0) }.joined(separator: "/") + (self.action.map { ":\($0)" } ?? "")
+        return "/v1/" + self.parts.map { PercentEncoding.component($0) }.joined(separator: "/")
+            + (self.action.map { ":\($0)" } ?? "")
             + (items.isEmpty ? "" : "?") + items.joined(separator: "&")
     }
 }

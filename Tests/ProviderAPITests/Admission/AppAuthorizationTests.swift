@@ -129,7 +129,8 @@ import Testing
     @Test func whatIsAboutNoAppNeedsAKeyForAll() async throws {
         try await self.withFixture { fixture in
             let filtered = [
-                "GET /v1/apps", "GET /v1/notifications", "GET /v1/overview", "GET /v1/campaigns", "GET /v1/statistics", "GET /v1/key",
+                "GET /v1/apps", "GET /v1/notifications", "GET /v1/overview", "GET /v1/campaigns", "GET /v1/statistics",
+                "GET /v1/key",
                 "GET /v1/me", "GET /v1/me/sessions",
             ]
             for operation in fixture.operations where operation.subject == nil {

@@ -61,7 +61,7 @@ struct KeysPages: PageArea {
         return model
     }
 
-    /// What the fields of a key show.
+    /// The values that the fields of a key show.
     struct Values {
         let name: String
         let scopes: [String]

@@ -16,7 +16,7 @@ package struct IssueNotifier: Sendable {
         case repeated(NotificationRecord)
     }
 
-    /// What *Notify* would do with an issue.
+    /// The plan of *Notify* for an issue.
     package struct Plan: Hashable, Sendable {
         package let environment: PushEnvironment
         package let audience: AudienceExpression
