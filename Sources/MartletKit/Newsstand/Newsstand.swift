@@ -115,7 +115,8 @@ public struct Newsstand: Sendable {
     ///   - destination: The place of the whole file. Its folder exists.
     ///   - progress: Receives the number of bytes that have arrived, those of earlier tries included.
     /// - Throws: ``NewsstandError``
-    @concurrent public func download(
+    @concurrent
+    public func download(
         _ file: PublishedFile,
         to destination: URL,
         progress: @escaping @Sendable (Int64) -> Void = { _ in }
@@ -126,7 +127,8 @@ public struct Newsstand: Sendable {
     }
 
     /// Downloads what is missing of a file, and checks the whole.
-    @concurrent package func download(
+    @concurrent
+    package func download(
         _ file: PublishedFile,
         into partial: any PartialContent,
         progress: @escaping @Sendable (Int64) -> Void
