@@ -14,6 +14,8 @@ package final class SQLiteStore: ProviderStore {
     /// The ids of the connections that carried pushes.
     let connections = ConnectionTable()
     let owner = LeaseOwner()
+    /// The numbers for charts that are to be written.
+    let pendingStatistics = PendingStatistics()
     /// The index ranges that find the recipients of narrow audiences.
     let drivers = AudienceDriverTable()
 
