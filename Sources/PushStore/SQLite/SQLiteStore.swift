@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 
 /// The store in one SQLite file, for one process.
 ///
@@ -14,6 +15,8 @@ package final class SQLiteStore: ProviderStore {
     /// The ids of the connections that carried pushes.
     let connections = ConnectionTable()
     let owner = LeaseOwner()
+    /// The number of changes of bridges since the start.
+    let bridgeChanges = Atomic(0)
     /// The index ranges that find the recipients of narrow audiences.
     let drivers = AudienceDriverTable()
 
