@@ -72,7 +72,7 @@ let package = Package(
         .library(name: "PushDevice", targets: ["PushDevice", "PushTypes"]),
         .library(name: "PushSender", targets: ["PushSender", "PushTypes"]),
         // For the packages in Benchmarks and Fuzz, which use `package` declarations; nothing here is promised.
-        .library(name: "_MartletProvider", targets: ["ProviderAPI", "PushProvider", "PushStore"]),
+        .library(name: "_MartletProvider", targets: ["ProviderAPI", "PushBridges", "PushProvider", "PushStore"]),
         .library(name: "_MartletGateway", targets: ["PushGateway"]),
         .library(name: "_MartletReader", targets: ["AppSimulator", "PushTypes"]),
     ],
@@ -171,6 +171,15 @@ let package = Package(
                 .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
             ]
         ),
+        // Other systems' protocols, translated into notifications.
+        module(
+            "PushBridges",
+            [
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire",
+                .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
+                .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
+            ]
+        ),
         // What the pages of the servers share, and the provider's pages.
         pages(
             "WebPages",
@@ -194,7 +203,7 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP",
+                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway", "PushHTTP",
                 "PushProvider", "PushSender", "PushStore",
                 "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
@@ -247,6 +256,14 @@ let package = Package(
                 "Dashboard", "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
                 "PushTesting", "PushTypes", "WebPages", .asyncHTTPClient, .httpTypes, .hummingbird, .logging, .nioCore,
                 .nioHTTP1,
+            ]
+        ),
+        tests(
+            "PushBridgesTests",
+            [
+                "ProviderAPI", "PushBridges", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
+                "PushTesting", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging,
+                .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL,
             ]
         ),
         tests("MartletKitTests", ["MartletKit", .crypto]),

@@ -1,9 +1,9 @@
-import PushHTTP
-import PushStore
+package import PushHTTP
+package import PushStore
 import PushTypes
 
 /// An operation of the provider's REST API.
-typealias ProviderOperation = APIOperation<APIScope>
+package typealias ProviderOperation = APIOperation<APIScope>
 
 extension OperationTag {
     static let apps = OperationTag("Apps")
@@ -15,13 +15,14 @@ extension OperationTag {
     static let publishing = OperationTag("Publishing")
     static let tokens = OperationTag("Tokens")
     static let webhooks = OperationTag("Webhooks")
+    package static let bridges = OperationTag("Bridges")
     static let administration = OperationTag("Administration")
     static let people = OperationTag("People")
     static let operation = OperationTag("Operation")
 
     /// The sections of the document, in their order.
     static let all: [OperationTag] = [
-        .apps, .devices, .audiences, .templates, .notifications, .schedules, .publishing, .tokens, .webhooks,
+        .apps, .devices, .audiences, .templates, .notifications, .schedules, .publishing, .tokens, .webhooks, .bridges,
         .administration, .people, .operation,
     ]
 }
@@ -70,6 +71,8 @@ enum PathParameter {
         "session": ("The session's id.", .uuid),
         "userSecret": ("The user secret's id.", .uuid),
         "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
+        "kind": ("The protocol of the bridge.", .choice(of: BridgeKind.self)),
+        "bridge": ("The bridge's name.", .string(length: 1...BridgeRecord.maximumName)),
         "audience": LibraryItems.parameter("audience"),
         "template": LibraryItems.parameter("template"),
         "apnsId": ("The apns-id of a push.", .uuid),

@@ -27,6 +27,8 @@ package final class ProviderServer: Service {
     private let outcomes: OutcomeSignals
     let services: [any Service]
     let api: RESTAPI
+    /// The part that another module adds; `nil` for none.
+    let addition: (any ProviderExtension)?
     /// The pages beside the API; `nil` for none.
     let pages: (any ProviderPages)?
     let unauthenticated: UnauthenticatedConnections
@@ -42,6 +44,7 @@ package final class ProviderServer: Service {
     ///
     /// - Parameters:
     ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
+    ///   - addition: Makes the part that another module adds; default none.
     ///   - pages: Makes the pages beside the API; default none.
     ///   - showAdminKey: Is called with the first admin key, once, when the listener is bound: before the key is valid,
     ///     or when it is in its file.
@@ -52,6 +55,7 @@ package final class ProviderServer: Service {
         senders: any SenderSource,
         policy: RetryPolicy = RetryPolicy(),
         metrics: PrometheusRegistry = PrometheusRegistry(ProviderServer.metricDescriptions),
+        addition: (ProviderParts) throws -> (any ProviderExtension)? = { _ in nil },
         pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
         showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
         showAdminLink: @escaping @Sendable (String) -> Void = { _ in },
@@ -199,7 +203,6 @@ package final class ProviderServer: Service {
                 logger: logger
             ),
         ]
-        self.services = services + (gatewayReceipts.map { [$0] } ?? [])
         // Unauthenticated connections are closed for new ones before the listener reaches its limit.
         var unauthenticated = configuration.limits.unauthenticated
         unauthenticated.connections = min(unauthenticated.connections, max(1, configuration.limits.connections / 2))
@@ -217,6 +220,20 @@ package final class ProviderServer: Service {
             refusals: refusals,
             failures: FailureReporter(metrics: requests, logger: logger)
         )
+        let addition = try addition(
+            ProviderParts(
+                configuration: configuration,
+                store: store,
+                acceptor: acceptor,
+                outcomes: outcomes,
+                runner: runner,
+                metrics: metrics,
+                time: time,
+                logger: logger
+            )
+        )
+        self.addition = addition
+        self.services = services + (gatewayReceipts.map { [$0] } ?? []) + (addition?.services ?? [])
         let gauges = ProviderMetrics(
             registry: metrics,
             store: store,
@@ -285,7 +302,7 @@ package final class ProviderServer: Service {
                 PeopleController(store: store, people: people, time: time),
                 MeController(store: store, signIns: signIns, time: time),
                 AppStopController(store: store, wakes: wakes, time: time),
-            ] + publishing.controllers
+            ] + publishing.controllers + (addition?.controllers ?? [])
                 + Self.reportControllers(
                     store: store,
                     trail: trail,

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 
 /// The store in one SQLite file, for one process.
 ///
@@ -16,6 +17,8 @@ package final class SQLiteStore: ProviderStore {
     let owner = LeaseOwner()
     /// The numbers for charts that are to be written.
     let pendingStatistics = PendingStatistics()
+    /// The number of changes of bridges since the start.
+    let bridgeChanges = Atomic(0)
     /// The index ranges that find the recipients of narrow audiences.
     let drivers = AudienceDriverTable()
 

@@ -133,7 +133,7 @@ package struct SQLiteStoreFile: Sendable {
             return try queue.read { database in
                 let secrets = [
                     ("credential", "sealed"), ("webhook", "sealed"), ("userSecret", "sealed"),
-                    ("entitlementServer", "sealed"), ("addressKey", "sealed"),
+                    ("entitlementServer", "sealed"), ("addressKey", "sealed"), ("bridge", "sealed"),
                     // It is keyed with the master key.
                     ("person", "password"),
                 ]

@@ -94,6 +94,7 @@ enum SecretContext: Hashable, Sendable {
     case webhook(UUID, app: Int64)
     case userSecret(UUID, app: Int64)
     case entitlementServer(app: Int64)
+    case bridge(BridgeKind, name: String, app: Int64)
     case providerToken(ProviderTokenKey)
     /// The key that signs the addresses of files.
     case addressKey
@@ -108,6 +109,7 @@ enum SecretContext: Hashable, Sendable {
             case .webhook(let id, let app): "webhook/\(app)/\(id.uuidString)"
             case .userSecret(let id, let app): "userSecret/\(app)/\(id.uuidString)"
             case .entitlementServer(let app): "entitlementServer/\(app)"
+            case .bridge(let kind, let name, let app): "bridge/\(app)/\(kind.rawValue)/\(name)"
             case .providerToken(let key): "providerToken/\(key.teamID)/\(key.keyID)/\(key.fingerprint)"
             case .addressKey: "addressKey"
             case .mark: "mark"

@@ -2,5 +2,6 @@
 package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, DispatchStore, TokenStateStore, BadgeStore,
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
     ErasureStore, UserSecretStore, ObservationStore, EnvironmentStore, ReceiptStore, PreferenceStore, TimelineStore,
-    LibraryStore, PersonStore, SessionStore, PublishingStore, EntitlementServerStore, StatisticsStore, AppStopStore
+    LibraryStore, PersonStore, SessionStore, PublishingStore, EntitlementServerStore, StatisticsStore, AppStopStore,
+    BridgeStore
 {}

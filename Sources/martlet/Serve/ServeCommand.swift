@@ -3,6 +3,7 @@ import Dashboard
 import Logging
 import Metrics
 import ProviderAPI
+import PushBridges
 import PushHTTP
 import PushProvider
 import PushSender
@@ -67,6 +68,7 @@ struct ServeCommand: AsyncParsableCommand {
             configuration: configuration,
             senders: pool,
             metrics: metrics,
+            addition: { Bridges($0) },
             pages: { configuration.isAPIOnly ? nil : try Dashboard($0) },
             showAdminKey: { [file = configuration.adminKeyFile] key in
                 if let file {

@@ -8,8 +8,15 @@ package struct AcceptanceRecord: Hashable, Sendable {
     package var checkedIn: Int64?
     /// The members that were allowed and probably not intended.
     package var warnings: [String]
+    /// The bridge whose request it was; `nil` for a request of the API.
+    package var origin: NotificationOrigin?
 
-    package init(receivedAt: Timestamp? = nil, checkedIn: Int64? = nil, warnings: [String] = []) {
-        (self.receivedAt, self.checkedIn, self.warnings) = (receivedAt, checkedIn, warnings)
+    package init(
+        receivedAt: Timestamp? = nil,
+        checkedIn: Int64? = nil,
+        warnings: [String] = [],
+        origin: NotificationOrigin? = nil
+    ) {
+        (self.receivedAt, self.checkedIn, self.warnings, self.origin) = (receivedAt, checkedIn, warnings, origin)
     }
 }

@@ -52,6 +52,13 @@ struct SealedRows {
             }
         let addressKeys = try self.database.rows(sql: "SELECT sealed FROM addressKey")
             .compactMap { ($0["sealed"] as Data?).map { (SecretContext.addressKey, $0) } }
-        return credentials + webhooks + userSecrets + servers + addressKeys
+        let bridges = try self.database.rows(sql: "SELECT kind, name, app, sealed FROM bridge WHERE sealed IS NOT NULL")
+            .compactMap { row -> (SecretContext, Data)? in
+                guard let kind = row.value("kind") as BridgeKind?, let name = row["name"] as String?,
+                    let app = row["app"] as Int64?, let sealed = row["sealed"] as Data?
+                else { return nil }
+                return (.bridge(kind, name: name, app: app), sealed)
+            }
+        return credentials + webhooks + userSecrets + servers + addressKeys + bridges
     }
 }

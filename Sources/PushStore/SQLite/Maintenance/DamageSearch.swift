@@ -31,6 +31,11 @@ struct DamageSearch {
                 { try SQLiteStore.entitlementServer($0, self.masterKey) },
                 name("publisher's server of app", "app")
             )
+            + self.faults(
+                "bridge",
+                { try SQLiteStore.bridge($0, self.masterKey) },
+                name("bridge", "name")
+            )
             + self.faults("person", PersonRow.person, name("person", "id"))
             + self.faults("session", SQLiteStore.session, name("session", "id"))
             + self.credentials()

@@ -149,6 +149,7 @@ enum NotificationRow {
                 "ignoresCap": notification.consent.ignoresCap, "placeholder": content.placeholder,
                 "receivedAt": notification.acceptance.receivedAt?.milliseconds,
                 "checkedIn": notification.acceptance.checkedIn,
+                "origin": notification.acceptance.origin?.description,
                 "warnings": try Self.text(of: notification.acceptance.warnings),
             ]
         )

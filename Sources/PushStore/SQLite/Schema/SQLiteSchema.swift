@@ -33,6 +33,7 @@ enum SQLiteSchema {
         migrator.registerMigration("15 entitlement") { try $0.execute(sql: Self.entitlement) }
         migrator.registerMigration("16 statistics") { try $0.execute(sql: Self.statistics) }
         migrator.registerMigration("17 subscriptions") { try $0.execute(sql: Self.subscriptions) }
+        migrator.registerMigration("18 bridges") { try $0.execute(sql: Self.bridges) }
         return migrator
     }
 
