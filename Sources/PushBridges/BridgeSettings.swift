@@ -1,4 +1,3 @@
-package import PushProvider
 package import PushStore
 package import PushSupport
 

@@ -2,8 +2,8 @@ package import Hummingbird
 package import ProviderAPI
 package import PushHTTP
 import PushProvider
-import PushStore
-package import PushSupport
+package import PushStore
+import PushSupport
 package import ServiceLifecycle
 
 /// The bridges of a provider: other systems' protocols, translated into notifications.

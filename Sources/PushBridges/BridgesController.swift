@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
-package import ProviderAPI
-package import PushHTTP
+import ProviderAPI
+import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -67,7 +67,7 @@ struct BridgesController: Controller {
         }
         try settings.check(name: name)
         let fields = try await request.fields(Self.members)
-        let given = try fields.members["settings"] ?? .object([:])
+        let given = fields.members["settings"] ?? .object([:])
         try settings.check(given)
         let secret = try fields.string("secret", maximum: Self.secretLength.upperBound)
         let bridge = BridgeRecord(
@@ -82,7 +82,6 @@ struct BridgesController: Controller {
         guard let stored = try await self.store.setBridge(bridge, keepsSecret: secret == nil) else {
             throw RequestError.conflict("name_taken", "a bridge of another app has this name: choose another", at: "bridge")
         }
-        request.made("\(kind.rawValue) \(name)")
         return try .json(BridgeResponse(bridge: stored))
     }
 

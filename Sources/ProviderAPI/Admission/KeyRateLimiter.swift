@@ -1,10 +1,10 @@
 import Foundation
-import NIOCore
-import PushSupport
-import PushTypes
+package import NIOCore
+package import PushSupport
+package import PushTypes
 
 /// Limits the requests of each API key and person, and the bytes of its long bodies.
-final class KeyRateLimiter: Sendable {
+package final class KeyRateLimiter: Sendable {
     /// The bytes of long bodies per second, and at once: parsing a megabyte costs more than many small requests.
     private static let bodyBytes = 8.0 * 1024 * 1024
     /// Bodies shorter than this are not counted, in bytes.
@@ -40,7 +40,7 @@ final class KeyRateLimiter: Sendable {
     /// Counts a request of a caller.
     ///
     /// - Throws: ``RetryLaterError`` if it exceeds its own rate, or that of the server.
-    func take(_ caller: APICaller) throws {
+    package func take(_ caller: APICaller) throws {
         let rate = caller.rate ?? self.rate
         let message = "\(caller.text) has \(rate) requests per second: send fewer, or in batches"
         try self.take(from: self.requests, KeyWithRate(id: caller.id, rate: caller.rate), rate: rate, orElse: message)
@@ -49,7 +49,7 @@ final class KeyRateLimiter: Sendable {
     /// Counts a request with a public key of a client's address.
     ///
     /// - Throws: ``RetryLaterError`` if the address exceeds its rate.
-    func take(publicFrom channel: any Channel) throws {
+    package func take(publicFrom channel: any Channel) throws {
         // A stream of HTTP/2 has the address of its connection.
         guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress else { return }
         let message = "this address has \(self.publicRate) requests with a public key per second: try again later"
@@ -68,7 +68,7 @@ final class KeyRateLimiter: Sendable {
     /// Counts a form that registers a device of an app.
     ///
     /// - Throws: ``RetryLaterError`` if the app exceeds its rate.
-    func take(formOf app: Topic) throws {
+    package func take(formOf app: Topic) throws {
         let message = "this app has \(self.rate) forms per second: try again later"
         try self.take(from: self.forms, app, rate: self.rate, orElse: message)
     }

@@ -2,23 +2,23 @@ import Foundation
 import Hummingbird
 import Logging
 import PushHTTP
-import PushProvider
+package import PushProvider
 import PushStore
 import PushSupport
 import Synchronization
 
 /// Performs the steps that are common to all operations: authentication, scope, app, rate, budget, errors, audit and
 /// metrics.
-struct OperationRunner: Sendable {
-    let keys: APIKeys
+package struct OperationRunner: Sendable {
+    package let keys: APIKeys
     let apps: AppAuthorization
-    let rates: KeyRateLimiter
+    package let rates: KeyRateLimiter
     /// The time that one query may take.
     let queryBudget: Duration
     let audit: AuditTrail
-    let metrics: RequestMetrics
+    package let metrics: RequestMetrics
     let refusals: RefusedKeyLog
-    let failures: FailureReporter
+    package let failures: FailureReporter
 
     /// Responds to a request. It never throws: errors become responses, and are counted and audited like others.
     func run(_ operation: ProviderOperation, _ request: Request, _ context: APIContext) async -> Response {

@@ -4,7 +4,7 @@ import Metrics
 ///
 /// They are `martlet_api_requests_total` by operation and status, `martlet_api_request_seconds` by operation,
 /// `martlet_api_throttled_total` by code, and `martlet_store_write_failures_total`.
-struct RequestMetrics: Sendable {
+package struct RequestMetrics: Sendable {
     private let factory: any MetricsFactory
     private let writeFailures: Counter
 
@@ -20,7 +20,7 @@ struct RequestMetrics: Sendable {
     private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
     /// - Parameter operation: The id of the operation.
-    func count(_ operation: String, status: Int, duration: Duration) {
+    package func count(_ operation: String, status: Int, duration: Duration) {
         let label = ("operation", operation)
         Counter(label: "martlet_api_requests", dimensions: [label, ("status", "\(status)")], factory: self.factory)
             .increment()

@@ -1,5 +1,3 @@
-package import Foundation
-
 /// The configured bridges to other systems.
 package protocol BridgeStore: Sendable {
     /// Returns the bridges of a kind in the order of their names. A row that is damaged, or whose secret does not open, is
