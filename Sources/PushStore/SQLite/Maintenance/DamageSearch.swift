@@ -36,6 +36,7 @@ struct DamageSearch {
                 { try SQLiteStore.bridge($0, self.masterKey) },
                 name("bridge", "name")
             )
+            + self.faults("channel", { try SQLiteStore.channel($0) }, name("channel", "id"))
             + self.faults("person", PersonRow.person, name("person", "id"))
             + self.faults("session", SQLiteStore.session, name("session", "id"))
             + self.credentials()
