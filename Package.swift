@@ -152,8 +152,8 @@ let package = Package(
         module(
             "PushHTTP",
             [
-                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .logging,
-                .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
+                "PushSupport", "PushTypes", "PushWire", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
