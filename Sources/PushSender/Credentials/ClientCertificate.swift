@@ -27,6 +27,8 @@ public struct ClientCertificate: Sendable {
     package let certificateChain: [NIOSSLCertificateSource]
     /// The private key, as swift-nio-ssl takes it.
     package let privateKey: NIOSSLPrivateKeySource
+    /// The protocol of pushes with this certificate.
+    package var transport = PushTransport.http2
 
     /// Reads a certificate and its key from PEM text.
     ///
