@@ -29,6 +29,8 @@ extension ProviderServer {
         .init("martlet_downloads_total", "Downloads that ended, or were refused for their number, by result."),
         .init("martlet_download_bytes_total", "Bytes of downloads that connections have accepted."),
         .init("martlet_token_changes_total", "Changes of tokens, by app, environment, action and reason."),
+        .init("martlet_feedback_runs_total", "Readings of feedback services, by app, environment and outcome."),
+        .init("martlet_feedback_tokens_total", "Tokens of feedback lists, by app, environment and result."),
         .init("martlet_webhook_posts_total", "Posts to webhooks, by outcome."),
         .init("martlet_webhook_disabled_total", "Webhooks that were disabled after failures."),
         .init("martlet_api_requests_total", "Requests to the API, by operation and status."),
