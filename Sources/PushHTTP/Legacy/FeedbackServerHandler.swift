@@ -68,26 +68,34 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         context.fireChannelInactive()
     }
 
-    /// Checks the certificate and waits for the connection's turn.
+    /// Checks the certificate.
     private func identify(context: ChannelHandlerContext) {
-        switch self.listener.identify(self.certificate(context.channel)) {
-        case .success(let identity):
-            UnauthenticatedConnections.markAuthenticated(context.channel)
-            let (queue, topic) = (self.listener.readerQueue, self.listener.queue(of: identity))
-            context.eventLoop.makeFutureWithTask { await queue.enter(topic) }
-                .assumeIsolated()
-                .whenSuccess { isAdmitted in
-                    if isAdmitted {
-                        self.start(identity, context: context)
-                    } else {
-                        self.perform(self.stateMachine.failed(), context: context)
-                    }
+        let (listener, certificate) = (self.listener, self.certificate(context.channel))
+        context.eventLoop.makeFutureWithTask { await listener.identify(certificate) }
+            .assumeIsolated()
+            .whenSuccess { result in
+                switch result {
+                case .success(let identity): self.waitForTurn(identity, context: context)
+                case .failure(let rejection):
+                    let metadata: Logger.Metadata = ["listener": "feedback", "reason": "\(rejection)"]
+                    listener.logger.info("certificate rejected", metadata: metadata)
+                    self.perform(self.stateMachine.failed(), context: context)
                 }
-        case .failure(let reason):
-            let metadata: Logger.Metadata = ["listener": "feedback", "reason": "\(reason)"]
-            self.listener.logger.info("certificate rejected", metadata: metadata)
-            self.perform(self.stateMachine.failed(), context: context)
-        }
+            }
+    }
+
+    private func waitForTurn(_ identity: Source.Identity, context: ChannelHandlerContext) {
+        UnauthenticatedConnections.markAuthenticated(context.channel)
+        let (queue, topic) = (self.listener.readerQueue, self.listener.queue(of: identity))
+        context.eventLoop.makeFutureWithTask { await queue.enter(topic) }
+            .assumeIsolated()
+            .whenSuccess { isAdmitted in
+                if isAdmitted {
+                    self.start(identity, context: context)
+                } else {
+                    self.perform(self.stateMachine.failed(), context: context)
+                }
+            }
     }
 
     private func start(_ identity: Source.Identity, context: ChannelHandlerContext) {

@@ -18,7 +18,7 @@ package protocol FeedbackSource: Sendable {
 
     /// Returns the client with a certificate, or the reason to reject it, for the log.
     /// - Parameter certificate: The certificate in DER; `nil` if the client has none.
-    func identify(_ certificate: [UInt8]?) -> Result<Identity, FeedbackRejection>
+    func identify(_ certificate: [UInt8]?) async -> Result<Identity, FeedbackRejection>
     /// Returns the topic whose readers take turns.
     func queue(of identity: Identity) -> Topic
     /// Returns the topics whose lists the client gets, in their order.

@@ -13,6 +13,12 @@ package struct CertificateDetails: Sendable {
     /// The environments that the certificate names, or both if it names none.
     package let environments: Set<PushEnvironment>
 
+    /// Reads the parts of a certificate in DER; `nil` for bytes that are none.
+    package init?(derEncoded der: [UInt8]) {
+        guard let certificate = try? Certificate(derEncoded: der) else { return nil }
+        self.init(certificate)
+    }
+
     /// Reads the parts.
     package init(_ certificate: Certificate) {
         self.commonName = Self.text(.commonName, in: certificate.subject)
