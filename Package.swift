@@ -125,8 +125,8 @@ let package = Package(
         module(
             "PushSender",
             [
-                "PushSupport", "PushTypes", "PushWire", .crypto, .logging, .metrics, .nioCore, .nioPosix, .nioSSL,
-                .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
+                "PushSupport", "PushTypes", "PushWire", .crypto, .cryptoExtras, .logging, .metrics, .nioCore, .nioPosix,
+                .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(

@@ -153,7 +153,7 @@ private struct ParsedCertificate {
 
 extension Timestamp {
     /// Creates the time of a date, in whole seconds.
-    fileprivate init(_ date: Date) {
+    init(_ date: Date) {
         self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down)))
     }
 }
