@@ -31,6 +31,7 @@ extension ProviderServer {
         .init("martlet_token_changes_total", "Changes of tokens, by app, environment, action and reason."),
         .init("martlet_feedback_runs_total", "Readings of feedback services, by app, environment and outcome."),
         .init("martlet_feedback_tokens_total", "Tokens of feedback lists, by app, environment and result."),
+        .init("martlet_binary_bridge_notifications_total", "Notifications of old providers, by bridge and result."),
         .init("martlet_webhook_posts_total", "Posts to webhooks, by outcome."),
         .init("martlet_webhook_disabled_total", "Webhooks that were disabled after failures."),
         .init("martlet_api_requests_total", "Requests to the API, by operation and status."),
