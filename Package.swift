@@ -125,8 +125,8 @@ let package = Package(
         module(
             "PushSender",
             [
-                "PushSupport", "PushTypes", "PushWire", .crypto, .logging, .metrics, .nioCore, .nioPosix, .nioSSL,
-                .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
+                "PushSupport", "PushTypes", "PushWire", .crypto, .cryptoExtras, .logging, .metrics, .nioCore, .nioPosix,
+                .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(
@@ -152,8 +152,8 @@ let package = Package(
         module(
             "PushHTTP",
             [
-                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .logging,
-                .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
+                "PushSupport", "PushTypes", "PushWire", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),

@@ -10,12 +10,17 @@ package import ServiceLifecycle
 package struct Bridges: ProviderExtension {
     package let controllers: [any Controller<APIScope>]
     package let services: [any Service]
+    /// The legacy bridge; `nil` without its listeners.
+    package let binary: BinaryBridgeService?
     private let parts: ProviderParts
 
-    package init(_ parts: ProviderParts) {
+    /// - Parameter binary: The listeners for old providers; `nil` for none.
+    /// - Throws: An error of certificates that cannot be used.
+    package init(_ parts: ProviderParts, binary: BinaryBridgeConfiguration? = nil) throws {
         self.parts = parts
+        self.binary = try binary.map { try BinaryBridgeService($0, parts) }
         self.controllers = [BridgesController(store: parts.store, time: parts.time)]
-        self.services = []
+        self.services = self.binary.map { [$0] } ?? []
     }
 
     package func addRoutes(to router: Router<APIContext>) {}

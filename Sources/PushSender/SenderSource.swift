@@ -20,6 +20,8 @@ package protocol SenderSource: Sendable {
     ) throws -> any NotificationSender
     /// Returns the address of an environment's push service.
     func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint
+    /// Returns the address to which the pushes of a credential go.
+    func endpoint(of environment: PushEnvironment, for credential: PushCredential) -> PushServiceEndpoint
     /// Sets the receiver of the failures of connections, and of their successes.
     func observe(_ observer: @escaping AppConnectionObserver)
 }
@@ -39,6 +41,10 @@ extension SenderSource {
     }
 
     package func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint { .apple(environment) }
+
+    package func endpoint(of environment: PushEnvironment, for credential: PushCredential) -> PushServiceEndpoint {
+        self.endpoint(of: environment)
+    }
 
     package func observe(_ observer: @escaping AppConnectionObserver) {}
 }

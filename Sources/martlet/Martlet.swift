@@ -17,7 +17,7 @@ struct Martlet: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            ServeCommand.self, GatewayCommand.self, DeviceCommand.self, SimulatorCommand.self, ReaderCommand.self,
+            ServeCommand.self, BridgeCommand.self, GatewayCommand.self, DeviceCommand.self, SimulatorCommand.self, ReaderCommand.self,
             SendCommand.self, DemoCommand.self,
             HelpCommand.self,
         ],

@@ -1,6 +1,8 @@
 package import PushHTTP
 package import PushProvider
+package import PushSender
 package import PushStore
+package import PushTypes
 
 /// The configuration of a provider server.
 package struct ProviderConfiguration: Sendable {
@@ -31,6 +33,8 @@ package struct ProviderConfiguration: Sendable {
     package var entitlement = EntitlementSettings()
     /// The events of the gateway that the provider sends to. Default none.
     package var gatewayEvents: GatewayEvents?
+    /// The feedback services of the push services that have one. Default none: Apple has ended its own.
+    package var feedback: [PushEnvironment: PushServiceEndpoint] = [:]
     package var erasure = ErasureSettings()
     /// The cost of stored passwords.
     package var passwords = PasswordHash.Parameters.standard
@@ -38,6 +42,8 @@ package struct ProviderConfiguration: Sendable {
     package var sessions = SessionSettings()
     package var publishing = PublishingSettings()
     package var limits = Limits()
+    /// Indicates whether there is a listener for the API and the pages. Default `true`.
+    package var hasListener = true
     /// Indicates whether the listener serves the REST API only, without pages. Default `false`.
     package var isAPIOnly = false
     /// The apps that accept compatibility forms. Default none.

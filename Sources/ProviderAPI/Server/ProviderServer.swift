@@ -133,6 +133,16 @@ package final class ProviderServer: Service {
         let gatewayReceipts = configuration.gatewayEvents.map {
             GatewayReceipts(gateway: $0, store: store, writer: receipts, logger: logger)
         }
+        let feedback = FeedbackService(
+            store: store,
+            directory: directory,
+            policy: invalidation,
+            endpoints: configuration.feedback,
+            events: webhookWake,
+            metrics: metrics,
+            time: time,
+            logger: logger
+        )
         let waits = WaveWaits()
         let entitlement = EntitlementChecker(
             store: store,
@@ -176,7 +186,7 @@ package final class ProviderServer: Service {
                 time: time,
                 logger: logger
             ),
-            monitor,
+            monitor, feedback,
             RetentionService(
                 store: store,
                 settings: configuration.retention,
@@ -284,6 +294,7 @@ package final class ProviderServer: Service {
                     time: time
                 ),
                 TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
+                FeedbackController(store: store, service: feedback, time: time),
                 ReactivationController(store: store, time: time, logger: logger),
                 WebhooksController(
                     store: store,

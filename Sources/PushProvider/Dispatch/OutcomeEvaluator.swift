@@ -127,7 +127,7 @@ struct OutcomeEvaluator {
         for (recipient, decision, reason, isEstablished, trip) in others {
             self.trip = trip
             let goesElsewhere = self.triesElsewhere(recipient, decision)
-            if let requested = decision.token, let device = recipient.device,
+            if let requested = decision.token,
                 let kind = evaluations[recipient.movedFrom ?? batch.environment]?.change(
                     requested,
                     isEstablished: isEstablished,
@@ -135,7 +135,7 @@ struct OutcomeEvaluator {
                     triesElsewhere: goesElsewhere
                 )
             {
-                self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: decision.reason))
+                self.change(recipient, kind, requested, decision.reason)
             }
             var result = DeliveryTally.Result.retried
             if !goesElsewhere, case .final(let state, _) = decision.next { result = .init(state) ?? result }
@@ -153,6 +153,26 @@ struct OutcomeEvaluator {
                 self.apply(decision, to: recipient)
             }
         }
+    }
+
+    /// Adds the change of a device, and a named token that is proven invalid.
+    private mutating func change(
+        _ recipient: Recipient,
+        _ kind: TokenStateChange.Kind,
+        _ requested: TokenStateChange.Kind,
+        _ reason: String?
+    ) {
+        if let device = recipient.device {
+            self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: reason))
+        }
+        guard case .tokens = self.notification.record.audience, case .deactivated(let since) = kind else { return }
+        let invalid = InvalidNamedToken(
+            token: recipient.token,
+            environment: recipient.environment,
+            since: since,
+            isUnregistered: requested != .suspected
+        )
+        self.result.invalidTokens.append(invalid)
     }
 
     private mutating func accept(_ recipient: Recipient) {

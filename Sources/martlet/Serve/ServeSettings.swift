@@ -60,7 +60,9 @@ enum ServeSettings {
         .help("Push service for production: HOST:PORT, or 'apple'")
         static let serviceAuthority = Setting("serve.serviceAuthority", flag: "service-authority")
             .help("PEM file of an additional authority for the push services named here")
-            .detail("It counts for `serve.sandboxService` and `serve.productionService`, never for Apple's own.")
+            .detail(
+                "It counts for `serve.sandboxService`, `serve.productionService` and `serve.legacy`, never for Apple's own."
+            )
         static let fallbackPort = Setting("serve.fallbackPort", flag: "fallback-port", kind: .integer(1...65_535))
             .help("Port that is tried when a push service has no connection on its own; Apple's second is 2197")
             .detail("The first port is tried again after 1 min, then less often, and used once it works.")

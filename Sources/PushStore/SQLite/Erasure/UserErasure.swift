@@ -114,6 +114,8 @@ struct UserErasure {
             try self.eraseCounts(of: "device:\(device)")
             try RegistrationChanges(app: self.app, database: self.database).erase(device)
         }
+        let legacy = "DELETE FROM legacyToken WHERE app = ? AND environment IN (0, 1) AND token = ?"
+        for token in tokens { try self.database.run(sql: legacy, [self.app, token.databaseValue]) }
         let text = tokens.map(\.hex).sorted().joined(separator: " ")
         try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
     }

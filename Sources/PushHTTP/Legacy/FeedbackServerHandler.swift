@@ -1,32 +1,31 @@
 import Logging
-import NIOCore
+package import NIOCore
 import NIOSSL
 import NIOTLS
-import PushHTTP
 import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between a connection, the store and ``FeedbackServerStateMachine``.
-final class FeedbackServerHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+/// Translates between a connection, the lists of a ``FeedbackSource`` and ``FeedbackServerStateMachine``.
+package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboundHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
 
-    private let listener: FeedbackListener
+    private let listener: Source
     private let closeHandler: FeedbackCloseHandler?
     private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: FeedbackServerStateMachine
-    private var identity: CertificateIdentity?
+    private var identity: Source.Identity?
     /// The entries that were loaded, in the order in which the state machine counts them.
-    private var entries: [FeedbackEntry] = []
+    private var entries: [Source.Entry] = []
     /// Indicates whether the connections of the same topic wait for this one to end.
     private var isReader = false
     private var isBroken = false
     private var isHandshakeDone = false
     private var timer: Scheduled<Void>?
 
-    init(
-        listener: FeedbackListener,
+    package init(
+        listener: Source,
         closeHandler: FeedbackCloseHandler? = nil,
         certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate
     ) {
@@ -34,9 +33,9 @@ final class FeedbackServerHandler: ChannelInboundHandler {
         self.stateMachine = FeedbackServerStateMachine(limits: listener.limits, now: listener.time.steady)
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { self.schedule(context: context) }
+    package func handlerAdded(context: ChannelHandlerContext) { self.schedule(context: context) }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case TLSUserEvent.handshakeCompleted:
             self.isHandshakeDone = true
@@ -47,13 +46,13 @@ final class FeedbackServerHandler: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let count = Self.unwrapInboundIn(data).readableBytes
         self.perform(self.stateMachine.receive(byteCount: count), context: context)
     }
 
     /// Many clients close TCP without the closure alert of TLS, which is valid once they have the whole list.
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case NIOSSLError.uncleanShutdown = error { return }
         if !self.isHandshakeDone {
             self.listener.logger.info("TLS handshake failed", metadata: LegacyTLS.metadata(error, "feedback"))
@@ -62,40 +61,48 @@ final class FeedbackServerHandler: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         self.timer?.cancel()
         self.perform(self.stateMachine.connectionClosed(isClean: !self.isBroken), context: context)
         self.leaveQueue(clearing: 0)
         context.fireChannelInactive()
     }
 
-    /// Checks the certificate and waits for the connection's turn.
+    /// Checks the certificate.
     private func identify(context: ChannelHandlerContext) {
-        switch self.listener.certificates.identity(of: self.certificate(context.channel)) {
-        case .success(let identity):
-            UnauthenticatedConnections.markAuthenticated(context.channel)
-            let queue = self.listener.readerQueue
-            context.eventLoop.makeFutureWithTask { await queue.enter(identity.defaultTopic) }
-                .assumeIsolated()
-                .whenSuccess { isAdmitted in
-                    if isAdmitted {
-                        self.start(identity, context: context)
-                    } else {
-                        self.perform(self.stateMachine.failed(), context: context)
-                    }
+        let (listener, certificate) = (self.listener, self.certificate(context.channel))
+        context.eventLoop.makeFutureWithTask { await listener.identify(certificate) }
+            .assumeIsolated()
+            .whenSuccess { result in
+                switch result {
+                case .success(let identity): self.waitForTurn(identity, context: context)
+                case .failure(let rejection):
+                    let metadata: Logger.Metadata = ["listener": "feedback", "reason": "\(rejection)"]
+                    listener.logger.info("certificate rejected", metadata: metadata)
+                    self.perform(self.stateMachine.failed(), context: context)
                 }
-        case .failure(let reason):
-            let metadata: Logger.Metadata = ["listener": "feedback", "reason": "\(reason.text)"]
-            self.listener.logger.info("certificate rejected", metadata: metadata)
-            self.perform(self.stateMachine.failed(), context: context)
-        }
+            }
     }
 
-    private func start(_ identity: CertificateIdentity, context: ChannelHandlerContext) {
+    private func waitForTurn(_ identity: Source.Identity, context: ChannelHandlerContext) {
+        UnauthenticatedConnections.markAuthenticated(context.channel)
+        let (queue, topic) = (self.listener.readerQueue, self.listener.queue(of: identity))
+        context.eventLoop.makeFutureWithTask { await queue.enter(topic) }
+            .assumeIsolated()
+            .whenSuccess { isAdmitted in
+                if isAdmitted {
+                    self.start(identity, context: context)
+                } else {
+                    self.perform(self.stateMachine.failed(), context: context)
+                }
+            }
+    }
+
+    private func start(_ identity: Source.Identity, context: ChannelHandlerContext) {
         self.identity = identity
         self.isReader = true
         guard context.channel.isActive else { return self.leaveQueue(clearing: 0) }
-        let topics = identity.topics.union([identity.defaultTopic]).sorted { $0.name < $1.name }
+        let topics = self.listener.topics(of: identity)
         self.perform(self.stateMachine.start(topics, now: self.listener.time.steady), context: context)
     }
 
@@ -126,15 +133,15 @@ final class FeedbackServerHandler: ChannelInboundHandler {
     private func load(_ topic: Topic, after token: DeviceToken?, context: ChannelHandlerContext) {
         guard let identity else { return }
         let listener = self.listener
-        let (latest, limit) = (listener.latest(for: identity), listener.limits.page)
+        let limit = listener.limits.page
         context.eventLoop
-            .makeFutureWithTask { try await listener.store.page(topic, after: token, until: latest, limit: limit) }
+            .makeFutureWithTask { try await listener.page(topic, of: identity, after: token, limit: limit) }
             .assumeIsolated()
             .whenComplete { result in
                 switch result {
                 case .success(let entries):
                     self.entries += entries
-                    let actions = self.stateMachine.loaded(entries.map(\.tuple), now: listener.time.steady)
+                    let actions = self.stateMachine.loaded(entries.map(listener.tuple), now: listener.time.steady)
                     self.perform(actions, context: context)
                 case .failure(let error):
                     listener.logger.error("feedback could not be read", metadata: ["error": "\(error)"])
@@ -159,12 +166,12 @@ final class FeedbackServerHandler: ChannelInboundHandler {
 
     /// Ends this connection's turn once the first `count` entries are cleared.
     private func leaveQueue(clearing count: Int) {
-        guard self.isReader, let topic = self.identity?.defaultTopic else { return }
+        guard self.isReader, let topic = self.identity.map(self.listener.queue) else { return }
         self.isReader = false
         let (listener, entries) = (self.listener, Array(self.entries.prefix(count)))
         Task {
             do {
-                if !entries.isEmpty { try await listener.store.clear(entries) }
+                if !entries.isEmpty { try await listener.clear(entries) }
             } catch {
                 // The next connection gets the same entries again.
                 listener.logger.error("feedback that was read could not be cleared", metadata: ["error": "\(error)"])
@@ -187,13 +194,15 @@ final class FeedbackServerHandler: ChannelInboundHandler {
 ///
 /// A client that closes before it has read everything sends the closure alert of TLS first and a TCP reset after it. If
 /// the alert counted as the end, a list would be cleared that was not read; the reset shows that.
-final class FeedbackCloseHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
+package final class FeedbackCloseHandler: ChannelInboundHandler {
+    package typealias InboundIn = ByteBuffer
 
     /// Set once all tuples are written: later bytes of the client are dropped.
     var dropsBytes = false
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package init() {}
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if !self.dropsBytes { context.fireChannelRead(data) }
     }
 }

@@ -1,15 +1,17 @@
-import PushTypes
+package import PushTypes
 
 /// Admits one connection at a time for each certificate topic, so that no two get the same entries.
-actor FeedbackReaderQueue {
+package actor FeedbackReaderQueue {
     /// The number of connections that may wait for the one that reads.
     private static let limit = 16
 
     /// The waiting connections of each topic that is being read.
     private var waiting: [Topic: [CheckedContinuation<Void, Never>]] = [:]
 
+    package init() {}
+
     /// Returns `true` when it is the caller's turn, which lasts until ``leave(_:)``; `false` if too many wait already.
-    func enter(_ topic: Topic) async -> Bool {
+    package func enter(_ topic: Topic) async -> Bool {
         guard let others = self.waiting[topic] else {
             self.waiting[topic] = []
             return true
@@ -20,7 +22,7 @@ actor FeedbackReaderQueue {
     }
 
     /// Ends the caller's turn.
-    func leave(_ topic: Topic) {
+    package func leave(_ topic: Topic) {
         if self.waiting[topic]?.isEmpty ?? true {
             self.waiting[topic] = nil
         } else {
