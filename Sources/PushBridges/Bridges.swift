@@ -11,12 +11,14 @@ package struct Bridges: ProviderExtension {
     package let controllers: [any Controller<APIScope>]
     package let services: [any Service]
     private let parts: ProviderParts
+    private let doors: Doors
 
     package init(_ parts: ProviderParts) {
         self.parts = parts
         self.controllers = [BridgesController(store: parts.store, time: parts.time)]
-        self.services = []
+        self.doors = Doors(parts)
+        self.services = self.doors.services
     }
 
-    package func addRoutes(to router: Router<APIContext>) {}
+    package func addRoutes(to router: Router<APIContext>) { self.doors.addRoutes(to: router) }
 }
