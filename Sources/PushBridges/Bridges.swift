@@ -15,7 +15,9 @@ package struct Bridges: ProviderExtension {
 
     package init(_ parts: ProviderParts) {
         self.parts = parts
-        self.controllers = [BridgesController(store: parts.store, time: parts.time)]
+        self.controllers = [
+            BridgesController(store: parts.store, time: parts.time), ShadowController(store: parts.store),
+        ]
         self.doors = Doors(parts)
         self.services = self.doors.services
     }

@@ -12,6 +12,8 @@ struct Doors: Sendable {
     private static let deadline: Duration = .seconds(10)
 
     private let gorush: GorushRoutes
+    private let fcm: FCMRoutes
+    private let topics: FCMTopicRoutes
 
     init(_ parts: ProviderParts) {
         let access = DoorAccess(runner: parts.runner)
@@ -30,9 +32,21 @@ struct Doors: Sendable {
             follower: GorushFollower(submission, statistics, client: client, logger: parts.logger),
             shadow: shadow
         )
+        let projects = FCMAccess(
+            access: access,
+            table: BridgeTable(.fcm, store: parts.store),
+            store: parts.store
+        )
+        let sender = FCMSender(submission: submission)
+        self.fcm = FCMRoutes(access: projects, sender: sender, shadow: shadow, time: parts.time)
+        self.topics = FCMTopicRoutes(access: projects, sender: sender, store: parts.store, time: parts.time)
     }
 
     var services: [any Service] { [self.gorush.follower] }
 
-    func addRoutes(to router: Router<APIContext>) { self.gorush.addRoutes(to: router) }
+    func addRoutes(to router: Router<APIContext>) {
+        self.gorush.addRoutes(to: router)
+        self.fcm.addRoutes(to: router)
+        self.topics.addRoutes(to: router)
+    }
 }
