@@ -36,7 +36,13 @@ struct GuardedClient: Sendable {
         let first = await withTaskGroup(of: Result<Response, PinnedClientFailure>?.self) { group in
             group.addTask {
                 do throws(PinnedClientFailure) {
-                    let client = try await PinnedClient(url, app: app, self.policy, self.resolver, deadline: self.deadline)
+                    let client = try await PinnedClient(
+                        url,
+                        app: app,
+                        self.policy,
+                        self.resolver,
+                        deadline: self.deadline
+                    )
                     let result: Result<Response, PinnedClientFailure>
                     do throws(PinnedClientFailure) {
                         var request = HTTPClientRequest(url: client.address.url)

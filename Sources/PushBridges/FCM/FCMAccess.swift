@@ -77,8 +77,10 @@ struct FCMAccess: Sendable {
         _ scope: APIScope
     ) throws -> FCMSender.Project {
         guard admission.allows(scope, on: app.bundleID) else {
-            let message = "There is no project \(bridge.name), or this key is not for it: it needs the scope \(scope.rawValue)."
-            throw FCMError.permissionDenied(message)
+            let name = bridge.name
+            throw FCMError.permissionDenied(
+                "There is no project \(name), or this key is not for it: it needs the scope \(scope.rawValue)."
+            )
         }
         return try .init(bridge: bridge, app: app, settings: FCMSettings(bridge), admission: admission)
     }

@@ -52,7 +52,11 @@ struct FCMCondition: Hashable, Sendable {
             while true {
                 if self.take("&&") {
                     let next = try self.operand(depth: depth)
-                    if case .and(let all) = result { result = .and(all + [next]) } else { result = .and([result, next]) }
+                    if case .and(let all) = result {
+                        result = .and(all + [next])
+                    } else {
+                        result = .and([result, next])
+                    }
                 } else if self.take("||") {
                     let next = try self.operand(depth: depth)
                     if case .or(let all) = result { result = .or(all + [next]) } else { result = .or([result, next]) }

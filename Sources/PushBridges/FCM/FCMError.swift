@@ -146,8 +146,8 @@ extension FCMError {
         case .accepted, .pending, .skipped: return nil
         case .rejected(let reason): self.init(rejection: reason)
         case .unconfirmed(let reason):
-            let message = "The push service found fault with the token (\(reason)), which is being checked: try again later."
-            self.init(503, "UNAVAILABLE", message, code: .unavailable)
+            let message = "The push service found fault with the token, which is being checked (\(reason))"
+            self.init(503, "UNAVAILABLE", "\(message): try again later.", code: .unavailable)
         case .failed(let reason) where reason.contains(Reason.tooManyRequests.text):
             self.init(429, "RESOURCE_EXHAUSTED", reason, code: .quotaExceeded)
         case .failed(let reason): self.init(503, "UNAVAILABLE", reason, code: .unavailable)

@@ -58,7 +58,8 @@ struct FCMSender: Sendable {
         }
     }
 
-    private func plan(_ content: TranslatedPush.Checked, to token: DeviceToken, _ project: Project) async throws -> Plan {
+    private func plan(_ content: TranslatedPush.Checked, to token: DeviceToken, _ project: Project) async throws -> Plan
+    {
         let sorted = try await self.submission.sorted(
             [token],
             of: project.app,

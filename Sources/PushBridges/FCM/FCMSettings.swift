@@ -22,7 +22,8 @@ struct FCMSettings: BridgeSettings, Hashable {
     }
 
     static func check(name: String) throws(RequestError) {
-        let isName = name.utf8.count <= Self.maximumName
+        let isName =
+            name.utf8.count <= Self.maximumName
             && name.utf8.allSatisfy { $0.isAlphanumeric || "-.:_".utf8.contains($0) }
         guard isName else {
             throw RequestError.invalid("bridge", "an fcm bridge has the name of a project: letters, digits and hyphens")

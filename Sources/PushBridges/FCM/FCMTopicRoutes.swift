@@ -43,7 +43,7 @@ struct FCMTopicRoutes: Sendable {
     private func batch(isSet: Bool, _ request: Request, _ context: APIContext) async -> Response {
         await self.respondToBatch(context) {
             let reached = try await self.reached(request, context)
-            let body = try await self.access.access.body(of: request, maximum: TopicBatch.maximumBody, reached.admission)
+            let body = try await self.body(of: request, reached)
             let project = try await self.project(reached)
             let batch = try TopicBatch(body)
             let tokens = batch.tokens.compactMap(\.token)
@@ -63,7 +63,7 @@ struct FCMTopicRoutes: Sendable {
     @Sendable private func importBatch(_ request: Request, _ context: APIContext) async -> Response {
         await self.respondToBatch(context) {
             let reached = try await self.reached(request, context)
-            let body = try await self.access.access.body(of: request, maximum: TopicBatch.maximumBody, reached.admission)
+            let body = try await self.body(of: request, reached)
             let batch = try ImportBatch(body)
             let project = try await self.project(reached, bundleID: batch.application)
             guard project.app.bundleID == batch.application else {
@@ -101,6 +101,10 @@ struct FCMTopicRoutes: Sendable {
             return .project(try await self.access.project(bySecretIn: context))
         }
         return .key(.key(try await self.access.access.key(of: request, context)))
+    }
+
+    private func body(of request: Request, _ reached: Reached) async throws -> Data {
+        try await self.access.access.body(of: request, maximum: TopicBatch.maximumBody, reached.admission)
     }
 
     private func project(_ reached: Reached, bundleID: Topic? = nil) async throws -> FCMSender.Project {

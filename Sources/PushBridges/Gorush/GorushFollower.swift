@@ -122,7 +122,9 @@ struct GorushFollower: Service {
                 succeeded += 1
             }
         }
-        self.statistics.count(followed.bridge) { ($0.succeeded, $0.failed) = ($0.succeeded + succeeded, $0.failed + failures.count) }
+        self.statistics.count(followed.bridge) {
+            ($0.succeeded, $0.failed) = ($0.succeeded + succeeded, $0.failed + failures.count)
+        }
         guard let hook = followed.hook else { return }
         await self.post(failures, to: hook, app: followed.push.notification.app)
     }

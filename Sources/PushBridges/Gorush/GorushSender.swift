@@ -82,7 +82,7 @@ struct GorushSender: Sendable {
                     sent.accepted.append((.init(notification: notification, tokens: group.tokens), plan))
                 } catch let error as RequestError {
                     plan.fail(group.tokens, GorushFailure.text(error))
-                } catch where !sent.accepted.isEmpty {
+                } catch  where !sent.accepted.isEmpty {
                     plan.fail(group.tokens, "nothing can be stored now: try again later")
                 }
             }

@@ -99,7 +99,8 @@ struct GorushReport: Sendable {
     /// Returns a time such as `1.2ms` or `3.5s`.
     private static func text(_ duration: Duration) -> String {
         let seconds = self.seconds(duration)
-        let (value, unit) = seconds >= 1 ? (seconds, "s") : seconds >= 0.001 ? (seconds * 1e3, "ms") : (seconds * 1e6, "µs")
+        let (value, unit) =
+            seconds >= 1 ? (seconds, "s") : seconds >= 0.001 ? (seconds * 1e3, "ms") : (seconds * 1e6, "µs")
         return "\((value * 10).rounded() / 10)\(unit)"
     }
 }

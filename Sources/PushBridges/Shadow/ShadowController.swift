@@ -1,8 +1,8 @@
 import Hummingbird
 import ProviderAPI
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
