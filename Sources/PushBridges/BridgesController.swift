@@ -14,7 +14,9 @@ struct BridgesController: Controller {
 
     /// The settings of each kind that can be configured.
     private static let kinds: [BridgeKind: any BridgeSettings.Type] = [
-        .binary: BinaryBridgeSettings.self
+        .binary: BinaryBridgeSettings.self,
+        .gorush: GorushSettings.self,
+        .fcm: FCMSettings.self,
     ]
 
     private static let members: Set = ["environment", "settings", "secret"]

@@ -1,9 +1,9 @@
-import AsyncHTTPClient
+package import AsyncHTTPClient
 import NIOCore
 import PushSupport
 
 /// The failure of a request that a ``PinnedClient`` makes.
-enum PinnedClientFailure: Error, Hashable, Sendable {
+package enum PinnedClientFailure: Error, Hashable, Sendable {
     /// No response, or no connection.
     case noResponse(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
@@ -14,8 +14,8 @@ enum PinnedClientFailure: Error, Hashable, Sendable {
 ///
 /// The name is resolved and checked once. All requests go to the checked address, so that a name that resolves to another one
 /// later gains nothing. Redirects are not followed.
-struct PinnedClient: Sendable {
-    let address: WebhookAddress
+package struct PinnedClient: Sendable {
+    package let address: WebhookAddress
     private let client: HTTPClient
 
     /// - Parameters:
@@ -23,7 +23,7 @@ struct PinnedClient: Sendable {
     ///   - attempt: The number of the try: another try goes to another address of the name.
     ///   - deadline: The most time to resolve the name, and to connect.
     /// - Throws: ``PinnedClientFailure``.
-    init(
+    package init(
         _ url: String,
         app: Int64,
         attempt: Int = 0,
@@ -60,12 +60,12 @@ struct PinnedClient: Sendable {
     }
 
     /// Closes the connection. It must be called after the last request.
-    func close() async { try? await self.client.shutdown() }
+    package func close() async { try? await self.client.shutdown() }
 
     /// Makes a request, which names this client's host.
     /// - Parameter deadline: The most time until the head of the response.
     /// - Throws: ``PinnedClientFailure``.
-    func execute(
+    package func execute(
         _ request: HTTPClientRequest,
         deadline: Duration
     ) async throws(PinnedClientFailure) -> HTTPClientResponse {
@@ -77,7 +77,7 @@ struct PinnedClient: Sendable {
     }
 
     /// Returns an error of the client in words.
-    static func description(of error: any Error) -> String {
+    package static func description(of error: any Error) -> String {
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?:
             "the receiver was too slow"
