@@ -160,14 +160,15 @@ let package = Package(
         module(
             "PushProvider",
             [
-                "PushSender", "PushStore", "PushSupport", "PushTypes", .asyncHTTPClient, .crypto, .cryptoExtras,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .swiftASN1, .x509,
+                "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .crypto,
+                .cryptoExtras, .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .serviceLifecycle,
+                .swiftASN1, .x509,
             ]
         ),
         module(
             "ProviderAPI",
             [
-                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", .crypto, .httpTypes,
+                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire", .crypto, .httpTypes,
                 .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
             ]
         ),
