@@ -19,10 +19,13 @@ package struct WebPushKeys: Hashable, Sendable {
 
     /// Makes the keys; `nil` for a public key that is not a point of the curve, or another length of the secret.
     package init?(publicKey: [UInt8], secret: [UInt8]) {
-        guard publicKey.count == Self.publicLength, secret.count == Self.secretLength,
-            (try? P256.KeyAgreement.PublicKey(x963Representation: publicKey)) != nil
-        else { return nil }
+        guard Self.isPublicKey(publicKey), secret.count == Self.secretLength else { return nil }
         (self.publicKey, self.secret) = (publicKey, secret)
+    }
+
+    /// Returns `true` for a point of the curve, not compressed.
+    package static func isPublicKey(_ bytes: [UInt8]) -> Bool {
+        bytes.count == Self.publicLength && (try? P256.KeyAgreement.PublicKey(x963Representation: bytes)) != nil
     }
 
     /// Returns the body of a message with a content.
