@@ -7,6 +7,7 @@ import PushBridges
 import PushHTTP
 import PushProvider
 import PushSender
+import PushWire
 
 /// `martlet serve`: runs a provider.
 struct ServeCommand: AsyncParsableCommand {
@@ -94,6 +95,10 @@ struct ServeCommand: AsyncParsableCommand {
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)
         ServeSettings.General.apply(settings, to: &configuration)
+        if let address = configuration.publicOrigin, WebOrigin(address)?.description != address.lowercased() {
+            let message = "serve.publicAddress: write it without a path, such as https://push.example.org"
+            throw SettingsError(message, status: .usage)
+        }
         configuration.tls = try ServeSettings.General.tls(settings)
         configuration.gatewayEvents = ServeSettings.General.gateway(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
