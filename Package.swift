@@ -280,12 +280,12 @@ let package = Package(
                 .logging,
             ]
         ),
-        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),
+        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", "PushWire", .crypto, .grdb]),
         tests(
             "PushProviderTests",
             [
                 "MartletKit", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes",
+                "PushTypes", "PushWire",
                 .crypto, .grdb,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .swiftASN1, .x509,
             ]
@@ -294,7 +294,8 @@ let package = Package(
             "ProviderAPITests",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
+                "PushTypes", "PushWire", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
+                .nioHTTP1,
             ]
         ),
         tests(

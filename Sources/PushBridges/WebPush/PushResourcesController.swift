@@ -71,7 +71,10 @@ struct PushResourcesController: Controller {
         let (app, installation) = try await self.owner(request)
         guard let id = request.uuid("pushResource"),
             try await self.store.removePushResource(id, app: app.id, installation: installation)
-        else { throw RequestError.noSuch("pushResource") }
+        else {
+            let message = "the installation has no push resource with this id"
+            throw RequestError(.notFound, code: "no_such_push_resource", message: message, path: "pushResource")
+        }
         return .noContent
     }
 
