@@ -160,14 +160,15 @@ let package = Package(
         module(
             "PushProvider",
             [
-                "PushSender", "PushStore", "PushSupport", "PushTypes", .asyncHTTPClient, .crypto, .cryptoExtras,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .swiftASN1, .x509,
+                "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .crypto,
+                .cryptoExtras, .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .serviceLifecycle,
+                .swiftASN1, .x509,
             ]
         ),
         module(
             "ProviderAPI",
             [
-                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", .crypto, .httpTypes,
+                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire", .crypto, .httpTypes,
                 .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
             ]
         ),
@@ -175,7 +176,8 @@ let package = Package(
         module(
             "PushBridges",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire",
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes",
+                "PushWire",
                 .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
                 .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
@@ -203,7 +205,8 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway", "PushHTTP",
+                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway",
+                "PushHTTP",
                 "PushProvider", "PushSender", "PushStore",
                 "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
@@ -224,7 +227,10 @@ let package = Package(
         ),
         tests("PushTypesTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire"]),
         tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes", .nioCore]),
-        tests("PushWireTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire", .nioCore, .nioHPACK]),
+        tests(
+            "PushWireTests",
+            ["PushSupport", "PushTesting", "PushTypes", "PushWire", .crypto, .nioCore, .nioHPACK]
+        ),
         tests(
             "PushSenderTests",
             [
@@ -274,12 +280,12 @@ let package = Package(
                 .logging,
             ]
         ),
-        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),
+        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", "PushWire", .crypto, .grdb]),
         tests(
             "PushProviderTests",
             [
                 "MartletKit", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes",
+                "PushTypes", "PushWire",
                 .crypto, .grdb,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .swiftASN1, .x509,
             ]
@@ -288,7 +294,8 @@ let package = Package(
             "ProviderAPITests",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
+                "PushTypes", "PushWire", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
+                .nioHTTP1,
             ]
         ),
         tests(

@@ -48,6 +48,26 @@ extension Martlet.Configuration {
         }
     }
 
+    /// Returns a request about something of an installation.
+    /// - Parameter path: The path below the installation.
+    func request(
+        _ method: String,
+        _ path: String,
+        installation: UUID,
+        secret: String,
+        body: [String: JSONValue]? = nil
+    ) -> TransportRequest {
+        var headers = self.headers
+        if body == nil { headers["content-type"] = nil }
+        headers["installation-secret"] = secret
+        return TransportRequest(
+            method: method,
+            url: self.url(of: installation).appending(path: path),
+            headers: headers,
+            body: body.map { JSONValue.object($0).json } ?? Data()
+        )
+    }
+
     /// Returns the request that sends a batch of receipts.
     func request(_ batch: ReceiptOutbox.Batch, installation: UUID, secret: String) -> TransportRequest {
         var headers = self.headers

@@ -169,6 +169,8 @@ struct SendingController: Controller {
         if needed == nil, case .tokens = wanted.audience { needed = .production }
         let environments = needed.map { [$0] } ?? PushEnvironment.allCases
         let stop = try await self.store.stop(of: app.id).map { AppStopResponse.warning($0, app: app.bundleID) }
+        // The environments are Apple's.
+        guard !wanted.content.isWeb else { return [stop].compactMap(\.self) }
         return [stop].compactMap(\.self)
             + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
@@ -278,6 +280,10 @@ struct SendingController: Controller {
 
     /// Rejects a notification that could not be sent for want of a credential.
     private func checkCredentials(_ app: AppRecord, _ wanted: NotificationRequest) async throws {
+        guard !wanted.content.isWeb else {
+            guard try await !self.store.vapidKeys(app: app.id).isEmpty else { throw RequestError.noVAPIDKey }
+            return
+        }
         let environments = try await self.store.environments(app: app.id)
         var needed = wanted.environment
         if needed == nil, case .tokens = wanted.audience { needed = .production }

@@ -7,7 +7,7 @@ package typealias ProviderOperation = APIOperation<APIScope>
 
 extension OperationTag {
     static let apps = OperationTag("Apps")
-    static let devices = OperationTag("Devices")
+    package static let devices = OperationTag("Devices")
     static let audiences = OperationTag("Audiences")
     static let templates = OperationTag("Templates")
     static let notifications = OperationTag("Notifications")
@@ -73,6 +73,7 @@ enum PathParameter {
         "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
         "kind": ("The protocol of the bridge.", .choice(of: BridgeKind.self)),
         "bridge": ("The bridge's name.", .string(length: 1...BridgeRecord.maximumName)),
+        "pushResource": ("The push resource's id.", .uuid),
         "audience": LibraryItems.parameter("audience"),
         "template": LibraryItems.parameter("template"),
         "apnsId": ("The apns-id of a push.", .uuid),

@@ -29,6 +29,9 @@ package struct ProviderConfiguration: Sendable {
     package var confirmsClock = false
     /// The addresses that webhooks and publishers' servers may have. Default public ones.
     package var webhookAddresses = AddressPolicy()
+    /// The origin by which others reach the provider, such as `https://push.example.org`. Default `nil`: the name that each
+    /// request has.
+    package var publicOrigin: String?
     /// The settings of entitlement to retail issues.
     package var entitlement = EntitlementSettings()
     /// The events of the gateway that the provider sends to. Default none.

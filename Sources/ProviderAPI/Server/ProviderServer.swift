@@ -104,6 +104,7 @@ package final class ProviderServer: Service {
             tokens: ProviderTokenCache(store: store, time: time, logger: logger),
             logger: logger
         )
+        let web = WebPushSenders(store: store, addresses: configuration.webhookAddresses, time: time)
         let invalidation = TokenInvalidationPolicy(store: store, limits: configuration.breaker, logger: logger)
         let faults = ConfigurationFaults(
             store: store,
@@ -165,6 +166,7 @@ package final class ProviderServer: Service {
             Dispatcher(
                 store: store,
                 directory: directory,
+                web: web,
                 invalidation: invalidation,
                 faults: faults,
                 wakes: wakes,
@@ -186,7 +188,7 @@ package final class ProviderServer: Service {
                 time: time,
                 logger: logger
             ),
-            monitor, feedback,
+            monitor, feedback, web,
             RetentionService(
                 store: store,
                 settings: configuration.retention,
@@ -276,8 +278,10 @@ package final class ProviderServer: Service {
                     wake: erasureWake,
                     interrupt: { await webhooks.interrupt($0) },
                     time: time
-                ), UserSecretsController(store: store, time: time), DevicesController(store: store, time: time),
-                InstallationsController(store: store, time: time), ReceiptsController(store: store, writer: receipts),
+                ), UserSecretsController(store: store, time: time), VAPIDController(store: store, time: time),
+                DevicesController(store: store, addresses: configuration.webhookAddresses, time: time),
+                InstallationsController(store: store, addresses: configuration.webhookAddresses, time: time),
+                ReceiptsController(store: store, writer: receipts),
                 UserPreferencesController(store: store), HistoryController(store: store),
                 AudiencesController(store: store, time: time), NamedAudiencesController(store: store, time: time),
                 TemplatesController(store: store, time: time),

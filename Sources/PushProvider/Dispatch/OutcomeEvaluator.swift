@@ -80,6 +80,7 @@ struct OutcomeEvaluator {
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
             switch decision.token {
+            case _ where self.notification.isWeb: break
             case .deactivated: evidence[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
             case .suspected where !self.triesElsewhere(recipient, decision):
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
@@ -87,7 +88,7 @@ struct OutcomeEvaluator {
             }
             others.append((recipient, decision, DeliveryTally.Reason(outcome), isEstablished, self.trip))
         }
-        if self.notification.hasTopicOfTokens {
+        if self.notification.hasTopicOfTokens, !self.notification.isWeb {
             evidence[batch.environment, default: .init()].established.accepted += ofEstablished
             evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
         }
@@ -95,7 +96,7 @@ struct OutcomeEvaluator {
         self.tally.add(.accepted, .none, in: batch.environment, count: accepted)
         if !faulty.isEmpty {
             await self.apply(faulty, of: batch, accepted: accepted)
-        } else if accepted > 0 {
+        } else if accepted > 0, !self.notification.isWeb {
             self.faults.accepted(AppEnvironment(app: self.notification.record.app, environment: batch.environment))
         }
         await self.apply(others, evidence, of: batch)
@@ -114,13 +115,7 @@ struct OutcomeEvaluator {
     ) async {
         var evaluations: [PushEnvironment: TokenInvalidationPolicy.Evaluation] = [:]
         for environment in Set(others.map { $0.recipient.movedFrom ?? batch.environment }).union(evidence.keys) {
-            let evaluation = await self.invalidation.evaluate(
-                evidence[environment] ?? .init(),
-                app: self.notification.record.app,
-                environment: environment,
-                topic: self.notification.record.content.topic,
-                now: self.now
-            )
+            let evaluation = await self.evaluation(of: evidence[environment] ?? .init(), in: environment)
             evaluations[environment] = evaluation
             if let reason = evaluation.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
         }
@@ -173,6 +168,24 @@ struct OutcomeEvaluator {
             isUnregistered: requested != .suspected
         )
         self.result.invalidTokens.append(invalid)
+    }
+
+    /// Returns the evaluation of the page's responses for the tokens of an environment.
+    ///
+    /// Each browser's push service answers for one URL alone: no setting of the app makes a good subscription look dead, and
+    /// the breakers of Apple's environments learn nothing from it.
+    private func evaluation(
+        of evidence: TokenEvidence,
+        in environment: PushEnvironment
+    ) async -> TokenInvalidationPolicy.Evaluation {
+        guard !self.notification.isWeb else { return .unlimited }
+        return await self.invalidation.evaluate(
+            evidence,
+            app: self.notification.record.app,
+            environment: environment,
+            topic: self.notification.record.content.topic,
+            now: self.now
+        )
     }
 
     private mutating func accept(_ recipient: Recipient) {
@@ -314,6 +327,8 @@ struct OutcomeEvaluator {
     private mutating func count(_ outcome: Outcome) {
         switch outcome {
         case .accepted: break
+        // One of many push services: the sender itself holds back what goes there.
+        case .rejected where self.notification.isWeb: self.report.rejected += 1
         case .rejected(let rejection) where rejection.status == 429 || rejection.status >= 500:
             if rejection.status == 429 { self.report.throttled += 1 } else { self.report.unavailable += 1 }
             guard let retryAfter = rejection.retryAfter else { return }

@@ -80,7 +80,10 @@ struct PreparedNotification: Sendable {
 
     /// The most recipients of a page: encrypting takes a tenth of a millisecond for each, and no page may hold a thread for
     /// long.
-    var maximumPage: Int { self.envelope == nil ? .max : 200 }
+    var maximumPage: Int { self.envelope == nil && !self.isWeb ? .max : 200 }
+
+    /// `true` if it goes to browsers.
+    var isWeb: Bool { self.record.content.isWeb }
 
     /// The most notifications of a user; `nil` if this one does not count.
     var cap: NotificationCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }

@@ -33,6 +33,9 @@ package final class TokenInvalidationPolicy: Sendable {
         var opened: String?
         /// `true` if a push to this topic was accepted in this environment.
         var isProven: Bool
+
+        /// The evaluation of responses that no breaker limits.
+        static let unlimited = Evaluation(isBreakerOpen: false, areOthersHeld: false, opened: nil, isProven: false)
     }
 
     private let store: any AppStore & TokenStateStore

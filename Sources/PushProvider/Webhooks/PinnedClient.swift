@@ -1,11 +1,15 @@
 package import AsyncHTTPClient
 import NIOCore
+import NIOPosix
+import NIOSSL
 import PushSupport
 
 /// The failure of a request that a ``PinnedClient`` makes.
 package enum PinnedClientFailure: Error, Hashable, Sendable {
-    /// No response, or no connection.
+    /// No response. The request may have arrived.
     case noResponse(reason: String)
+    /// No connection: nothing was sent.
+    case noConnection(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
 }
@@ -21,6 +25,7 @@ package struct PinnedClient: Sendable {
     /// - Parameters:
     ///   - app: The app whose look-ups are limited together.
     ///   - attempt: The number of the try: another try goes to another address of the name.
+    ///   - speaksHTTP2: `true` for many requests at a time over one connection, where the server can. Default `false`.
     ///   - deadline: The most time to resolve the name, and to connect.
     /// - Throws: ``PinnedClientFailure``.
     package init(
@@ -29,6 +34,7 @@ package struct PinnedClient: Sendable {
         attempt: Int = 0,
         _ policy: AddressPolicy,
         _ resolver: any NameResolver,
+        speaksHTTP2: Bool = false,
         deadline: Duration
     ) async throws(PinnedClientFailure) {
         do {
@@ -37,7 +43,7 @@ package struct PinnedClient: Sendable {
             throw .addressNotAllowed(reason: error.message)
         }
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.httpVersion = .http1Only
+        configuration.httpVersion = speaksHTTP2 ? .automatic : .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = TimeAmount(deadline)
         if self.address.literal == nil {
@@ -45,7 +51,7 @@ package struct PinnedClient: Sendable {
             do {
                 found = try await resolver.addresses(of: self.address.host, for: app, within: deadline)
             } catch {
-                throw .noResponse(reason: "\(error)")
+                throw .noConnection(reason: "\(error)")
             }
             let allowed = found.filter(policy.allows)
             guard !allowed.isEmpty else {
@@ -72,7 +78,17 @@ package struct PinnedClient: Sendable {
         do {
             return try await self.client.execute(request, deadline: .now() + TimeAmount(deadline))
         } catch {
-            throw .noResponse(reason: Self.description(of: error))
+            let reason = Self.description(of: error)
+            throw Self.isOfConnection(error) ? .noConnection(reason: reason) : .noResponse(reason: reason)
+        }
+    }
+
+    /// Returns `true` for an error before the request was sent.
+    private static func isOfConnection(_ error: any Error) -> Bool {
+        switch error as? HTTPClientError {
+        case .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?: true
+        case .some: false
+        case nil: error is NIOConnectionError || error is NIOSSLError
         }
     }
 

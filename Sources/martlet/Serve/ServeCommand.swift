@@ -1,6 +1,7 @@
 import ArgumentParser
 import ProviderAPI
 import PushProvider
+import PushWire
 
 /// `martlet serve`: runs a provider.
 struct ServeCommand: AsyncParsableCommand {
@@ -55,6 +56,10 @@ struct ServeCommand: AsyncParsableCommand {
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)
         ServeSettings.General.apply(settings, to: &configuration)
+        if let address = configuration.publicOrigin, WebOrigin(address)?.description != address.lowercased() {
+            let message = "serve.publicAddress: write it without a path, such as https://push.example.org"
+            throw SettingsError(message, status: .usage)
+        }
         configuration.tls = try ServeSettings.General.tls(settings)
         configuration.gatewayEvents = ServeSettings.General.gateway(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)

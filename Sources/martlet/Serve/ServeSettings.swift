@@ -124,6 +124,9 @@ enum ServeSettings {
                 ),
             .integer("serve.port", flag: "port", 0...65_535, \.port)
                 .help("Port of the API; 0 takes a free one"),
+            .text("serve.publicAddress", flag: "public-address", \.publicOrigin)
+                .help("Address by which others reach the API, such as https://push.example.org")
+                .detail("The addresses of push resources begin with it. Default: the name that each request has."),
             SettingRow(certificate), SettingRow(key),
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
             SettingRow(fallbackPort), SettingRow(proxy), SettingRow(proxyPasswordFile), SettingRow(gatewayEvents),

@@ -27,7 +27,9 @@ extension NotificationContent {
         let headers = try ContentHeaders(fields, bundleID: bundleID)
         let pushType = headers.content.pushType
         let builder = PayloadBuilder(fields: fields, pushType: pushType, now: now)
-        var variants = [Variant(names: FieldNames(isRaw: builder.isRaw, locale: nil), payload: try builder.payload())]
+        let isWeb = headers.content.isWeb
+        func names(_ locale: String?) -> FieldNames { FieldNames(isRaw: builder.isRaw, locale: locale, isWeb: isWeb) }
+        var variants = [Variant(names: names(nil), payload: try builder.payload())]
         var template = PayloadTemplate(payload: variants[0].payload)
         template.badge = try builder.badgeChange()
         try variants[0].checkTextSize()
@@ -38,8 +40,7 @@ extension NotificationContent {
             base: template.payload
         ).localizations()
         for localization in localizations {
-            let names = FieldNames(isRaw: builder.isRaw, locale: localization.key)
-            variants.append(Variant(names: names, payload: localization.payload))
+            variants.append(Variant(names: names(localization.key), payload: localization.payload))
             template.localizations[localization.tag.name] = localization.payload
         }
 
@@ -59,8 +60,10 @@ extension NotificationContent {
         (content.payload, content.isTemplate) = (payload, template.isTemplate)
         content.placeholder = try EncryptionRequest.placeholder(fields, pushType)
         if content.placeholder != nil { warnings += [EncryptionRequest.warning(template.payload)].compactMap { $0 } }
-        content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)
-        let receipts = try ReceiptSetting(fields, pushType, isWallet: headers.isWallet, standard: standard)
+        if !isWeb { content.tokenKind = pushType.tokenKind(startsActivity: startsActivity) }
+        // The service worker of a page sends no receipts, as little as a pass does.
+        let isSilent = headers.isWallet || isWeb
+        let receipts = try ReceiptSetting(fields, pushType, isWallet: isSilent, standard: standard)
         content.receipts = try Self.receipts(receipts, variants, content, bundleID, &warnings)
         guard let renderer = try? ContentRenderer(content) else { throw unwritable }
         try Self.checkSizes(variants, localizations, Self.sizes(content, bundleID), content)
@@ -107,6 +110,10 @@ extension NotificationContent {
         _ warnings: inout [ContentWarning]
     ) throws(RequestError) {
         var messages: Set<String> = []
+        guard !headers.content.isWeb else {
+            warnings += variants.compactMap { WebContent.warning($0.payload, at: $0.names.whole) }
+            return
+        }
         for variant in variants {
             var lint = PayloadLint(
                 pushType: headers.content.pushType,
@@ -143,13 +150,13 @@ extension NotificationContent {
         _ sizes: [(locale: String?, size: Int)],
         _ content: NotificationContent
     ) throws(RequestError) {
-        let (pushType, limit) = (content.pushType, content.pushType.maximumPayloadSize)
+        let (name, limit) = (content.isWeb ? WebContent.member : content.pushType.rawValue, content.maximumPayloadSize)
         for (locale, size) in sizes where size > limit {
             let what = content.placeholder == nil ? "" : " once it is encrypted"
             let index = localizations.firstIndex { $0.tag.name == locale }.map { $0 + 1 } ?? 0
             throw variants[index].error(
                 "payload_too_large",
-                "the payload has \(size) bytes\(what), \(pushType.rawValue) allows \(limit)"
+                "the payload has \(size) bytes\(what), \(name) allows \(limit)"
             )
         }
     }
@@ -174,7 +181,7 @@ extension NotificationContent {
         }
         var content = plain
         content.receipts = setting.privacy
-        let limit = plain.pushType.maximumPayloadSize
+        let limit = plain.maximumPayloadSize
         let isTooLarge = Self.sizes(content, bundleID).contains { $0.size > limit }
         guard isTooLarge, let warning = setting.warning(limit: limit)
         else { return setting.privacy }

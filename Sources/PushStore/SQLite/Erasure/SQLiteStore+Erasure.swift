@@ -20,7 +20,7 @@ extension SQLiteStore {
             try database.run(sql: shards, [app])
             let tables = [
                 "schedule", "webhook", "credential", "userSecret", "entitlementServer", "bridge", "channel",
-                "shadow", "shadowDifference",
+                "shadow", "shadowDifference", "vapidKey", "pushResource",
             ]
             for table in tables {
                 try database.run(sql: "DELETE FROM \(table) WHERE app = ?", [app])

@@ -37,6 +37,7 @@ struct DamageSearch {
                 name("bridge", "name")
             )
             + self.faults("channel", { try SQLiteStore.channel($0) }, name("channel", "id"))
+            + self.webPush(name)
             + self.faults("person", PersonRow.person, name("person", "id"))
             + self.faults("session", SQLiteStore.session, name("session", "id"))
             + self.credentials()
@@ -47,7 +48,7 @@ struct DamageSearch {
         """
     private static let devices = """
         SELECT id FROM device
-        WHERE length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1) OR kind NOT BETWEEN 0 AND 9
+        WHERE length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1) OR kind NOT BETWEEN 0 AND 10
             OR attributes IS NOT NULL AND (NOT json_valid(attributes) OR substr(attributes, 1, 1) != '{')
         """
 
@@ -67,6 +68,22 @@ struct DamageSearch {
         return try self.faults("credential", read) {
             "credential of app \($0["app"] as Int64? ?? 0), environment \($0["environment"] as Int64? ?? 0)"
         }
+    }
+
+    private func webPush(_ name: (String, String) -> (Row) -> String) throws -> [String] {
+        let resources = try self.faults(
+            "pushResource",
+            { try SQLiteStore.pushResource($0, self.masterKey) },
+            name("push resource", "id")
+        )
+        let keys = try self.faults("vapidKey", { try SQLiteStore.vapidKey($0, self.masterKey) }, name("VAPID key", "id"))
+        guard let masterKey else { return resources + keys }
+        return resources + keys
+            + (try self.faults(
+                "webSubscription",
+                { try SQLiteStore.subscription($0, masterKey) },
+                name("a subscription of app", "app")
+            ))
     }
 
     private static let fault = "what is stored of it cannot be read"
