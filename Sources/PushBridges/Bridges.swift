@@ -14,8 +14,11 @@ package struct Bridges: ProviderExtension {
 
     package init(_ parts: ProviderParts) {
         self.parts = parts
-        self.controllers = [BridgesController(store: parts.store, time: parts.time)]
-        self.services = []
+        self.controllers = [
+            BridgesController(store: parts.store, time: parts.time),
+            XMPPNodesController(store: parts.store, time: parts.time),
+        ]
+        self.services = [ComponentService(parts)]
     }
 
     package func addRoutes(to router: Router<APIContext>) {}

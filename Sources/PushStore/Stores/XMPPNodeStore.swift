@@ -9,14 +9,8 @@ package protocol XMPPNodeStore: Sendable {
     /// Returns a node; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func xmppNode(_ node: String) async throws -> XMPPNodeRecord?
-    /// Returns nodes of an app in the order of their names, beginning after `after`. Those that cannot be read are left out.
-    /// - Parameter owner: Their owner; `nil` for all.
-    func xmppNodes(
-        app: Int64,
-        owner: XMPPNodeRecord.Owner?,
-        after: String?,
-        limit: Int
-    ) async throws -> [XMPPNodeRecord]
+    /// Returns the nodes of an owner, the newest first. Those that cannot be read are left out.
+    func xmppNodes(app: Int64, owner: XMPPNodeRecord.Owner) async throws -> [XMPPNodeRecord]
     /// Removes a node of an app.
     /// - Parameter owner: Its owner; `nil` for any.
     /// - Returns: `false` if there is none.

@@ -7,7 +7,7 @@ enum ComponentAction: Hashable, Sendable {
     case established
     /// A request for others to answer.
     case request(ComponentRequest)
-    /// Close the connection. It is the last order.
+    /// Close the connection, because of a failure or because the component leaves. It is the last order.
     case close(ComponentFailure?)
 }
 
@@ -47,6 +47,8 @@ struct ComponentStateMachine {
     static let silence = TimeAmount.seconds(120)
     /// The time in which the server has to carry that.
     static let probe = TimeAmount.seconds(30)
+    /// The time that a component which leaves waits for the last answers.
+    static let leaving = TimeAmount.seconds(10)
     /// The most requests that wait for their answers.
     static let maximumInFlight = 1000
 
@@ -56,6 +58,8 @@ struct ComponentStateMachine {
         /// The proof has been sent.
         case proving
         case open
+        /// The component waits for the last answers since then, and takes no further requests.
+        case leaving(since: NIODeadline)
         case closed
     }
 
@@ -108,8 +112,10 @@ struct ComponentStateMachine {
     /// A request has its answer.
     mutating func answered(_ response: ComponentResponse, now: NIODeadline) -> [ComponentAction] {
         self.inFlight = max(0, self.inFlight - 1)
-        guard case .open = self.phase else { return [] }
-        return [self.respond(response.stanza, response.answer, now)]
+        guard self.isConnected else { return [] }
+        let answer = self.respond(response.stanza, response.answer, now)
+        guard case .leaving = self.phase, self.inFlight == 0 else { return [answer] }
+        return [answer] + self.left(now)
     }
 
     /// The time of ``deadline`` has come.
@@ -127,6 +133,7 @@ struct ComponentStateMachine {
                 return [self.write(self.nextProbe(), now)]
             }
             return now >= self.writtenAt + Self.keepAlive ? [self.write(" ", now)] : []
+        case .leaving(let since): return now >= since + Self.leaving ? self.left(now) : []
         }
     }
 
@@ -137,13 +144,19 @@ struct ComponentStateMachine {
         case .opening, .proving: self.openedAt + Self.acceptance
         case .open:
             min(self.writtenAt + Self.keepAlive, self.probedAt.map { $0 + Self.probe } ?? (self.readAt + Self.silence))
+        case .leaving(let since): since + Self.leaving
         }
     }
 
-    /// The component goes away.
+    /// The component goes away, once the requests in flight have their answers.
     mutating func leave(now: NIODeadline) -> [ComponentAction] {
-        guard self.isConnected else { return [] }
-        return [self.write(XMPPStream.closing, now), self.close(nil)]
+        switch self.phase {
+        case .closed, .leaving: return []
+        case .open where self.inFlight > 0:
+            self.phase = .leaving(since: now)
+            return []
+        case .idle, .opening, .proving, .open: return self.left(now)
+        }
     }
 
     // MARK: Parts
@@ -151,8 +164,12 @@ struct ComponentStateMachine {
     private var isConnected: Bool {
         switch self.phase {
         case .idle, .closed: false
-        case .opening, .proving, .open: true
+        case .opening, .proving, .open, .leaving: true
         }
+    }
+
+    private mutating func left(_ now: NIODeadline) -> [ComponentAction] {
+        [self.write(XMPPStream.closing, now), self.close(nil)]
     }
 
     private mutating func write(_ text: String, _ now: NIODeadline) -> ComponentAction {
@@ -202,9 +219,10 @@ extension ComponentStateMachine {
             if let error = XMPPStreamError(stanza) {
                 return [self.write(XMPPStream.closing, now), self.close(.refused(error.condition))]
             }
-            guard case .open = self.phase else { return self.accepted(stanza) }
-            guard stanza.has("iq", ComponentNamespace.accept) else { return [] }
-            return self.iq(stanza, now)
+            switch self.phase {
+            case .open, .leaving: return stanza.has("iq", ComponentNamespace.accept) ? self.iq(stanza, now) : []
+            case .idle, .opening, .proving, .closed: return self.accepted(stanza)
+            }
         }
     }
 
@@ -229,7 +247,7 @@ extension ComponentStateMachine {
         switch self.reading(of: element, isSet: type == "set") {
         case .answer(let answer): return [self.respond(request, answer, now)]
         case .request(let kind):
-            guard self.inFlight < Self.maximumInFlight else {
+            guard case .open = self.phase, self.inFlight < Self.maximumInFlight else {
                 return [self.respond(request, .error(.resourceConstraint), now)]
             }
             self.inFlight += 1

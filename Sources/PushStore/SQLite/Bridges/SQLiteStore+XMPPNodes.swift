@@ -34,25 +34,20 @@ extension SQLiteStore {
         }
     }
 
-    package func xmppNodes(
-        app: Int64,
-        owner: XMPPNodeRecord.Owner?,
-        after: String?,
-        limit: Int
-    ) async throws -> [XMPPNodeRecord] {
-        let (condition, arguments) = Self.condition(owner)
+    package func xmppNodes(app: Int64, owner: XMPPNodeRecord.Owner) async throws -> [XMPPNodeRecord] {
+        let (column, value) = owner.column
         return try await self.database.lookup { database in
-            let sql = "SELECT * FROM xmppNode WHERE app = ? AND node > ?\(condition) ORDER BY node LIMIT ?"
-            let all = [app.databaseValue, (after ?? "").databaseValue] + arguments + [limit.databaseValue]
-            return try database.rows(sql: sql, StatementArguments(all)).compactMap { try $0.readable(Self.xmppNode) }
+            let sql = "SELECT * FROM xmppNode WHERE app = ? AND \(column) = ? ORDER BY createdAt DESC, id DESC"
+            return try database.rows(sql: sql, [app, value]).compactMap { try $0.readable(Self.xmppNode) }
         }
     }
 
     package func removeXMPPNode(_ node: String, app: Int64, owner: XMPPNodeRecord.Owner?) async throws -> Bool {
-        let (condition, arguments) = Self.condition(owner)
-        let all = [node.databaseValue, app.databaseValue] + arguments
-        let sql = "DELETE FROM xmppNode WHERE node = ? AND app = ?\(condition)"
-        return try await self.database.run(sql: sql, StatementArguments(all)) > 0
+        guard let (column, value) = owner?.column else {
+            return try await self.database.run(sql: "DELETE FROM xmppNode WHERE node = ? AND app = ?", [node, app]) > 0
+        }
+        let sql = "DELETE FROM xmppNode WHERE node = ? AND app = ? AND \(column) = ?"
+        return try await self.database.run(sql: sql, [node, app, value]) > 0
     }
 
     package func xmppTokens(
@@ -90,11 +85,6 @@ extension SQLiteStore {
             for id in found { try database.run(sql: "DELETE FROM xmppNode WHERE id = ? AND \(hasNoDevice)", [id]) }
         }
         return found.count
-    }
-
-    private static func condition(_ owner: XMPPNodeRecord.Owner?) -> (String, [DatabaseValue]) {
-        guard let (column, value) = owner?.column else { return ("", []) }
-        return (" AND \(column) = ?", [value.databaseValue])
     }
 
     /// Reads a node's row.

@@ -8,7 +8,7 @@ extension SQLiteSchema {
             installation TEXT, user TEXT,
             domain TEXT NOT NULL, account TEXT, createdAt INTEGER NOT NULL
         ) STRICT;
-        CREATE INDEX xmppNodeOfApp ON xmppNode (app, node);
+        CREATE INDEX xmppNodeOfApp ON xmppNode (app);
         CREATE INDEX xmppNodeOfInstallation ON xmppNode (app, installation, createdAt) WHERE installation IS NOT NULL;
         CREATE INDEX xmppNodeOfUser ON xmppNode (app, user, createdAt) WHERE user IS NOT NULL;
         """
