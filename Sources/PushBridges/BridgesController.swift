@@ -17,6 +17,7 @@ struct BridgesController: Controller {
         .binary: BinaryBridgeSettings.self,
         .gorush: GorushSettings.self,
         .fcm: FCMSettings.self,
+        .xmpp: ComponentSettings.self,
     ]
 
     private static let members: Set = ["environment", "settings", "secret"]

@@ -72,6 +72,7 @@ enum PathParameter {
         "userSecret": ("The user secret's id.", .uuid),
         "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
         "kind": ("The protocol of the bridge.", .choice(of: BridgeKind.self)),
+        "node": ("The node's name.", .string(length: 1...64)),
         "bridge": ("The bridge's name.", .string(length: 1...BridgeRecord.maximumName)),
         "pushResource": ("The push resource's id.", .uuid),
         "audience": LibraryItems.parameter("audience"),

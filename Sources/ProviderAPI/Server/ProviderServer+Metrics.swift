@@ -34,6 +34,8 @@ extension ProviderServer {
         .init("martlet_binary_bridge_notifications_total", "Notifications of old providers, by bridge and result."),
         .init("martlet_webhook_posts_total", "Posts to webhooks, by outcome."),
         .init("martlet_webhook_disabled_total", "Webhooks that were disabled after failures."),
+        .init("martlet_xmpp_publishes_total", "Publishes of XMPP servers, by answer."),
+        .init("martlet_xmpp_connections_total", "Connections to XMPP servers, by result."),
         .init("martlet_api_requests_total", "Requests to the API, by operation and status."),
         .init("martlet_api_request_seconds", "Duration of requests to the API, by operation."),
         .init("martlet_api_throttled_total", "Requests that exceeded a limit or were given up, by code."),
