@@ -11,12 +11,16 @@ package struct Bridges: ProviderExtension {
     package let controllers: [any Controller<APIScope>]
     package let services: [any Service]
     private let parts: ProviderParts
+    private let matrix: MatrixRoutes
 
     package init(_ parts: ProviderParts) {
         self.parts = parts
         self.controllers = [BridgesController(store: parts.store, time: parts.time)]
         self.services = []
+        self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: nil), parts)
     }
 
-    package func addRoutes(to router: Router<APIContext>) {}
+    package func addRoutes(to router: Router<APIContext>) {
+        self.matrix.addRoutes(to: router)
+    }
 }

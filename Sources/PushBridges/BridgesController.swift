@@ -13,7 +13,9 @@ struct BridgesController: Controller {
     let time: any TimeSource
 
     /// The settings of each kind that can be configured.
-    private static let kinds: [BridgeKind: any BridgeSettings.Type] = [:]
+    private static let kinds: [BridgeKind: any BridgeSettings.Type] = [
+        .matrix: MatrixSettings.self
+    ]
 
     private static let members: Set = ["environment", "settings", "secret"]
     /// The lengths of a secret that a caller chooses, in bytes.

@@ -57,7 +57,7 @@ package final class KeyRateLimiter: Sendable {
     }
 
     /// Returns the bytes of an IPv4 address, or of the 64 bits that one customer has of IPv6.
-    private static func network(of address: SocketAddress) -> [UInt8] {
+    package static func network(of address: SocketAddress) -> [UInt8] {
         switch address {
         case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
         case .v6(let address): withUnsafeBytes(of: address.address.sin6_addr) { Array($0.prefix(8)) }
