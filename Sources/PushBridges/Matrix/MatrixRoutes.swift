@@ -14,6 +14,8 @@ import PushSupport
 /// It is beside the operations of the API: homeservers bring no API key, and the audit names no caller.
 struct MatrixRoutes: Sendable {
     private static let path: RouterPath = "_matrix/push/v1/notify"
+    /// All other paths of Matrix. Those on the way to the one that exists are not matched by a wildcard.
+    private static let otherPaths: [RouterPath] = ["_matrix", "_matrix/push", "_matrix/push/v1", "_matrix/**"]
     private static let operation = "matrix.notify"
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
     private static let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
@@ -42,10 +44,12 @@ struct MatrixRoutes: Sendable {
             case .get, .head: router.on(Self.path, method: method, use: self.probe)
             default: router.on(Self.path, method: method) { _, _ in Self.methodNotAllowed }
             }
-            router.on("_matrix/**", method: method) { _, _ in
-                Self.response(MatrixError(404, .unrecognized, "this host has nothing of Matrix but its push gateway"))
-            }
+            for path in Self.otherPaths { router.on(path, method: method) { _, _ in Self.notFound } }
         }
+    }
+
+    private static var notFound: Response {
+        Self.response(MatrixError(404, .unrecognized, "this host has nothing of Matrix but its push gateway"))
     }
 
     private static var methodNotAllowed: Response {
@@ -87,16 +91,25 @@ struct MatrixRoutes: Sendable {
 
     /// Returns the error for a homeserver, and logs the cause of one that is not its own.
     private func matrixError(_ error: any Error) async -> MatrixError {
-        if let error = error as? MatrixError { return error }
+        let place: Logger.Metadata = ["path": "/_matrix/push/v1/notify"]
+        if let error = error as? MatrixError {
+            if error.code == .limitExceeded { await self.report(error, place) }
+            return error
+        }
         if error is NIOTooManyBytesError {
             return MatrixError(413, .tooLarge, "a body has at most \(MatrixNotification.maximumBody) bytes here")
         }
-        let place: Logger.Metadata = ["path": "/_matrix/push/v1/notify"]
         if let (error, _) = await self.runner.failures.report(error, place) {
             return MatrixError(error.kind.status.code, .unknown, error.message)
         }
         self.logger.error("Matrix notification could not be accepted", metadata: place.merging(["error": "\(error)"]) { $1 })
         return MatrixError(500, .unknown, RequestError.internalFailure.message)
+    }
+
+    /// Counts a refusal for a limit, and holds it back for a moment as those of the API are.
+    private func report(_ error: MatrixError, _ place: Logger.Metadata) async {
+        let refusal = RequestError(.rateLimited, code: "too_many_requests", message: error.message)
+        _ = await self.runner.failures.report(RetryLaterError(refusal, after: error.delay ?? .zero), place)
     }
 
     private static func response(rejecting pushkeys: [String]) -> Response {

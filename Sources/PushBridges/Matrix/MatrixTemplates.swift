@@ -51,21 +51,23 @@ struct MatrixTemplates: Sendable {
         return try JSONFields(members: present, path: nil, known: NotificationRequest.members)
     }
 
-    /// Returns the values of the variables that a template has: it may have any of them.
+    /// Returns the values of the variables that a template has: it may have any of them. Where there is nothing to say, the
+    /// template's own default stands.
     private static func variables(_ alert: MatrixAlert, in texts: JSONValue) -> [String: JSONValue] {
         var used: [String: JSONValue] = [:]
-        for (name, value) in alert.variables where Self.names(name, in: texts) {
-            used[name] = .string(String(value.prefix(Self.maximumValue)))
+        for (name, value) in alert.variables {
+            guard Self.has("{{\(name)}}", in: texts) || !value.isEmpty && Self.has("{{\(name)|", in: texts) else { continue }
+            used[name] = .string(String(String.UnicodeScalarView(value.unicodeScalars.prefix(Self.maximumValue))))
         }
         return used
     }
 
-    /// Returns `true` if a text of a template has a variable.
-    private static func names(_ variable: String, in texts: JSONValue) -> Bool {
+    /// Returns `true` if a text of a template has a mark.
+    private static func has(_ mark: String, in texts: JSONValue) -> Bool {
         switch texts {
-        case .string(let text): text.contains("{{\(variable)}}") || text.contains("{{\(variable)|")
-        case .array(let values): values.contains { Self.names(variable, in: $0) }
-        case .object(let members): members.values.contains { Self.names(variable, in: $0) }
+        case .string(let text): text.contains(mark)
+        case .array(let values): values.contains { Self.has(mark, in: $0) }
+        case .object(let members): members.values.contains { Self.has(mark, in: $0) }
         case .null, .bool, .integer, .number: false
         }
     }
