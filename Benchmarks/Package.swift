@@ -70,6 +70,14 @@ let package = Package(
                 ])
         ),
         benchmark(
+            "BridgeBenchmark",
+            ["Benchmarking"]
+                + products([
+                    "martlet": ["_MartletProvider", "PushSender"], "swift-argument-parser": ["ArgumentParser"],
+                    "async-http-client": ["AsyncHTTPClient"], "GRDB.swift": ["GRDB"], "swift-nio": ["NIOCore", "NIOPosix"],
+                ])
+        ),
+        benchmark(
             "PublishingBenchmark",
             ["Benchmarking"]
                 + products([

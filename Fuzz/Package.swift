@@ -65,6 +65,7 @@ let package = Package(
         fuzz("EntitlementFuzz", [.provider]),
         fuzz("FormFuzz", [.provider]),
         fuzz("HTTP2Fuzz", [.sender, .nioCore, .nioHPACK]),
+        fuzz("MatrixFuzz", [.provider]),
         fuzz("PayloadFuzz", [.provider]),
         fuzz("ProviderHTTP2Fuzz", [.gateway, .nioCore, .nioHPACK]),
         fuzz("ProviderTokenFuzz", [.gateway, .crypto]),

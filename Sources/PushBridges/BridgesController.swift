@@ -18,6 +18,7 @@ struct BridgesController: Controller {
         .gorush: GorushSettings.self,
         .fcm: FCMSettings.self,
         .xmpp: ComponentSettings.self,
+        .matrix: MatrixSettings.self,
     ]
 
     private static let members: Set = ["environment", "settings", "secret"]

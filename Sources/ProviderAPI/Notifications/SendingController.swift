@@ -95,7 +95,7 @@ struct SendingController: Controller {
             warnings += try await self.pauseWarnings(app, wanted)
             return try await self.accepted(notification, app, warnings: warnings, waiting, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind: throw Self.conflict
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken: throw Self.conflict
         }
     }
 
@@ -136,7 +136,7 @@ struct SendingController: Controller {
         switch try await self.store.accepted(idempotency, app: app.id) {
         case .repeated(let earlier): earlier
         case .conflict: throw Self.conflict
-        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, nil: nil
+        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, nil: nil
         }
     }
 
@@ -274,7 +274,7 @@ struct SendingController: Controller {
         case .accepted: return try await self.accepted(notification, app, warnings: [], nil, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
         case .originalForgotten: throw NotificationResend.forgotten
-        case .conflict, .scheduleChanged, .tokenOfOtherKind: throw Self.conflict
+        case .conflict, .scheduleChanged, .tokenOfOtherKind, .inactiveToken: throw Self.conflict
         }
     }
 

@@ -86,6 +86,8 @@ package struct ProviderConfiguration: Sendable {
         package var keyRate = 1000
         /// The requests per second with public keys from one address, twice as many at once; 0 sets no limit. Default 20.
         package var publicKeyRate = 20
+        /// The requests per second of one Matrix homeserver, twice as many at once; 0 sets no limit. Default 1,000.
+        package var homeserverRate = 1000
         /// The budget of connections without a valid key.
         package var unauthenticated = UnauthenticatedStateMachine.Limits()
         /// The idle timeout of a connection. Default 60 s.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import PushTypes
+import Synchronization
 
 extension SQLiteStore {
     /// The most rows that one transaction erases.
@@ -9,7 +10,9 @@ extension SQLiteStore {
     private static let anonymizedAtOnce = 200
 
     package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {
-        try await self.database.write { database in
+        // The bridges of the app go with it.
+        defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
+        return try await self.database.write { database in
             guard try database.run(sql: "UPDATE app SET isErased = 1 WHERE id = ?", [app]) > 0 else { return nil }
             let end = """
                 UPDATE notification SET state = 'cancelled', finishedAt = ?, isForgotten = 1
