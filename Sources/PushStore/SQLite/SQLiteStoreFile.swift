@@ -134,6 +134,7 @@ package struct SQLiteStoreFile: Sendable {
                 let secrets = [
                     ("credential", "sealed"), ("webhook", "sealed"), ("userSecret", "sealed"),
                     ("entitlementServer", "sealed"), ("addressKey", "sealed"), ("bridge", "sealed"),
+                    ("chatSession", "sealed"),
                     // It is keyed with the master key.
                     ("person", "password"),
                 ]

@@ -18,7 +18,9 @@ extension SQLiteStore {
             try database.run(sql: end, [now.milliseconds, app])
             let shards = "DELETE FROM shard WHERE notification IN (SELECT number FROM notification WHERE app = ?)"
             try database.run(sql: shards, [app])
-            for table in ["schedule", "webhook", "credential", "userSecret", "entitlementServer", "bridge"] {
+            for table in [
+                "schedule", "webhook", "credential", "userSecret", "entitlementServer", "bridge", "chatSession",
+            ] {
                 try database.run(sql: "DELETE FROM \(table) WHERE app = ?", [app])
             }
             // The users of the app go with it.

@@ -25,7 +25,9 @@ struct UserErasure {
         try self.eraseSchedules()
         try self.eraseAudiences()
         try self.eraseCounts()
-        try self.database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [self.app, self.user])
+        for table in ["userPreference", "chatSession"] {
+            try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
+        }
         for token in try self.tokens() { try self.erase(token) }
     }
 

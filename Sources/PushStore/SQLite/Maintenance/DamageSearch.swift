@@ -36,6 +36,11 @@ struct DamageSearch {
                 { try SQLiteStore.bridge($0, self.masterKey) },
                 name("bridge", "name")
             )
+            + self.faults(
+                "chatSession",
+                { try SQLiteStore.chatSession($0, self.masterKey) },
+                name("chat session", "id")
+            )
             + self.faults("person", PersonRow.person, name("person", "id"))
             + self.faults("session", SQLiteStore.session, name("session", "id"))
             + self.credentials()

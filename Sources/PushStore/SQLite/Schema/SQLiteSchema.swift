@@ -34,6 +34,7 @@ enum SQLiteSchema {
         migrator.registerMigration("16 statistics") { try $0.execute(sql: Self.statistics) }
         migrator.registerMigration("17 subscriptions") { try $0.execute(sql: Self.subscriptions) }
         migrator.registerMigration("18 bridges") { try $0.execute(sql: Self.bridges) }
+        migrator.registerMigration("21 chat sessions") { try $0.execute(sql: Self.chatSessions) }
         return migrator
     }
 
