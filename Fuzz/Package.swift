@@ -71,6 +71,7 @@ let package = Package(
         fuzz("ReceiptsFuzz", [.provider]),
         fuzz("RegistrationFuzz", [.provider, .nioCore]),
         fuzz("RouterFuzz", [.kit]),
+        fuzz("XMLFuzz", [.provider]),
     ],
     swiftLanguageModes: [.v6]
 )
