@@ -14,6 +14,9 @@ package protocol ChatSession: Sendable {
     /// The members of its settings, besides those of ``ChatPushSettings``.
     static var members: Set<String> { get }
 
+    /// Returns the server of an account, where a session names no other; `nil` if an account does not tell it.
+    static func host(of account: String) -> String?
+
     /// Checks what a session signs in with.
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError)
@@ -81,9 +84,9 @@ package struct ChatMemory: Hashable, Sendable {
     /// The time through which messages were dealt with. Replayed ones from before are not messages any more.
     package var seenThrough: Timestamp
     /// The state with which a stream is resumed; `nil` for none.
-    package var resumption: StreamResumption?
+    package var resumption: StreamManagement?
 
-    package init(seenThrough: Timestamp, resumption: StreamResumption? = nil) {
+    package init(seenThrough: Timestamp, resumption: StreamManagement? = nil) {
         (self.seenThrough, self.resumption) = (seenThrough, resumption)
     }
 }

@@ -9,6 +9,8 @@ package struct IRCSession: ChatSession {
     package static let port = 6697
     package static let members = IRCSettings.members
 
+    package static func host(of account: String) -> String? { nil }
+
     /// The deadlines, in steady time.
     private enum Time {
         /// From the connection to the welcome.
