@@ -23,7 +23,7 @@ extension SQLiteStore {
             try database.run(sql: shards, [app])
             let tables = [
                 "schedule", "webhook", "credential", "userSecret", "entitlementServer", "bridge", "channel",
-                "shadow", "shadowDifference", "vapidKey", "pushResource",
+                "shadow", "shadowDifference", "vapidKey", "pushResource", "chatSession",
             ]
             for table in tables {
                 try database.run(sql: "DELETE FROM \(table) WHERE app = ?", [app])

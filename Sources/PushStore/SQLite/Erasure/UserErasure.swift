@@ -25,7 +25,7 @@ struct UserErasure {
         try self.eraseSchedules()
         try self.eraseAudiences()
         try self.eraseCounts()
-        for table in ["userPreference", "xmppNode"] {
+        for table in ["userPreference", "xmppNode", "chatSession"] {
             try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
         }
         for token in try self.tokens() { try self.erase(token) }

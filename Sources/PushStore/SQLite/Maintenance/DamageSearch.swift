@@ -39,6 +39,11 @@ struct DamageSearch {
             )
             + self.faults("channel", { try SQLiteStore.channel($0) }, name("channel", "id"))
             + self.webPush(name)
+            + self.faults(
+                "chatSession",
+                { try SQLiteStore.chatSession($0, self.masterKey) },
+                name("chat session", "id")
+            )
             + self.faults("person", PersonRow.person, name("person", "id"))
             + self.faults("session", SQLiteStore.session, name("session", "id"))
             + self.credentials()
