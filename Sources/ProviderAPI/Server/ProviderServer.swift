@@ -193,7 +193,7 @@ package final class ProviderServer: Service {
             ),
             webhooks, expiry,
             TokenEventMonitor(store: store, metrics: metrics, logger: logger),
-            CampaignMonitor(store: store, logger: logger), refusals,
+            CampaignMonitor(store: store, logger: logger), StatisticsWriter(store: store, logger: logger), refusals,
             WALMonitor(store: store, metrics: metrics, logger: logger), keys.uses,
             ErasureService(
                 store: store,
@@ -350,6 +350,7 @@ package final class ProviderServer: Service {
                 self.store.endQueries()
                 self.outcomes.end()
             }
+            try await self.store.writeStatistics()
             try self.store.close()
             self.logger.info("provider ended")
             self.bound.resolve(.failure(ProviderError.ended))

@@ -17,6 +17,8 @@ package final class SQLiteStore: ProviderStore {
     let owner = LeaseOwner()
     /// The number of changes of bridges since the start.
     let bridgeChanges = Atomic(0)
+    /// The numbers for charts that are to be written.
+    let pendingStatistics = PendingStatistics()
     /// The index ranges that find the recipients of narrow audiences.
     let drivers = AudienceDriverTable()
 

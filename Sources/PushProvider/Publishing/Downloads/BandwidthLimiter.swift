@@ -6,7 +6,10 @@ import PushTypes
 /// one length, so that downloads that keep up have equal shares. The time is passed in.
 struct BandwidthLimiter: Sendable {
     /// The time for which unused bandwidth may be caught up.
-    static let burst: Duration = .milliseconds(100)
+    ///
+    /// A second has 4 % more than the limit for it. The rest of the 10 % that are allowed is for pieces that a busy machine
+    /// sends late.
+    static let burst: Duration = .milliseconds(40)
     /// The lengths of a piece.
     static let pieces = 4 * 1024...128 * 1024
     /// The longest time between two pieces of a download, as far as the length of a piece allows it.

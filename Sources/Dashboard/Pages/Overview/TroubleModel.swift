@@ -1,13 +1,9 @@
 import PushStore
 import PushSupport
-import PushTypes
 import WebPages
 
-/// A fault that the API reports, with the button that mends it.
-struct Trouble {
-    /// The days before the end of a certificate from which it is shown.
-    static let warningDays: Int64 = 30
-
+/// A fault that the API reports, as pages show it: with the button that mends it.
+struct TroubleModel {
     /// The way to mend it: a page, or a form that is posted at once.
     enum Button {
         case page(label: String, path: String)
@@ -71,25 +67,6 @@ struct Trouble {
             return mayOperate ? .page(label: "see", path: "\(self.appPath)/webhooks/\(self.object)") : nil
         case "diskLow", "logGrows": return .page(label: "see", path: "/system")
         default: return nil
-        }
-    }
-}
-
-/// The time that a certificate has left, in words.
-enum ExpiryText {
-    /// Returns the whole days until a time in milliseconds; negative after it.
-    static func daysLeft(until end: Int64, now: Timestamp) -> Int64 {
-        let (day, left) = (Int64(86_400_000), end.subtractingReportingOverflow(now.milliseconds))
-        guard !left.overflow else { return end > 0 ? .max : .min }
-        return left.partialValue >= 0 ? left.partialValue / day : -(-left.partialValue / day) - 1
-    }
-
-    static func text(days: Int64, _ texts: PageTexts) -> String {
-        switch days {
-        case ..<0: texts["trouble.expired"]
-        case 0: texts["trouble.today"]
-        case 1: texts["trouble.tomorrow"]
-        default: texts["trouble.days", ["days": "\(days)"]]
         }
     }
 }
