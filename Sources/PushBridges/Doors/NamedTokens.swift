@@ -23,7 +23,7 @@ struct NamedTokens: Hashable, Sendable {
     ///   - environment: The environment that the request or the bridge names; `nil` for that of each device.
     init(
         _ tokens: [DeviceToken],
-        standings: [DeviceToken: [TokenStanding]],
+        standings: [DeviceToken: [NamedTokenRegistration]],
         wanted: TokenKind?,
         environment: PushEnvironment?
     ) {

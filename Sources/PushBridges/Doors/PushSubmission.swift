@@ -32,18 +32,18 @@ struct PushSubmission: Sendable {
     ) async throws -> NamedTokens {
         NamedTokens(
             tokens,
-            standings: try await self.standings(tokens, app: app.id),
+            standings: try await self.registrations(tokens, app: app.id),
             wanted: wanted,
             environment: environment
         )
     }
 
-    private func standings(_ tokens: [DeviceToken], app: Int64) async throws -> [DeviceToken: [TokenStanding]] {
-        var standings: [DeviceToken: [TokenStanding]] = [:]
+    private func registrations(_ tokens: [DeviceToken], app: Int64) async throws -> [DeviceToken: [NamedTokenRegistration]] {
+        var standings: [DeviceToken: [NamedTokenRegistration]] = [:]
         var rest = tokens[...]
         while !rest.isEmpty {
             let some = Array(rest.prefix(Self.lookedUpAtOnce))
-            standings.merge(try await self.parts.store.standings(app: app, tokens: some)) { $1 }
+            standings.merge(try await self.parts.store.registrations(app: app, tokens: some)) { $1 }
             rest = rest.dropFirst(some.count)
         }
         return standings
@@ -127,7 +127,7 @@ struct PushSubmission: Sendable {
         }
         let accused = verdicts.filter { $0.value.accusesToken }.keys
         guard !accused.isEmpty else { return verdicts }
-        let standings = try await self.standings(Array(accused), app: notification.app)
+        let standings = try await self.registrations(Array(accused), app: notification.app)
         for token in accused where standings[token]?.contains(where: \.isActive) == true {
             verdicts[token] = verdicts[token]?.unconfirmed
         }

@@ -3,7 +3,7 @@ package import PushTypes
 /// The registrations of tokens that another system names, one by one.
 package protocol NamedTokenStore: Sendable {
     /// Returns the registrations of tokens, one per environment at most. Tokens without one are left out.
-    func standings(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [TokenStanding]]
+    func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]]
     /// Gives a tag to the active devices with some tokens, or takes it from them, in one transaction. The other devices of
     /// their installations follow, as they share the profile.
     /// - Returns: The change of each token, in their order.
@@ -11,7 +11,7 @@ package protocol NamedTokenStore: Sendable {
 }
 
 /// The registration of a token in one environment.
-package struct TokenStanding: Hashable, Sendable {
+package struct NamedTokenRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     package var kind: TokenKind
     /// Is `false` once the push service has called the token invalid.

@@ -15,8 +15,6 @@ struct ComponentLink: Sendable {
     let answer: @Sendable (ComponentRequest, ComponentBridge) async -> StanzaAnswer
     let metrics: ComponentMetrics
     let logger: Logger
-    /// Waits.
-    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
     /// Works until `stop` is set, whose link ends when the requests in flight are answered, or until the task is cancelled.
     func run(until stop: OneShotValue<Void>) async {
@@ -47,7 +45,7 @@ struct ComponentLink: Sendable {
     /// - Returns: `false` once stopped or cancelled.
     private func wait(_ delay: Duration, orUntil stop: OneShotValue<Void>) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
-            group.addTask { (try? await self.sleep(delay)) != nil }
+            group.addTask { (try? await Task.sleep(for: delay)) != nil }
             group.addTask {
                 _ = try? await stop.valueUnlessCancelled()
                 return false

@@ -5,8 +5,7 @@ import Metrics
 /// `martlet_xmpp_publishes` counts publishes by `answer`, `martlet_xmpp_connections` connections to servers by `result`.
 struct ComponentMetrics: Sendable {
     enum Answer: String, CaseIterable {
-        case accepted, coalesced, failed, forbidden
-        case notFound = "not found"
+        case accepted, coalesced, failed, forbidden, missing
     }
 
     enum Connection: String, CaseIterable {

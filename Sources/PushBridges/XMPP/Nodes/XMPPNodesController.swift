@@ -70,8 +70,8 @@ struct XMPPNodesController: Controller {
             .init(.delete, "\(own)/{node}", .unaudited, id: "removeOwnXMPPNode", self.removeOwn)
                 .summary("Removes a node of the caller's own installation.").responses(.noContent),
         ]
-        let all6 = backEnd + app.map { $0.scope(.registerSelf).parameters(.installationSecret) }
-        return all6.map { $0.tag(.bridges) }
+        let operations = backEnd + app.map { $0.scope(.registerSelf).parameters(.installationSecret) }
+        return operations.map { $0.tag(.bridges) }
     }
 
     // MARK: Back ends

@@ -87,7 +87,7 @@ final class PublishResponder: Sendable {
     }
 
     private func refuse(_ error: StanzaError) -> StanzaAnswer {
-        self.metrics.countPublish(error == .forbidden ? .forbidden : .notFound)
+        self.metrics.countPublish(error == .forbidden ? .forbidden : .missing)
         return .error(error)
     }
 }

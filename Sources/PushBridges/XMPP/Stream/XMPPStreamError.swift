@@ -1,6 +1,6 @@
 /// The error that ends a stream (RFC 6120 §4.9), found here or received.
 package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertible {
-    package enum Condition: String, Sendable, CaseIterable {
+    package enum Condition: String, Sendable {
         case badFormat = "bad-format"
         case badNamespacePrefix = "bad-namespace-prefix"
         case conflict

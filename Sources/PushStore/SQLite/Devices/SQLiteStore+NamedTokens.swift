@@ -2,10 +2,10 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func standings(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [TokenStanding]] {
+    package func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]] {
         try await self.database.lookup { database in
             let sql = "SELECT environment, kind, isActive FROM device WHERE app = ? AND token = ? AND hasLeft = 0"
-            var found: [DeviceToken: [TokenStanding]] = [:]
+            var found: [DeviceToken: [NamedTokenRegistration]] = [:]
             for token in tokens {
                 let standings = try database.rows(sql: sql, [app, token.databaseValue]).compactMap(Self.standing)
                 if !standings.isEmpty { found[token] = standings }
@@ -15,11 +15,11 @@ extension SQLiteStore {
     }
 
     /// Reads a registration; `nil` for a row that is damaged.
-    private static func standing(_ row: Row) -> TokenStanding? {
+    private static func standing(_ row: Row) -> NamedTokenRegistration? {
         guard let environment = row.environment("environment"), let kind = row.tokenKind("kind"),
             let isActive = row["isActive"] as Bool?
         else { return nil }
-        return TokenStanding(environment: environment, kind: kind, isActive: isActive)
+        return NamedTokenRegistration(environment: environment, kind: kind, isActive: isActive)
     }
 
     package func setTag(

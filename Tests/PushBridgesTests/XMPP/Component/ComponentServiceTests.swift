@@ -171,6 +171,24 @@ import Testing
         }
     }
 
+    @Test func thereAreSeveralServersAtATime() async throws {
+        try await TestComponentServer.run { other in
+            try await self.withComponent { provider, sender, server in
+                let settings: JSONValue = [
+                    "secret": "secret", "settings": ["host": "127.0.0.1", "port": .integer(Int64(other.port))],
+                ]
+                _ = try await provider.api.put("\(Self.app)/bridges/xmpp/push.example.net", settings)
+                let (first, second) = (try await server.accept(), try await other.accept())
+                let node = try await Self.addNode(provider, ["component": "push.example.org"])
+                // A node is at one component.
+                second.send(Self.publish(node).replacing("push.example.org", with: "push.example.net"))
+                #expect(Self.condition(try await second.stanza()) == "item-not-found")
+                first.send(Self.publish(node))
+                #expect(try await first.stanza()["type"] == "result")
+            }
+        }
+    }
+
     @Test func shutdownClosesTheStream() async throws {
         try await TestComponentServer.run { server in
             let link = try await withProvider(senders: ScriptedSender(), addition: { Bridges($0) }) { provider in
