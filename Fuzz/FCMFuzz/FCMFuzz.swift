@@ -6,7 +6,8 @@ import PushTypes
 
 @testable import PushBridges
 
-/// Fuzzes the bodies of FCM's clients, conditions over topics, and batches of tokens. The first byte of an input selects one.
+/// Fuzzes the bodies of FCM's clients, conditions over topics, and batches of tokens. The first byte of an input
+/// selects one.
 @main
 enum FCMFuzz {
     /// The stack of a thread on some systems, in bytes.

@@ -35,9 +35,13 @@ import Testing
         #expect(Self.sort([Self.standing(.sandbox)]).groups.map(\.environment) == [.sandbox])
         #expect(Self.sort([Self.standing(.production)]).groups.map(\.environment) == [nil])
         #expect(Self.sort([Self.standing(.sandbox), Self.standing(.production)]).groups.map(\.environment) == [nil])
-        #expect(Self.sort([Self.standing(.sandbox)], environment: .production).groups.map(\.environment) == [.production])
         #expect(
-            Self.sort([Self.standing(.sandbox), Self.standing(.production, false)]).groups.map(\.environment) == [.sandbox]
+            Self.sort([Self.standing(.sandbox)], environment: .production).groups.map(\.environment) == [.production]
+        )
+        #expect(
+            Self.sort([Self.standing(.sandbox), Self.standing(.production, false)]).groups.map(\.environment) == [
+                .sandbox
+            ]
         )
     }
 

@@ -31,7 +31,8 @@ import Testing
 
     @Test(arguments: [
         "", " ", "a in topics", "'a'", "'a' in", "'a' in topics &&", "&& 'a' in topics", "'a' in topics 'b' in topics",
-        "('a' in topics", "'a' in topics)", "()", "!", "'a b' in topics", "'' in topics", "'a in topics", "'a\" in topics",
+        "('a' in topics", "'a' in topics)", "()", "!", "'a b' in topics", "'' in topics", "'a in topics",
+        "'a\" in topics",
         "'a' in topics & 'b' in topics", "'ä' in topics", "'a' in topics && 'b' in topics, ",
     ])
     func anythingElseIsRefused(text: String) {

@@ -135,7 +135,8 @@ import Testing
             #expect(try await provider.api.delete("\(all)/news?allow_missing=true").status == 200)
             let unknown = all.replacing(Vectors.tokenA, with: Vectors.tokenC)
             #expect(try await provider.api.post("\(unknown)?topic_name=news", [:]).status == 404)
-            let device = try await provider.api.get("/v1/apps/\(Vectors.bundleID)/devices").json["devices"].elements.first
+            let device = try await provider.api.get("/v1/apps/\(Vectors.bundleID)/devices").json["devices"].elements
+                .first
             #expect(device?["tags"] == ["vip"], "other tags stay")
         }
     }
@@ -155,7 +156,8 @@ import Testing
         try await withDoors { provider in
             try await provider.setBridge("fcm", "shop")
             let body: JSONValue = [
-                "application": .string(Vectors.bundleID), "sandbox": true, "apns_tokens": [.string(Vectors.tokenA), "zz"],
+                "application": .string(Vectors.bundleID), "sandbox": true,
+                "apns_tokens": [.string(Vectors.tokenA), "zz"],
             ]
             let response = try await provider.api.post("/iid/v1:batchImport", body)
             let expected: JSONValue = [

@@ -67,24 +67,34 @@ import Testing
     }
 
     @Test func theTargetIsOneOfFour() throws {
-        #expect(try Self.message(["token": .string(Vectors.tokenA)]).target == .token(#require(DeviceToken(hex: Vectors.tokenA))))
+        #expect(
+            try Self.message(["token": .string(Vectors.tokenA)]).target
+                == .token(#require(DeviceToken(hex: Vectors.tokenA)))
+        )
         #expect(try Self.message(["fid": "installation-1"]).target == .installation("installation-1"))
         #expect(try Self.message(["topic": "/topics/news"]).target == .topics(.tag("topic:news")))
         #expect(try Self.message(["condition": "'a' in topics"]).target == .topics(.tag("topic:a")))
     }
 
-    @Test(arguments: [
-        (["token": .string(Vectors.tokenA), "topic": "news"], "message"), (["topic": "a b"], "message.topic"),
-        (["condition": "a"], "message.condition"), (["token": "zz"], "message.token"), (["token": 1], "message.token"),
-        (["data": ["n": 12]], "message.data[0].value"), (["data": ["a": "1", "b": true]], "message.data[1].value"),
-        (["data": ["from": "x"]], "message.data[0].key"), (["data": ["google.x": "x"]], "message.data[0].key"),
-        (["apns": ["headers": ["apns-priority": 10]]], "message.apns.headers[0].value"),
-        (["apns": ["headers": ["apns-priority": "7"]], "notification": ["body": "b"]], "message.apns.headers[apns-priority]"),
-        (["apns": ["headers": ["apns-topic": "org.other"]]], "message.apns.headers[apns-topic]"),
-        (["apns": ["headers": ["apns-push-type": "none"]]], "message.apns.headers[apns-push-type]"),
-        (["apns": ["payload": ["aps": 1]]], "message.apns.payload.aps"), (["apns": []], "message.apns"),
-        (["apns": ["payload": ["aps": ["badge": "1"]]]], "message.apns.payload.aps.badge"), ([:], "message.apns.payload.aps"),
-    ] as [(JSONValue, String)])
+    @Test(
+        arguments: [
+            (["token": .string(Vectors.tokenA), "topic": "news"], "message"), (["topic": "a b"], "message.topic"),
+            (["condition": "a"], "message.condition"), (["token": "zz"], "message.token"),
+            (["token": 1], "message.token"),
+            (["data": ["n": 12]], "message.data[0].value"), (["data": ["a": "1", "b": true]], "message.data[1].value"),
+            (["data": ["from": "x"]], "message.data[0].key"), (["data": ["google.x": "x"]], "message.data[0].key"),
+            (["apns": ["headers": ["apns-priority": 10]]], "message.apns.headers[0].value"),
+            (
+                ["apns": ["headers": ["apns-priority": "7"]], "notification": ["body": "b"]],
+                "message.apns.headers[apns-priority]"
+            ),
+            (["apns": ["headers": ["apns-topic": "org.other"]]], "message.apns.headers[apns-topic]"),
+            (["apns": ["headers": ["apns-push-type": "none"]]], "message.apns.headers[apns-push-type]"),
+            (["apns": ["payload": ["aps": 1]]], "message.apns.payload.aps"), (["apns": []], "message.apns"),
+            (["apns": ["payload": ["aps": ["badge": "1"]]]], "message.apns.payload.aps.badge"),
+            ([:], "message.apns.payload.aps"),
+        ] as [(JSONValue, String)]
+    )
     func anErrorNamesItsField(message: JSONValue, field: String) {
         let error = Self.error(message)
         #expect(error?.status == 400 && error?.name == "INVALID_ARGUMENT")
@@ -113,7 +123,9 @@ import Testing
     }
 
     @Test func whatIsForTheServiceComesBeforeWhatIsForAll() throws {
-        let payload: JSONValue = ["aps": ["alert": "own", "mutable-content": true, "content-available": false], "k": 1]
+        let payload: JSONValue = [
+            "aps": ["alert": "own", "mutable-content": true, "content-available": false], "k": 1,
+        ]
         #expect(
             try Self.payload([
                 "notification": ["title": "t"], "data": ["k": "2", "l": "3"], "apns": ["payload": payload],
@@ -148,14 +160,18 @@ import Testing
         #expect(FCMError.unregistered.json == ["error": error])
     }
 
-    @Test(arguments: [
-        (.rejected("Unregistered"), 404, .unregistered), (.rejected("ExpiredToken"), 404, .unregistered),
-        (.rejected("DeviceTokenNotForTopic"), 403, .senderIDMismatch), (.rejected("BadDeviceToken"), 400, .invalidArgument),
-        (.rejected("PayloadTooLarge"), 400, .invalidArgument), (.rejected("TooManyRequests"), 429, .quotaExceeded),
-        (.rejected("InvalidProviderToken"), 401, .thirdPartyAuthError), (.rejected("?"), 400, .invalidArgument),
-        (.unconfirmed("Unregistered"), 503, .unavailable), (.failed("8 tries failed; the last: x"), 503, .unavailable),
-        (.failed("8 tries failed; the last: TooManyRequests"), 429, .quotaExceeded),
-    ] as [(TokenVerdict, Int, FCMError.Code)])
+    @Test(
+        arguments: [
+            (.rejected("Unregistered"), 404, .unregistered), (.rejected("ExpiredToken"), 404, .unregistered),
+            (.rejected("DeviceTokenNotForTopic"), 403, .senderIDMismatch),
+            (.rejected("BadDeviceToken"), 400, .invalidArgument),
+            (.rejected("PayloadTooLarge"), 400, .invalidArgument), (.rejected("TooManyRequests"), 429, .quotaExceeded),
+            (.rejected("InvalidProviderToken"), 401, .thirdPartyAuthError), (.rejected("?"), 400, .invalidArgument),
+            (.unconfirmed("Unregistered"), 503, .unavailable),
+            (.failed("8 tries failed; the last: x"), 503, .unavailable),
+            (.failed("8 tries failed; the last: TooManyRequests"), 429, .quotaExceeded),
+        ] as [(TokenVerdict, Int, FCMError.Code)]
+    )
     func anOutcomeHasItsCode(verdict: TokenVerdict, status: Int, code: FCMError.Code) throws {
         let error = try #require(FCMError(verdict))
         #expect(error.status == status && error.code == code)
@@ -167,11 +183,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (.unauthenticated, 401, "UNAUTHENTICATED", nil), (.forbidden, 403, "PERMISSION_DENIED", nil),
-        (.rateLimited, 429, "RESOURCE_EXHAUSTED", .quotaExceeded), (.unavailable, 503, "UNAVAILABLE", .unavailable),
-        (.internalError, 500, "INTERNAL", .internalError), (.tooLarge, 400, "INVALID_ARGUMENT", .invalidArgument),
-    ] as [(RequestError.Kind, Int, String, FCMError.Code?)])
+    @Test(
+        arguments: [
+            (.unauthenticated, 401, "UNAUTHENTICATED", nil), (.forbidden, 403, "PERMISSION_DENIED", nil),
+            (.rateLimited, 429, "RESOURCE_EXHAUSTED", .quotaExceeded), (.unavailable, 503, "UNAVAILABLE", .unavailable),
+            (.internalError, 500, "INTERNAL", .internalError), (.tooLarge, 400, "INVALID_ARGUMENT", .invalidArgument),
+        ] as [(RequestError.Kind, Int, String, FCMError.Code?)]
+    )
     func anErrorOfTheProviderHasItsStatus(kind: RequestError.Kind, status: Int, name: String, code: FCMError.Code?) {
         let error = FCMError(RequestError(kind, code: "c", message: "m"))
         #expect(error.status == status && error.name == name && error.code == code)

@@ -33,7 +33,9 @@ import Testing
 
     @Test func aBatchIsBounded() throws {
         let body = { (count: Int) in
-            try JSONValue.object(["to": "/topics/a", "registration_tokens": .array(Array(repeating: "x", count: count))]).text
+            try JSONValue.object([
+                "to": "/topics/a", "registration_tokens": .array(Array(repeating: "x", count: count)),
+            ]).text
         }
         #expect(try TopicBatch(body(1000)).tokens.count == 1000)
         #expect(throws: FCMError.self) { try TopicBatch(body(1001)) }

@@ -60,7 +60,8 @@ import Testing
         (#"{"notifications":[1]}"#, .missing), (#"{"notifications":[{"platform":1,"mutable_content":1}]}"#, .missing),
         (#"{"notifications":[{"platform":"1"}]}"#, .missing), (#"{"notifications":[{"tokens":["a",1]}]}"#, .missing),
         (#"{"notifications":[{"tokens":"a"}]}"#, .missing), (#"{"notifications":[{"badge":1.5}]}"#, .missing),
-        (#"{"notifications":[{"alert":"x"}]}"#, .missing), (#"{"notifications":[{"alert":{"loc-args":[1]}}]}"#, .missing),
+        (#"{"notifications":[{"alert":"x"}]}"#, .missing),
+        (#"{"notifications":[{"alert":{"loc-args":[1]}}]}"#, .missing),
         (#"{"notifications":[{"data":[]}]}"#, .missing), (#"{"notifications":[{"expiration":"1"}]}"#, .missing),
     ])
     func anErrorOfTheWholeRequestHasGorushsWords(text: String, error: GorushError) {
@@ -107,12 +108,17 @@ import Testing
         #expect(try Self.payload(["alert": alert]) == ["aps": ["alert": alert]])
     }
 
-    @Test(arguments: [
-        (["sound": "a.caf"], "a.caf"), (["sound": ""], nil), (["sound": 1], nil),
-        (["sound": ["critical": 1, "name": "n", "volume": .number(0.5), "other": 1]], ["critical": 1, "name": "n", "volume": .number(0.5)]),
-        (["sound": "a.caf", "name": "n"], ["critical": 1, "name": "n", "volume": 1]),
-        (["volume": .number(0.5)], ["critical": 1, "name": "default", "volume": .number(0.5)]),
-    ] as [(JSONValue, JSONValue?)])
+    @Test(
+        arguments: [
+            (["sound": "a.caf"], "a.caf"), (["sound": ""], nil), (["sound": 1], nil),
+            (
+                ["sound": ["critical": 1, "name": "n", "volume": .number(0.5), "other": 1]],
+                ["critical": 1, "name": "n", "volume": .number(0.5)]
+            ),
+            (["sound": "a.caf", "name": "n"], ["critical": 1, "name": "n", "volume": 1]),
+            (["volume": .number(0.5)], ["critical": 1, "name": "default", "volume": .number(0.5)]),
+        ] as [(JSONValue, JSONValue?)]
+    )
     func aSoundIsATextOrThatOfACriticalAlert(members: JSONValue, sound: JSONValue?) throws {
         let payload = try Self.payload(members)
         #expect(payload["aps"]["sound"] == sound ?? .null)
@@ -151,22 +157,28 @@ import Testing
         #expect(try Self.push(["content_available": true, "badge": 0]).members["pushType"] == "alert")
     }
 
-    @Test(arguments: [
-        ("com.example.MyApp.voip", nil, "voip"), ("com.example.MyApp", "voip", "voip"), ("org.other", nil, "alert"),
-        ("com.example.MyApp.push-type.liveactivity", nil, "liveactivity"), (nil, nil, "alert"),
-    ] as [(String?, String?, String)])
+    @Test(
+        arguments: [
+            ("com.example.MyApp.voip", nil, "voip"), ("com.example.MyApp", "voip", "voip"), ("org.other", nil, "alert"),
+            ("com.example.MyApp.push-type.liveactivity", nil, "liveactivity"), (nil, nil, "alert"),
+        ] as [(String?, String?, String)]
+    )
     func thePushTypeFollowsTheTopic(topic: String?, named: String?, type: String) throws {
-        let push = try Self.push(.members([
-            "message": "m", "topic": topic.map { .string($0) }, "push_type": named.map { .string($0) },
-        ]))
+        let push = try Self.push(
+            .members([
+                "message": "m", "topic": topic.map { .string($0) }, "push_type": named.map { .string($0) },
+            ])
+        )
         #expect(push.members["pushType"] == .string(type))
         #expect(push.members["topic"] == (topic == "org.other" ? "org.other" : nil))
     }
 
-    @Test(arguments: [
-        (nil, nil), (0, 0), (-1, nil), (1_700_000_000, 0), (5, 0), (1_700_003_600, 1_700_003_600),
-        (1_700_003_600_000, nil),
-    ] as [(Int64?, Int64?)])
+    @Test(
+        arguments: [
+            (nil, nil), (0, 0), (-1, nil), (1_700_000_000, 0), (5, 0), (1_700_003_600, 1_700_003_600),
+            (1_700_003_600_000, nil),
+        ] as [(Int64?, Int64?)]
+    )
     func anExpirationIsATimeOrOneTry(given: Int64?, expected: Int64?) throws {
         let push = try Self.push(.members(["message": "m", "expiration": given.map { .integer($0) }]))
         #expect(push.members["expiration"] == expected.map { .integer($0) })

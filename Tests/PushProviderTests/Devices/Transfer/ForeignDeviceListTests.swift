@@ -146,12 +146,14 @@ import Testing
         #expect(try records.first?.content.get().user?.value == #"a"}]{[\"#)
     }
 
-    @Test(arguments: [
-        ("application/json", ForeignDeviceList.parse, ImportSource(.elements, list: .parse)),
-        ("Application/JSON; charset=utf-8", .aerogear, ImportSource(.elements, list: .aerogear)),
-        ("text/csv", .onesignal, ImportSource(.rows, list: .onesignal)), ("text/csv", nil, ImportSource(.csv)),
-        ("application/json", nil, nil), ("text/plain", .parse, nil),
-    ] as [(String, ForeignDeviceList?, ImportSource?)])
+    @Test(
+        arguments: [
+            ("application/json", ForeignDeviceList.parse, ImportSource(.elements, list: .parse)),
+            ("Application/JSON; charset=utf-8", .aerogear, ImportSource(.elements, list: .aerogear)),
+            ("text/csv", .onesignal, ImportSource(.rows, list: .onesignal)), ("text/csv", nil, ImportSource(.csv)),
+            ("application/json", nil, nil), ("text/plain", .parse, nil),
+        ] as [(String, ForeignDeviceList?, ImportSource?)]
+    )
     func theTypeOfABodyIsItsContainer(type: String, list: ForeignDeviceList?, source: ImportSource?) {
         #expect(ImportSource(contentType: type, list: list) == source)
     }
