@@ -71,6 +71,7 @@ let package = Package(
         fuzz("ReceiptsFuzz", [.provider]),
         fuzz("RegistrationFuzz", [.provider, .nioCore]),
         fuzz("RouterFuzz", [.kit]),
+        fuzz("WebPushFuzz", [.sender, .crypto]),
     ],
     swiftLanguageModes: [.v6]
 )
