@@ -27,7 +27,7 @@ import Testing
     func made() async throws {
         let endpoint = "https://push.example.com/push/x"
         let app = try await self.registered { _ in
-            .json(201, ["id": .string(Self.id), "endpoint": .string(endpoint), "name": "ada"])
+            .json(201, .object(["id": .string(Self.id), "endpoint": .string(endpoint), "name": "ada"]))
         }
         let resource = try await app.martlet.makePushResource(name: "ada", sender: Data([4, 255, 254]))
         #expect(resource.endpoint?.absoluteString == endpoint && resource.name == "ada")
@@ -44,7 +44,11 @@ import Testing
     func listed() async throws {
         let app = try await self.registered { request in
             switch request.method {
-            case "GET": .json(200, ["pushResources": .array([["id": .string(Self.id)], ["id": "x"], 7])])
+            case "GET":
+                .json(
+                    200,
+                    .object(["pushResources": .array([.object(["id": .string(Self.id)]), .object(["id": "x"]), 7])])
+                )
             default: .error(404, "no_such_push_resource")
             }
         }
@@ -72,7 +76,7 @@ import Testing
         }
         app.transport.answer { _ in throw ScriptedTransport.Offline() }
         await #expect(throws: PushResourceError.self) { try await app.martlet.pushResources() }
-        app.transport.answer { _ in .json(201, ["id": .string(Self.id)]) }
+        app.transport.answer { _ in .json(201, .object(["id": .string(Self.id)])) }
         await #expect(throws: PushResourceError.self) { try await app.martlet.makePushResource() }
     }
 
@@ -80,7 +84,8 @@ import Testing
     func within() async throws {
         let app = try await self.registered(role: .serviceExtension) { _ in throw ScriptedTransport.Offline() }
         let frame = #""aps":{"alert":{"loc-key":"WP"},"mutable-content":1}"#
-        let message = try await app.martlet.message(of: self.notification("{\(frame),\"wp\":\"AAEC_w\",\"wpid\":\"ada\"}"))
+        let held = try self.notification("{\(frame),\"wp\":\"AAEC_w\",\"wpid\":\"ada\"}")
+        let message = try await app.martlet.message(of: held)
         #expect(message?.body == Data([0, 1, 2, 255]) && message?.resource == "ada")
         let empty = try await app.martlet.message(of: self.notification(#"{"aps":{"content-available":1},"wp":""}"#))
         #expect(empty?.body == Data() && empty?.resource == nil)
