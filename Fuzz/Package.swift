@@ -75,6 +75,7 @@ let package = Package(
         fuzz("RegistrationFuzz", [.provider, .nioCore]),
         fuzz("RouterFuzz", [.kit]),
         fuzz("XMLFuzz", [.provider]),
+        fuzz("WebPushFuzz", [.sender, .crypto]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -23,7 +23,7 @@ struct DevicesController: Controller {
         let operations: [ProviderOperation] = [
             .init(.post, path, .unaudited, id: "registerDevice", "Adds a device or refreshes it.", self.register)
                 .scope(.register).body(.deviceRequest, maximum: 64 * 1024)
-                .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)),
+                .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)).errors(.conflict),
             .init(.post, "\(path):batch", .unaudited, id: "registerDevices", self.registerAll)
                 .summary("Adds or refreshes up to 1,000 devices; each entry has its own result.")
                 .scope(.register).body(batch, maximum: 4 * 1024 * 1024)

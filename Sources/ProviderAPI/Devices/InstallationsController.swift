@@ -57,7 +57,7 @@ struct InstallationsController: Controller {
         )
         let operations: [ProviderOperation] = [
             .init(.put, path, .unaudited, id: "registerSelf", "Registers the caller's own device.", self.register)
-                .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)),
+                .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)).errors(.conflict),
             .init(.delete, path, .unaudited, id: "deleteSelf", "Removes the caller's own device.", self.delete)
                 .parameters(InstallationSecret.header).responses(.noContent),
         ]

@@ -42,7 +42,12 @@ struct VAPIDController: Controller {
 
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        return try .json(try await self.response(app))
+        do {
+            return try .json(try await self.response(app))
+        } catch var error as RequestError {
+            error.kind = .notFound
+            throw error
+        }
     }
 
     private func set(_ request: OperationRequest) async throws -> Response {

@@ -25,8 +25,9 @@ package struct WebPushSubscription: Hashable, Sendable {
         }
         guard case .object = json else { throw error("", "it must be the browser's subscription: an object") }
         guard let endpoint = json["endpoint"].stringValue,
-            (1...Self.maximumEndpoint).contains(endpoint.utf8.count)
-        else { throw error(".endpoint", "a URL of 1 to \(Self.maximumEndpoint) bytes is required") }
+            (1...Self.maximumEndpoint).contains(endpoint.utf8.count),
+            endpoint.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { throw error(".endpoint", "a URL of 1 to \(Self.maximumEndpoint) visible ASCII characters is required") }
         guard let publicKey = Self.bytes(json["keys"]["p256dh"]) else {
             throw error(".keys.p256dh", "the public key is required, in base64url")
         }
@@ -62,10 +63,12 @@ package struct WebPushSubscription: Hashable, Sendable {
 
     /// Reads the text of ``text``; `nil` for any other.
     package init?(text: String) {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // By bytes: a carriage return before a line feed is one character with it.
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
         guard lines.count == 3, let publicKey = Base64URL.decode(lines[1]), let secret = Base64URL.decode(lines[2]),
             let keys = WebPushKeys(publicKey: Array(publicKey), secret: Array(secret))
         else { return nil }
-        self.init(endpoint: String(lines[0]), keys: keys)
+        self.init(endpoint: lines[0], keys: keys)
     }
 }
