@@ -317,8 +317,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "AppSimulator", "MartletKit", "ProviderAPI", "PushDevice", "PushGateway", "PushSender", "PushSupport",
-                "PushTesting", "PushTypes", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioSSL,
+                "AppSimulator", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway", "PushHTTP",
+                "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .asyncHTTPClient,
+                .crypto, .nioCore, .nioHTTP1, .nioSSL,
             ]
         ),
     ],

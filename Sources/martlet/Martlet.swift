@@ -17,7 +17,8 @@ struct Martlet: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            ServeCommand.self, BridgeCommand.self, GatewayCommand.self, DeviceCommand.self, SimulatorCommand.self, ReaderCommand.self,
+            ServeCommand.self, BridgeCommand.self, GatewayCommand.self, DeviceCommand.self, SimulatorCommand.self,
+            ReaderCommand.self,
             SendCommand.self, DemoCommand.self,
             HelpCommand.self,
         ],

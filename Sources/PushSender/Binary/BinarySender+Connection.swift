@@ -41,6 +41,7 @@ extension BinarySender {
             self.perform(self.stateMachine.connectionClosed())
         } else {
             self.stateMachine.connectionFailed()
+            if self.configuration.failsFast { self.perform(self.stateMachine.giveUp()) }
         }
         self.proceed()
     }

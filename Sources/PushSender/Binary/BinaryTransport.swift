@@ -17,7 +17,7 @@ final class BinaryTransport: NotificationSender {
         logger: Logger
     ) throws {
         var binary = BinaryConfiguration()
-        binary.waitTimeout = configuration.waitTimeout
+        (binary.waitTimeout, binary.failsFast) = (configuration.waitTimeout, configuration.failsFast)
         self.sender = try BinarySender(to: endpoint, certificate: certificate, configuration: binary, logger: logger)
         self.topic = certificate.defaultTopic
     }

@@ -13,9 +13,10 @@ import Synchronization
 /// anew with the process.
 package final class FeedbackService: Service {
     /// Reads a list; the stream ends with it.
-    package typealias Source = @Sendable (PushServiceEndpoint, ClientCertificate) throws -> AsyncThrowingStream<
-        FeedbackTuple, any Error
-    >
+    package typealias Source =
+        @Sendable (PushServiceEndpoint, ClientCertificate) throws -> AsyncThrowingStream<
+            FeedbackTuple, any Error
+        >
 
     /// The tuples of one transaction.
     private static let batch = 500
