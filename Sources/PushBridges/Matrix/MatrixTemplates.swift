@@ -32,7 +32,9 @@ struct MatrixTemplates: Sendable {
     }
 
     private func fields(_ push: MatrixPush, _ alert: MatrixAlert, template name: String) async throws -> JSONFields {
-        guard case .object(var data) = try JSONValue(parsing: push.payload) else { return try JSONFields(.null, known: []) }
+        guard case .object(var data) = try JSONValue(parsing: push.payload) else {
+            return try JSONFields(.null, known: [])
+        }
         let template = try await self.store.libraryItem(.name(ExactText(name)), of: .template, app: push.app.app.id)
         let texts = (template?.body ?? [:]).filter { $0.key != "variables" }
         let aps = data.removeValue(forKey: "aps") ?? .null
@@ -56,7 +58,9 @@ struct MatrixTemplates: Sendable {
     private static func variables(_ alert: MatrixAlert, in texts: JSONValue) -> [String: JSONValue] {
         var used: [String: JSONValue] = [:]
         for (name, value) in alert.variables {
-            guard Self.has("{{\(name)}}", in: texts) || !value.isEmpty && Self.has("{{\(name)|", in: texts) else { continue }
+            guard Self.has("{{\(name)}}", in: texts) || !value.isEmpty && Self.has("{{\(name)|", in: texts) else {
+                continue
+            }
             used[name] = .string(String(String.UnicodeScalarView(value.unicodeScalars.prefix(Self.maximumValue))))
         }
         return used

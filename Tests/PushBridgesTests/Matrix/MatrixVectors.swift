@@ -22,7 +22,8 @@ enum MatrixVectors {
         """
     static let eventOnlyPayload: JSONValue = [
         "aps": ["mutable-content": 1, "alert": ["loc-key": "Notification", "loc-args": []]],
-        "pusher_notification_client_identifier": "c1", "room_id": "!r1:example.org", "event_id": "$e1", "unread_count": 2,
+        "pusher_notification_client_identifier": "c1", "room_id": "!r1:example.org", "event_id": "$e1",
+        "unread_count": 2,
     ]
 
     /// A message with its content.
@@ -33,7 +34,9 @@ enum MatrixVectors {
          "pushkey":"MCvTjMFq32yTg+iEi5HYla/MsqWl0dUkNfFMRwqnF2c=","tweaks":{"sound":"default"}}]}}
         """
     static let fullPayload: JSONValue = [
-        "aps": ["alert": ["loc-key": "MSG_FROM_USER_IN_ROOM_WITH_CONTENT", "loc-args": ["Ada", "Lab", "tea?"]], "badge": 3],
+        "aps": [
+            "alert": ["loc-key": "MSG_FROM_USER_IN_ROOM_WITH_CONTENT", "loc-args": ["Ada", "Lab", "tea?"]], "badge": 3,
+        ],
         "room_id": "!r1:example.org", "event_id": "$e2",
     ]
 
@@ -92,7 +95,9 @@ enum MatrixVectors {
 
     /// Returns the only push of a notification for the app with these settings; `nil` if there is none.
     static func push(_ notification: MatrixNotification, settings: JSONValue = [:]) throws -> MatrixPush? {
-        guard case .push(let push)? = try Self.plans(notification, [Self.app(settings: settings)]).first else { return nil }
+        guard case .push(let push)? = try Self.plans(notification, [Self.app(settings: settings)]).first else {
+            return nil
+        }
         return push
     }
 }
