@@ -4,7 +4,6 @@ import PushSupport
 import PushTypes
 
 @testable import PushBridges
-@testable import PushStore
 
 /// Fuzzes bodies of Matrix homeservers.
 @main
@@ -28,8 +27,14 @@ enum MatrixFuzz {
         ]
         return try? wishes.map { members in
             let settings = try MatrixSettings(JSONFields(.object(members), known: MatrixSettings.members))
-            let record = AppRecord(id: 1, bundleID: topic, createdAt: Timestamp(seconds: 1_700_000_000))
-            let app = MatrixApp(name: "*", app: record, environment: nil, settings: settings, hasCredential: true)
+            let app = MatrixApp(
+                name: "*",
+                id: 1,
+                bundleID: topic,
+                environment: nil,
+                settings: settings,
+                hasCredential: true
+            )
             return MatrixTranslator(apps: MatrixApps([app]), forwardsAddresses: true)
         }
     }

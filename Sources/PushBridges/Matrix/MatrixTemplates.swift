@@ -20,7 +20,8 @@ struct MatrixTemplates: Sendable {
         guard let alert = push.alert, let name = push.app.settings.template(for: alert.key) else { return nil }
         do {
             let fields = try await self.fields(push, alert, template: name)
-            return try await NotificationRequest.read(fields, of: push.app.app, now: now, in: self.store)
+            guard let app = try await self.store.app(id: push.app.id) else { return nil }
+            return try await NotificationRequest.read(fields, of: app, now: now, in: self.store)
         } catch {
             let why = (error as? RequestError).map { "\($0.path ?? ""): \($0.message)" } ?? "\(error)"
             let metadata: Logger.Metadata = [
@@ -35,7 +36,7 @@ struct MatrixTemplates: Sendable {
         guard case .object(var data) = try JSONValue(parsing: push.payload) else {
             return try JSONFields(.null, known: [])
         }
-        let template = try await self.store.libraryItem(.name(ExactText(name)), of: .template, app: push.app.app.id)
+        let template = try await self.store.libraryItem(.name(ExactText(name)), of: .template, app: push.app.id)
         let texts = (template?.body ?? [:]).filter { $0.key != "variables" }
         let aps = data.removeValue(forKey: "aps") ?? .null
         var members: [String: JSONValue?] = [

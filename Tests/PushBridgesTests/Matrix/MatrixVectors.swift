@@ -1,10 +1,10 @@
 import Foundation
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 
 @testable import PushBridges
-@testable import PushStore
 
 /// The vectors of the Matrix Push Gateway API, and an app that they are for.
 enum MatrixVectors {
@@ -74,7 +74,8 @@ enum MatrixVectors {
         guard let bundleID = Topic(Vectors.bundleID) else { throw StoreError.wrongMasterKey }
         return MatrixApp(
             name: name,
-            app: AppRecord(id: 1, bundleID: bundleID, createdAt: Vectors.issuedAt),
+            id: 1,
+            bundleID: bundleID,
             environment: environment,
             settings: try Self.settings(settings),
             hasCredential: hasCredential
