@@ -74,7 +74,8 @@ let package = Package(
             ["Benchmarking"]
                 + products([
                     "martlet": ["_MartletProvider", "PushSender"], "swift-argument-parser": ["ArgumentParser"],
-                    "async-http-client": ["AsyncHTTPClient"], "GRDB.swift": ["GRDB"], "swift-nio": ["NIOCore", "NIOPosix"],
+                    "async-http-client": ["AsyncHTTPClient"], "GRDB.swift": ["GRDB"],
+                    "swift-nio": ["NIOCore", "NIOHTTP1", "NIOPosix"],
                 ])
         ),
         benchmark(

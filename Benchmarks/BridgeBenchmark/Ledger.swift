@@ -19,9 +19,13 @@ struct Ledger: AsyncParsableCommand {
         )
         try await database.read { database in
             func count(_ sql: String) throws -> Int { try Int.fetchOne(database, sql: sql) ?? 0 }
-            let notifications = try count("SELECT count(*) FROM notification WHERE state = 'done' AND origin LIKE 'matrix %'")
+            let notifications = try count(
+                "SELECT count(*) FROM notification WHERE state = 'done' AND origin LIKE 'matrix %'"
+            )
             let accepted = try count("SELECT count(*) FROM delivery WHERE state = 1")
-            let left = try count("SELECT count(*) FROM retry") + count("SELECT count(*) FROM notification WHERE state <> 'done'")
+            let left =
+                try count("SELECT count(*) FROM retry")
+                + count("SELECT count(*) FROM notification WHERE state <> 'done'")
             guard notifications == self.count, accepted == self.count, left == 0 else {
                 let found = "\(notifications) notifications, \(accepted) accepted, \(left) left over"
                 throw BenchmarkFailure("the ledger has \(found) in place of \(self.count)")

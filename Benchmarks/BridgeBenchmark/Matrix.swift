@@ -17,7 +17,8 @@ struct Matrix: AsyncParsableCommand {
     @Option(help: "The app_id of the bridge.") var appID: String
     @Option(help: "Clients, each with one connection and one request at a time.") var clients: Int
     @Option(help: "Notifications.") var count: Int
-    @Option(help: "A word in the ids of the events, another one for each run.") var run = "run"
+    @Option(name: .customLong("run"), help: "A word in the ids of the events, another one for each run.") var word =
+        "run"
     @Option(help: "How the figures begin.") var name = "matrix"
     @Option(help: "Seconds after which it is given up.") var limit = 300.0
 
@@ -29,7 +30,7 @@ struct Matrix: AsyncParsableCommand {
         guard !pushkeys.isEmpty else { throw BenchmarkFailure("\(self.tokens) is empty") }
         let pages = MetricsPages(port: self.port, apiKey: self.apiKey, adminPort: self.adminPort)
         let (accepted, received) = (try await pages.accepted(), try await pages.received())
-        let requests = MatrixRequests(appID: self.appID, pushkeys: pushkeys, run: self.run)
+        let requests = MatrixRequests(appID: self.appID, pushkeys: pushkeys, run: self.word)
         let load = HomeserverLoad(port: self.port, clients: self.clients, count: self.count, requests: requests)
 
         let cpu = try ProcessStatistics(pid: self.pid).cpuSeconds
@@ -45,7 +46,9 @@ struct Matrix: AsyncParsableCommand {
         let used = try ProcessStatistics(pid: self.pid).cpuSeconds - cpu
         let arrived = try await pages.received() - received
         guard arrived == Double(self.count), latencies.count == self.count else {
-            throw BenchmarkFailure("\(arrived) of \(self.count) pushes are at the gateway, \(latencies.count) were answered")
+            throw BenchmarkFailure(
+                "\(arrived) of \(self.count) pushes are at the gateway, \(latencies.count) were answered"
+            )
         }
         figure("\(self.name)_rate", Double(self.count) / seconds, "notifications/s")
         figure("\(self.name)_cpu", used * 1e6 / Double(self.count), "us/notification of the provider")

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Benchmarking
 import NIOCore
+import NIOHTTP1
 
 /// The metrics of the provider and of the gateway that it pushes to.
 struct MetricsPages: Sendable {

@@ -4,7 +4,6 @@ import PushSupport
 import PushTypes
 
 @testable import PushBridges
-@testable import PushStore
 
 /// Fuzzes bodies of Matrix homeservers.
 @main
@@ -28,21 +27,38 @@ enum MatrixFuzz {
         ]
         return try? wishes.map { members in
             let settings = try MatrixSettings(JSONFields(.object(members), known: MatrixSettings.members))
-            let record = AppRecord(id: 1, bundleID: topic, createdAt: Timestamp(seconds: 1_700_000_000))
-            let app = MatrixApp(name: "*", app: record, environment: nil, settings: settings, hasCredential: true)
+            let app = MatrixApp(
+                name: "*",
+                id: 1,
+                bundleID: topic,
+                environment: nil,
+                settings: settings,
+                hasCredential: true
+            )
             return MatrixTranslator(apps: MatrixApps([app]), forwardsAddresses: true)
         }
     }
 
     /// Checks that a push keeps the rules of the push service.
-    private static func check(_ device: MatrixDevice, _ notification: MatrixNotification, _ translator: MatrixTranslator) {
-        guard case .push(let push)? = try? translator.plan(device, of: notification, now: Timestamp(seconds: 1_700_000_000))
+    private static func check(
+        _ device: MatrixDevice,
+        _ notification: MatrixNotification,
+        _ translator: MatrixTranslator
+    ) {
+        guard
+            case .push(let push)? = try? translator.plan(
+                device,
+                of: notification,
+                now: Timestamp(seconds: 1_700_000_000)
+            )
         else { return }
         precondition(push.payload.count <= MatrixTranslator.maximumKept, "\(push.payload.count) bytes")
         precondition((32...DeviceToken.maximumLength).contains(push.token.bytes.count), "a token")
         precondition(push.collapseID.map { (1...64).contains($0.utf8.count) } ?? true, "collapse id")
         precondition(push.pushType == .alert || push.priority == .powerAware, "a background push of priority 10")
-        guard case .object(let members)? = try? JSONValue(parsing: push.payload) else { preconditionFailure("no object") }
+        guard case .object(let members)? = try? JSONValue(parsing: push.payload) else {
+            preconditionFailure("no object")
+        }
         if push.pushType == .background {
             precondition(members["aps"]?["content-available"] == .integer(1), "a silent push that wakes nothing")
         }

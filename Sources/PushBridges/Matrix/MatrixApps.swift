@@ -6,7 +6,9 @@ import PushTypes
 struct MatrixApp: Hashable, Sendable {
     /// The name of the bridge: an `app_id` or a pattern.
     let name: String
-    let app: AppRecord
+    /// The app's id in the store.
+    let id: Int64
+    let bundleID: Topic
     /// The environment of its tokens; `nil` is that of each device, and production for tokens without one.
     let environment: PushEnvironment?
     let settings: MatrixSettings

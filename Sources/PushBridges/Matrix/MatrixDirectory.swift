@@ -62,7 +62,8 @@ final class MatrixDirectory: Sendable {
         else { return nil }
         return MatrixApp(
             name: bridge.name,
-            app: app,
+            id: app.id,
+            bundleID: app.bundleID,
             environment: bridge.environment,
             settings: settings,
             hasCredential: try await self.store.environments(app: app.id).contains(bridge.environment ?? .production)

@@ -48,10 +48,10 @@ struct MatrixGateway: Sendable {
         let plans = try await self.plans(for: notification)
         var apps: Set<Int64> = []
         for case .push(let push) in plans {
-            try self.limits.take(push.token, of: push.app.app.id)
-            apps.insert(push.app.app.id)
+            try self.limits.take(push.token, of: push.app.id)
+            apps.insert(push.app.id)
         }
-        for case .forward(let app) in plans { apps.insert(app.app.id) }
+        for case .forward(let app) in plans { apps.insert(app.id) }
         try self.limits.begin(apps)
         defer { self.limits.end(apps) }
         var rejected: [String] = []
@@ -66,7 +66,7 @@ struct MatrixGateway: Sendable {
                 let checkedIn = begin.duration(to: .now).microseconds
                 rejection = try await self.accept(push, device, receivedAt: receivedAt, checkedIn: checkedIn, channel)
             case .forward(let app):
-                let outcome = try await self.forwarder?.forward(body, to: device.pushkey, app: app.app.id)
+                let outcome = try await self.forwarder?.forward(body, to: device.pushkey, app: app.id)
                 rejection = outcome == .gone ? .unknownEndpoint : nil
             }
             guard let rejection else { continue }
@@ -118,7 +118,7 @@ struct MatrixGateway: Sendable {
         do {
             acceptance = try await self.acceptor.accept(
                 request,
-                app: push.app.app.id,
+                app: push.app.id,
                 idempotency: push.idempotency,
                 acceptance: record
             ).acceptance
@@ -141,7 +141,7 @@ struct MatrixGateway: Sendable {
         guard !self.connections.isKept(channel) else { return }
         let standing = try? await self.store.standing(
             of: push.token,
-            app: push.app.app.id,
+            app: push.app.id,
             environment: push.app.environment ?? .production
         )
         if standing == .reached { self.connections.keep(channel) }
@@ -163,7 +163,7 @@ extension MatrixPush {
     var request: NotificationRequest {
         NotificationRequest(
             content: NotificationContent(
-                topic: self.app.app.bundleID,
+                topic: self.app.bundleID,
                 pushType: self.pushType,
                 tokenKind: .alert,
                 priority: self.priority,

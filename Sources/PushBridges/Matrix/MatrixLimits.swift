@@ -40,7 +40,10 @@ final class MatrixLimits: Sendable {
     init(rate: Int, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         (self.rate, self.clock) = (Double(rate), clock)
         self.homeservers = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
-        self.addresses = TokenBucketTable(rate: Self.homeservers * Double(rate), burst: 2 * Self.homeservers * Double(rate))
+        self.addresses = TokenBucketTable(
+            rate: Self.homeservers * Double(rate),
+            burst: 2 * Self.homeservers * Double(rate)
+        )
         self.tokens = TokenBucketTable(rate: Self.tokenRate.rate, burst: Self.tokenRate.burst)
     }
 
@@ -61,7 +64,9 @@ final class MatrixLimits: Sendable {
         guard self.rate > 0 else { return }
         let now = self.clock()
         let delay = self.tokens.with(TokenOfApp(app: app, token: token), now: now) { $0.take(now: now) }
-        if let delay { throw .tooMany("a pushkey gets more than \(Int(Self.tokenRate.rate)) pushes per second", delay: delay) }
+        if let delay {
+            throw .tooMany("a pushkey gets more than \(Int(Self.tokenRate.rate)) pushes per second", delay: delay)
+        }
     }
 
     /// Begins a request of some apps. Call ``end(_:)`` at its end.

@@ -24,7 +24,9 @@ struct MatrixMembers {
 
     /// Returns a text that must be present.
     func required(_ name: String) throws(MatrixError) -> String {
-        guard let text = try self.string(name) else { throw MatrixError(400, .badJSON, "\(self.place).\(name) is missing") }
+        guard let text = try self.string(name) else {
+            throw MatrixError(400, .badJSON, "\(self.place).\(name) is missing")
+        }
         return text
     }
 

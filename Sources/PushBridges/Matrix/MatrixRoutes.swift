@@ -102,7 +102,10 @@ struct MatrixRoutes: Sendable {
         if let (error, _) = await self.runner.failures.report(error, place) {
             return MatrixError(error.kind.status.code, .unknown, error.message)
         }
-        self.logger.error("Matrix notification could not be accepted", metadata: place.merging(["error": "\(error)"]) { $1 })
+        self.logger.error(
+            "Matrix notification could not be accepted",
+            metadata: place.merging(["error": "\(error)"]) { $1 }
+        )
         return MatrixError(500, .unknown, RequestError.internalFailure.message)
     }
 

@@ -20,7 +20,8 @@ struct MatrixTemplates: Sendable {
         guard let alert = push.alert, let name = push.app.settings.template(for: alert.key) else { return nil }
         do {
             let fields = try await self.fields(push, alert, template: name)
-            return try await NotificationRequest.read(fields, of: push.app.app, now: now, in: self.store)
+            guard let app = try await self.store.app(id: push.app.id) else { return nil }
+            return try await NotificationRequest.read(fields, of: app, now: now, in: self.store)
         } catch {
             let why = (error as? RequestError).map { "\($0.path ?? ""): \($0.message)" } ?? "\(error)"
             let metadata: Logger.Metadata = [
@@ -32,8 +33,10 @@ struct MatrixTemplates: Sendable {
     }
 
     private func fields(_ push: MatrixPush, _ alert: MatrixAlert, template name: String) async throws -> JSONFields {
-        guard case .object(var data) = try JSONValue(parsing: push.payload) else { return try JSONFields(.null, known: []) }
-        let template = try await self.store.libraryItem(.name(ExactText(name)), of: .template, app: push.app.app.id)
+        guard case .object(var data) = try JSONValue(parsing: push.payload) else {
+            return try JSONFields(.null, known: [])
+        }
+        let template = try await self.store.libraryItem(.name(ExactText(name)), of: .template, app: push.app.id)
         let texts = (template?.body ?? [:]).filter { $0.key != "variables" }
         let aps = data.removeValue(forKey: "aps") ?? .null
         var members: [String: JSONValue?] = [
@@ -56,7 +59,9 @@ struct MatrixTemplates: Sendable {
     private static func variables(_ alert: MatrixAlert, in texts: JSONValue) -> [String: JSONValue] {
         var used: [String: JSONValue] = [:]
         for (name, value) in alert.variables {
-            guard Self.has("{{\(name)}}", in: texts) || !value.isEmpty && Self.has("{{\(name)|", in: texts) else { continue }
+            guard Self.has("{{\(name)}}", in: texts) || !value.isEmpty && Self.has("{{\(name)|", in: texts) else {
+                continue
+            }
             used[name] = .string(String(String.UnicodeScalarView(value.unicodeScalars.prefix(Self.maximumValue))))
         }
         return used

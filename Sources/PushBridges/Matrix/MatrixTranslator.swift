@@ -82,7 +82,9 @@ struct MatrixTranslator: Sendable {
     }
 
     /// Returns the collapse id: that of badges for a number of unread messages, that of the room for an app that asks for it.
-    private static func collapseID(_ notification: MatrixNotification, _ device: MatrixDevice, _ app: MatrixApp) -> String? {
+    private static func collapseID(_ notification: MatrixNotification, _ device: MatrixDevice, _ app: MatrixApp)
+        -> String?
+    {
         guard notification.eventID != nil || notification.type != nil else { return "badge" }
         guard app.settings.collapse || device.collapses, let room = notification.roomID else { return nil }
         let isShort = room.utf8.count <= Self.maximumCollapseID && room.utf8.allSatisfy { (0x21...0x7e).contains($0) }

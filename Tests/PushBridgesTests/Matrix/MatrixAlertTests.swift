@@ -18,7 +18,9 @@ import Testing
         var testDescription: String { self.key }
     }
 
-    private static func message(_ type: JSONValue, _ body: JSONValue? = "hi", room: String? = nil) -> [String: JSONValue] {
+    private static func message(_ type: JSONValue, _ body: JSONValue? = "hi", room: String? = nil) -> [String:
+        JSONValue]
+    {
         var content: [String: JSONValue] = ["msgtype": type]
         content["body"] = body
         var members: [String: JSONValue] = [
@@ -56,7 +58,11 @@ import Testing
             ["@ada:x"],
             ["type": "m.call.invite", "sender": "@ada:x", "content": ["offer": ["sdp": "v=0\r\nm=audio 9\r\n"]]]
         ),
-        Case("VOICE_CALL_FROM_USER", ["@ada:x"], ["type": "m.call.invite", "sender": "@ada:x", "content": ["offer": 1]]),
+        Case(
+            "VOICE_CALL_FROM_USER",
+            ["@ada:x"],
+            ["type": "m.call.invite", "sender": "@ada:x", "content": ["offer": 1]]
+        ),
         Case("USER_INVITE_TO_CHAT", ["@ada:x"], invite),
         Case("USER_INVITE_TO_NAMED_ROOM", ["@ada:x", "Lab"], invite.merging(["room_name": "Lab"]) { $1 }),
         Case("USER_INVITE_TO_NAMED_ROOM", ["@ada:x", "#lab:x"], invite.merging(["room_alias": "#lab:x"]) { $1 }),
@@ -64,7 +70,8 @@ import Testing
             "USER_INVITE_TO_CHAT",
             ["@ada:x"],
             [
-                "type": "m.room.member", "sender": "@ada:x", "content": ["membership": "invite"], "user_is_target": true,
+                "type": "m.room.member", "sender": "@ada:x", "content": ["membership": "invite"],
+                "user_is_target": true,
             ]
         ),
     ]
@@ -77,10 +84,12 @@ import Testing
         #expect(MatrixAlert.keys.contains(event.key))
     }
 
-    @Test(arguments: [
-        ["type": "m.room.member", "membership": "join", "user_is_target": true],
-        ["type": "m.room.member", "membership": "invite"], [:],
-    ] as [[String: JSONValue]])
+    @Test(
+        arguments: [
+            ["type": "m.room.member", "membership": "join", "user_is_target": true],
+            ["type": "m.room.member", "membership": "invite"], [:],
+        ] as [[String: JSONValue]]
+    )
     func otherEventsAreNotShown(members: [String: JSONValue]) throws {
         #expect(MatrixAlert(try MatrixVectors.notification(MatrixVectors.body(members))) == nil)
     }

@@ -79,7 +79,11 @@ import Testing
         let lines = log.lines.filter { $0.hasPrefix("Matrix pushkey rejected") }
         #expect(lines.count == 2)
         #expect(lines.contains { $0.contains("app_id=org.nobody") && $0.contains(MatrixPushkey.hash("eA==")) })
-        #expect(!log.lines.contains { $0.contains(MatrixVectors.tokenA) || $0.contains(Vectors.tokenA) || $0.contains("$2") })
+        #expect(
+            !log.lines.contains {
+                $0.contains(MatrixVectors.tokenA) || $0.contains(Vectors.tokenA) || $0.contains("$2")
+            }
+        )
     }
 
     @Test func aPushkeyThatIsSetAgainIsTriedAgain() async throws {
@@ -173,7 +177,8 @@ import Testing
         try await withMatrix(settings: ["unifiedPush": true]) { matrix in
             for (method, path, status) in [
                 ("GET", MatrixVectors.path, 405), ("PUT", MatrixVectors.path, 405), ("DELETE", MatrixVectors.path, 405),
-                ("GET", "/_matrix/push/v1", 404), ("GET", "/_matrix/push", 404), ("GET", "/_matrix", 404), ("POST", "/_matrix/push/v1/other", 404),
+                ("GET", "/_matrix/push/v1", 404), ("GET", "/_matrix/push", 404), ("GET", "/_matrix", 404),
+                ("POST", "/_matrix/push/v1/other", 404),
                 ("GET", "/_matrix/client/versions", 404), ("POST", "/_matrix/push/v1/notify/more", 404),
             ] {
                 let response = try await matrix.homeserver.call(method, path, nil)
@@ -216,7 +221,9 @@ import Testing
         let sender = ScriptedSender()
         let names: JSONValue = ["MSG_FROM_USER_IN_ROOM_WITH_CONTENT": "message", "*": "missing"]
         try await withMatrix(sender, settings: ["templates": names]) { matrix in
-            let content: JSONValue = ["alert": ["title": "{{sender}} in {{room|a room}}", "body": "{{body}}"], "template": true]
+            let content: JSONValue = [
+                "alert": ["title": "{{sender}} in {{room|a room}}", "body": "{{body}}"], "template": true,
+            ]
             let path = "\(RunningMatrix.app)/templates"
             #expect(try await matrix.provider.api.post(path, ["name": "message", "content": content]).status == 201)
             _ = try await matrix.notify(MatrixVectors.full)
@@ -243,7 +250,9 @@ import Testing
                 let head = "POST \(MatrixVectors.path) HTTP/1.1\r\nhost: a\r\ncontent-length: \(body.count)\r\n\r\n"
                 return Array(head.utf8) + body
             }
-            func isWhole(_ bytes: [UInt8]) -> Bool { String(decoding: bytes, as: UTF8.self).hasSuffix(#"{"rejected":[]}"#) }
+            func isWhole(_ bytes: [UInt8]) -> Bool {
+                String(decoding: bytes, as: UTF8.self).hasSuffix(#"{"rejected":[]}"#)
+            }
             let kept = try await RawConnection.open(port: matrix.port)
             kept.write(try request("$2"))
             _ = try await kept.read(until: isWhole)

@@ -37,7 +37,8 @@ import Testing
         #expect(notification.counts.missedCalls == nil)
         #expect(notification.devices.first?.since == Vectors.issuedAt)
         let names = [
-            "event_id", "id", "room_id", "type", "sender", "sender_display_name", "room_name", "room_alias", "membership",
+            "event_id", "id", "room_id", "type", "sender", "sender_display_name", "room_name", "room_alias",
+            "membership",
             "user_is_target", "content", "prio", "counts", "org.example.new",
         ]
         let nulls = Dictionary(uniqueKeysWithValues: names.map { ($0, JSONValue.null) })
@@ -64,7 +65,8 @@ import Testing
 
     @Test(arguments: [
         "[]", "{}", "null", "1", "{\"notification\":null}", "{\"notification\":[]}", "{\"notification\":{}}",
-        "{\"notification\":{\"devices\":[]}}", "{\"notification\":{\"devices\":{}}}", "{\"notification\":{\"devices\":[1]}}",
+        "{\"notification\":{\"devices\":[]}}", "{\"notification\":{\"devices\":{}}}",
+        "{\"notification\":{\"devices\":[1]}}",
         "{\"notification\":{\"devices\":[{}]}}", "{\"notification\":{\"devices\":[{\"app_id\":\"a\"}]}}",
         "{\"notification\":{\"devices\":[{\"app_id\":\"a\",\"pushkey\":1}]}}",
         "{\"notification\":{\"devices\":[{\"app_id\":\"\",\"pushkey\":\"k\"}]}}",
@@ -116,7 +118,8 @@ import Testing
     }
 
     @Test(arguments: [
-        MatrixVectors.tokenA, Vectors.tokenA, Vectors.tokenA.uppercased(), "MCvTjMFq32yTg-iEi5HYla_MsqWl0dUkNfFMRwqnF2c",
+        MatrixVectors.tokenA, Vectors.tokenA, Vectors.tokenA.uppercased(),
+        "MCvTjMFq32yTg-iEi5HYla_MsqWl0dUkNfFMRwqnF2c",
         "MCvTjMFq32yTg-iEi5HYla_MsqWl0dUkNfFMRwqnF2c=", "MCvTjMFq32yTg+iEi5HYla/MsqWl0dUkNfFMRwqnF2c",
     ])
     func aPushkeyIsADeviceToken(pushkey: String) {
@@ -124,7 +127,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "eA==", "k", "dGhlIGZpcmViYXNl:APA91bHPRgkF3JUikC4ENAHEeMrd41Zxv3hVZjC9KtT8OvPVGJ-hQMRKRrZuJAEcl7B338qju59zJMjw2DELjzE",
+        "", "eA==", "k",
+        "dGhlIGZpcmViYXNl:APA91bHPRgkF3JUikC4ENAHEeMrd41Zxv3hVZjC9KtT8OvPVGJ-hQMRKRrZuJAEcl7B338qju59zJMjw2DELjzE",
         String(repeating: "a", count: 513), "https://example.org/push/1", "äöü",
     ])
     func otherPushkeysAreNone(pushkey: String) {

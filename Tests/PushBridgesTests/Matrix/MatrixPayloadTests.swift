@@ -61,15 +61,19 @@ import Testing
 
     @Test func theAppsOwnPayloadIsTheBaseOfATextToo() throws {
         let own: JSONValue = [
-            "aps": ["alert": ["title-loc-key": "T", "loc-key": "x"], "mutable-content": 1, "thread-id": "t"], "mine": [1, "a"],
+            "aps": ["alert": ["title-loc-key": "T", "loc-key": "x"], "mutable-content": 1, "thread-id": "t"],
+            "mine": [1, "a"],
         ]
-        let members: [String: JSONValue] = ["type": "m.room.encrypted", "sender": "@a:x", "event_id": "$e", "room_id": "!r"]
+        let members: [String: JSONValue] = [
+            "type": "m.room.encrypted", "sender": "@a:x", "event_id": "$e", "room_id": "!r",
+        ]
         let body = MatrixVectors.body(members, device: ["data": ["default_payload": own]])
         let push = try #require(try MatrixVectors.push(try MatrixVectors.notification(body)))
         #expect(
             push.json == [
                 "aps": [
-                    "alert": ["title-loc-key": "T", "loc-key": "MSG_FROM_USER", "loc-args": ["@a:x"]], "mutable-content": 1,
+                    "alert": ["title-loc-key": "T", "loc-key": "MSG_FROM_USER", "loc-args": ["@a:x"]],
+                    "mutable-content": 1,
                     "thread-id": "t",
                 ],
                 "mine": [1, "a"], "event_id": "$e", "room_id": "!r",
@@ -89,7 +93,9 @@ import Testing
 
     @Test func anEventThatShowsNothingWakesTheApp() throws {
         let push = try #require(
-            try MatrixVectors.push(try MatrixVectors.notification(MatrixVectors.body(["event_id": "$e", "room_id": "!r"])))
+            try MatrixVectors.push(
+                try MatrixVectors.notification(MatrixVectors.body(["event_id": "$e", "room_id": "!r"]))
+            )
         )
         #expect(push.json == ["aps": ["content-available": 1], "event_id": "$e", "room_id": "!r"])
         #expect(push.pushType == .background)
@@ -99,7 +105,8 @@ import Testing
     @Test func longTextsAreCutAndTheLongestFirst() throws {
         for letter in ["a", "ä", "€", "😀", "\"", "\u{1}"] {
             let members: [String: JSONValue] = [
-                "type": "m.room.message", "sender_display_name": "Ada", "room_name": .string(String(repeating: "r", count: 500)),
+                "type": "m.room.message", "sender_display_name": "Ada",
+                "room_name": .string(String(repeating: "r", count: 500)),
                 "content": ["msgtype": "m.text", "body": .string(String(repeating: letter, count: 6000))],
                 "event_id": "$e", "room_id": "!r",
             ]

@@ -8,14 +8,17 @@ import Testing
 
 /// The choice of the app, and what becomes of each device.
 @Suite struct MatrixTranslatorTests {
-    private static func notification(_ appID: String, _ pushkey: String = MatrixVectors.tokenA) throws -> MatrixNotification {
+    private static func notification(_ appID: String, _ pushkey: String = MatrixVectors.tokenA) throws
+        -> MatrixNotification
+    {
         let device: [String: JSONValue] = ["app_id": .string(appID), "pushkey": .string(pushkey)]
         return try MatrixVectors.notification(MatrixVectors.body(["event_id": "$e"], device: device))
     }
 
     @Test(arguments: [
         ("com.example.*", "com.example.MyApp", true), ("com.example.*", "com.example.", true), ("*", "", true),
-        ("com.example.?", "com.example.ä", true), ("com.example.?", "com.example.", false), ("*.prod", "a.prod.prod", true),
+        ("com.example.?", "com.example.ä", true), ("com.example.?", "com.example.", false),
+        ("*.prod", "a.prod.prod", true),
         ("*.prod", "a.prod.dev", false), ("a*b*c", "aXbYbZc", true), ("a*b*c", "aXbYbZ", false), ("a?c*", "abc", true),
         ("**", "x", true), ("com.example.*", "org.example.x", false), ("a.c*", "abc", false),
     ])
@@ -36,7 +39,8 @@ import Testing
 
     @Test func theExactNameComesBeforePatterns() throws {
         let apps = MatrixApps([
-            try MatrixVectors.app("com.example.*"), try MatrixVectors.app("com.example.a"), try MatrixVectors.app("*.b"),
+            try MatrixVectors.app("com.example.*"), try MatrixVectors.app("com.example.a"),
+            try MatrixVectors.app("*.b"),
         ])
         #expect(apps.match("com.example.a") == .app(try MatrixVectors.app("com.example.a")))
         #expect(apps.match("com.example.c") == .app(try MatrixVectors.app("com.example.*")))
@@ -87,7 +91,9 @@ import Testing
     }
 
     @Test func aRepeatedEventHasTheSameIdentity() throws {
-        func identity(_ event: String, _ pushkey: String, unread: Int64, _ environment: PushEnvironment?) throws -> Idempotency? {
+        func identity(_ event: String, _ pushkey: String, unread: Int64, _ environment: PushEnvironment?) throws
+            -> Idempotency?
+        {
             let members: [String: JSONValue] = ["event_id": .string(event), "counts": ["unread": .integer(unread)]]
             let body = MatrixVectors.body(members, device: ["pushkey": .string(pushkey)])
             let app = try MatrixVectors.app(environment: environment)

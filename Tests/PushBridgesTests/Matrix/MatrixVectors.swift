@@ -1,10 +1,10 @@
 import Foundation
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 
 @testable import PushBridges
-@testable import PushStore
 
 /// The vectors of the Matrix Push Gateway API, and an app that they are for.
 enum MatrixVectors {
@@ -22,7 +22,8 @@ enum MatrixVectors {
         """
     static let eventOnlyPayload: JSONValue = [
         "aps": ["mutable-content": 1, "alert": ["loc-key": "Notification", "loc-args": []]],
-        "pusher_notification_client_identifier": "c1", "room_id": "!r1:example.org", "event_id": "$e1", "unread_count": 2,
+        "pusher_notification_client_identifier": "c1", "room_id": "!r1:example.org", "event_id": "$e1",
+        "unread_count": 2,
     ]
 
     /// A message with its content.
@@ -33,7 +34,9 @@ enum MatrixVectors {
          "pushkey":"MCvTjMFq32yTg+iEi5HYla/MsqWl0dUkNfFMRwqnF2c=","tweaks":{"sound":"default"}}]}}
         """
     static let fullPayload: JSONValue = [
-        "aps": ["alert": ["loc-key": "MSG_FROM_USER_IN_ROOM_WITH_CONTENT", "loc-args": ["Ada", "Lab", "tea?"]], "badge": 3],
+        "aps": [
+            "alert": ["loc-key": "MSG_FROM_USER_IN_ROOM_WITH_CONTENT", "loc-args": ["Ada", "Lab", "tea?"]], "badge": 3,
+        ],
         "room_id": "!r1:example.org", "event_id": "$e2",
     ]
 
@@ -71,7 +74,8 @@ enum MatrixVectors {
         guard let bundleID = Topic(Vectors.bundleID) else { throw StoreError.wrongMasterKey }
         return MatrixApp(
             name: name,
-            app: AppRecord(id: 1, bundleID: bundleID, createdAt: Vectors.issuedAt),
+            id: 1,
+            bundleID: bundleID,
             environment: environment,
             settings: try Self.settings(settings),
             hasCredential: hasCredential
@@ -92,7 +96,9 @@ enum MatrixVectors {
 
     /// Returns the only push of a notification for the app with these settings; `nil` if there is none.
     static func push(_ notification: MatrixNotification, settings: JSONValue = [:]) throws -> MatrixPush? {
-        guard case .push(let push)? = try Self.plans(notification, [Self.app(settings: settings)]).first else { return nil }
+        guard case .push(let push)? = try Self.plans(notification, [Self.app(settings: settings)]).first else {
+            return nil
+        }
         return push
     }
 }

@@ -7,7 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TokenStandingContract: StoreContract {
     private static let token = DeviceToken.numbered(1)
 
-    private func standing(_ store: any ProviderStore, _ app: Int64, _ environment: PushEnvironment = .sandbox) async throws
+    private func standing(_ store: any ProviderStore, _ app: Int64, _ environment: PushEnvironment = .sandbox)
+        async throws
         -> TokenStanding
     {
         try await store.standing(of: Self.token, app: app, environment: environment)
