@@ -28,7 +28,7 @@ struct Martlet: AsyncParsableCommand {
                     StatusCommand.self, OverviewCommand.self, StatisticsCommand.self, SystemCommand.self,
                     AppCommand.self, CredentialCommand.self, UserCommand.self, AudienceCommand.self,
                     TemplateCommand.self,
-                    NotificationCommand.self, TimelineCommand.self, ScheduleCommand.self, WebhookCommand.self,
+                    NotificationCommand.self, ChannelCommand.self, BroadcastCommand.self, TimelineCommand.self, ScheduleCommand.self, WebhookCommand.self,
                     PublicationCommand.self, IssueCommand.self, EntitlementCommand.self,
                     TokenInvalidationCommand.self,
                     KeyCommand.self, PersonCommand.self, AuditCommand.self,
