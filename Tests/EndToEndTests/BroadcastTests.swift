@@ -127,7 +127,8 @@ import Testing
                 #expect(try await channels.channels(of: app) == [id])
                 let sender = try Sender(to: endpoint, credential: .token(key), logger: silentLogger)
                 let payload = #"{"aps":{"timestamp":1700000000,"event":"update","content-state":{"s":1}}}"#
-                let accepted = await sender.broadcast(Broadcast(to: id, of: app, id: Vectors.requestID, payload: payload))
+                let broadcast = Broadcast(to: id, of: app, id: Vectors.requestID, payload: payload)
+                let accepted = await sender.broadcast(broadcast)
                 #expect(accepted == .accepted(.init(id: Vectors.requestID)))
                 try await channels.deleteChannel(id, of: app)
                 let rejected = await sender.broadcast(Broadcast(to: id, of: app, payload: payload))

@@ -43,7 +43,7 @@ struct ChannelsController: Controller {
                 )
                 .responses(.ok(ChannelListResponse.schema)),
             .init(.get, "\(all)/{channel}", id: "showChannel", self.show)
-                .summary("One channel. One that was made elsewhere is asked for at the push service, and known from then on.")
+                .summary("One channel. One that was made elsewhere is asked for, and known from then on.")
                 .tag(.channels).scope(.send).parameters(environment).responses(.ok(ChannelResponse.schema))
                 .errors(.conflict),
             .init(.delete, "\(all)/{channel}", .audited, id: "deleteChannel", self.delete)

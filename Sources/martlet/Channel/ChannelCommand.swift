@@ -11,20 +11,20 @@ struct ChannelCommand: AsyncParsableCommand {
             'martlet broadcast' sends to one.
             """
         )
-        .example("channel create --environment production --stores --name 'match 7' --app com.example.MyApp")
+        .example("channel add --environment production --stores --name 'match 7' --app com.example.MyApp")
         .example(
             """
             channel list --app com.example.MyApp --credential AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ \
             --service production
             """
         )
-        .subcommands([Create.self, List.self, Delete.self])
+        .subcommands([Add.self, List.self, Remove.self])
 
-    /// `martlet channel create`: creates a channel.
-    struct Create: AsyncParsableCommand {
-        static let configuration = command("create", "Create a channel and print its id.")
+    /// `martlet channel add`: creates a channel.
+    struct Add: AsyncParsableCommand {
+        static let configuration = command("add", "Create a channel and print its id.")
             .detail("It stays until it is deleted. Apple allows 10,000 for each app and environment.")
-            .example("channel create --environment sandbox --stores --app com.example.MyApp")
+            .example("channel add --environment sandbox --stores --app com.example.MyApp")
 
         @OptionGroup var access: AppOptions
         @Option(help: "sandbox or production; not with --credential, where --service tells.")
@@ -59,8 +59,11 @@ struct ChannelCommand: AsyncParsableCommand {
 
     /// `martlet channel list`: lists the channels.
     struct List: AsyncParsableCommand {
-        static let configuration = command("list", "List the channels of an app, and whether the push service has them.")
-            .example("channel list --environment production --app com.example.MyApp")
+        static let configuration = command(
+            "list",
+            "List the channels of an app, and whether the push service has them."
+        )
+        .example("channel list --environment production --app com.example.MyApp")
         private static let columns: TextTable = [
             "id", "environment", "state", "storage", "name", .time("since", "createdAtMs"),
         ]
@@ -92,10 +95,10 @@ struct ChannelCommand: AsyncParsableCommand {
         }
     }
 
-    /// `martlet channel delete`: deletes a channel.
-    struct Delete: AsyncParsableCommand {
-        static let configuration = command("delete", "Delete a channel for good.")
-            .example("channel delete dGVzdC1jaGFubmVsLTAx --app com.example.MyApp")
+    /// `martlet channel remove`: deletes a channel.
+    struct Remove: AsyncParsableCommand {
+        static let configuration = command("remove", "Delete a channel for good.")
+            .example("channel remove dGVzdC1jaGFubmVsLTAx --app com.example.MyApp")
 
         @OptionGroup var access: AppOptions
         @Argument(help: "The channel's id, in base64.") var channel: ChannelID
@@ -111,7 +114,7 @@ struct ChannelCommand: AsyncParsableCommand {
                 let request = APIRequest.delete("channels", self.channel.text).query(query)
                 _ = try await self.access.connection().send(request)
             }
-            try ChannelCommand.print(.object([:]), "channel \(self.channel) is deleted", asJSON: self.access.json)
+            try ChannelCommand.print(.object([:]), "channel \(self.channel) is removed", asJSON: self.access.json)
         }
     }
 

@@ -24,7 +24,7 @@ import Testing
             let sender = ScriptedSender()
             try await withProvider(senders: sender) { provider in
                 try await provider.addVectorsApp()
-                let create = ["channel", "create", "--environment", "sandbox", "--stores", "--name", "match 7"]
+                let create = ["channel", "add", "--environment", "sandbox", "--stores", "--name", "match 7"]
                 let id = try await provider.martlet(create + ["--app", app])
                 #expect(ChannelID(id) != nil)
                 let list = try await provider.martlet("channel", "list", "--app", app)
@@ -32,8 +32,8 @@ import Testing
                 let words = ["broadcast", id, "--state", state, "--title", "Goal", "--app", app]
                 let sent = try await provider.martlet(words + ["--wait"])
                 #expect(sent.contains("done; ") && sender.sent.count == 1)
-                let deleted = try await provider.martlet("channel", "delete", id, "--app", app)
-                #expect(deleted == "channel \(id) is deleted")
+                let deleted = try await provider.martlet("channel", "remove", id, "--app", app)
+                #expect(deleted == "channel \(id) is removed")
                 #expect(try await provider.martlet("channel", "list", "--app", app) == "(none)")
             }
         }
@@ -52,13 +52,13 @@ import Testing
                     "--service", "localhost:\(gateway.addresses.main.http2)", "--authority", authority,
                 ]
                 #expect(try await martlet(["channel", "list"] + service) == "(none)")
-                let id = try await martlet(["channel", "create", "--stores"] + service)
+                let id = try await martlet(["channel", "add", "--stores"] + service)
                 #expect(try await martlet(["channel", "list"] + service) == id)
                 let accepted = try await martlet(["broadcast", id, "--state", state] + service)
                 #expect(accepted.hasPrefix("accepted"))
-                #expect(try await martlet(["channel", "delete", id] + service) == "channel \(id) is deleted")
+                #expect(try await martlet(["channel", "remove", id] + service) == "channel \(id) is removed")
                 let error = await #expect(throws: SettingsError.self) {
-                    try await martlet(["channel", "delete", id] + service)
+                    try await martlet(["channel", "remove", id] + service)
                 }
                 #expect(error?.description == "the push service says ChannelNotRegistered")
                 await #expect(throws: ExitCode.self) {
@@ -70,9 +70,9 @@ import Testing
 
     @Test(
         arguments: [
-            ["channel", "create"], ["channel", "create", "--environment", "sandbox", "--service", "sandbox"],
-            ["channel", "create", "--environment", "sandbox", "--credential", "k.p8", "--service", "sandbox"],
-            ["channel", "create", "--credential", "k.p8"], ["channel", "delete"], ["channel", "delete", "no id"],
+            ["channel", "add"], ["channel", "add", "--environment", "sandbox", "--service", "sandbox"],
+            ["channel", "add", "--environment", "sandbox", "--credential", "k.p8", "--service", "sandbox"],
+            ["channel", "add", "--credential", "k.p8"], ["channel", "remove"], ["channel", "remove", "no id"],
             ["broadcast", "YQ=="], ["broadcast", "YQ==", "--payload", "p.json", "--title", "x"],
             ["broadcast", "YQ==", "--event", "start", "--state", "s.json"],
             ["broadcast", "YQ==", "--state", "s.json", "--credential", "k.p8", "--service", "sandbox", "--wait"],
