@@ -46,6 +46,8 @@ package final class SenderPool: SenderSource, Service {
     private let logger: Logger
     private let legacy: [PushEnvironment: LegacyService]
     private let senders = Mutex<[Key: Kept]>([:])
+    /// The services for channels. An unused one has no connection.
+    private let channelServices = Mutex<[Key: ChannelService]>([:])
     private let observer = Mutex<AppConnectionObserver?>(nil)
 
     /// Creates a pool without connections.
@@ -118,6 +120,26 @@ package final class SenderPool: SenderSource, Service {
         return try BinaryTransport(to: endpoint, certificate: certificate, configuration: configuration, logger: logger)
     }
 
+    package func channels(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) throws -> any ChannelManaging {
+        let key = Key(app: app, environment: environment, credential: credential.identity, lane: .urgent)
+        return try self.channelServices.withLock { services in
+            if let service = services[key] { return service }
+            let service = try ChannelService(
+                to: self.endpoint(of: environment).forChannels,
+                credential: credential,
+                self.configuration,
+                time: self.time,
+                logger: self.logger
+            )
+            services[key] = service
+            return service
+        }
+    }
+
     package func testSender(
         for credential: PushCredential,
         app: Int64,
@@ -165,6 +187,9 @@ package final class SenderPool: SenderSource, Service {
             }
         }
         withExtendedLifetime(retired) {}
+        let key = Key(app: app, environment: environment, credential: identity, lane: .urgent)
+        let service = self.channelServices.withLock { $0.removeValue(forKey: key) }
+        if let service { Task { await service.close() } }
     }
 
     /// Waits for graceful shutdown or cancellation, then closes every connection.
@@ -179,8 +204,13 @@ package final class SenderPool: SenderSource, Service {
             defer { senders = [:] }
             return Array(senders.values)
         }
+        let services = self.channelServices.withLock { services in
+            defer { services = [:] }
+            return Array(services.values)
+        }
         await withTaskGroup(of: Void.self) { group in
             for sender in senders { group.addTask { await sender.close() } }
+            for service in services { group.addTask { await service.close() } }
         }
     }
 }

@@ -18,6 +18,12 @@ package protocol SenderSource: Sendable {
         app: Int64,
         environment: PushEnvironment
     ) throws -> any NotificationSender
+    /// Returns what manages an app's channels, which the app's pushes do not wait for.
+    func channels(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) throws -> any ChannelManaging
     /// Returns the address of an environment's push service.
     func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint
     /// Returns the address to which the pushes of a credential go.

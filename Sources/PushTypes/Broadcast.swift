@@ -63,7 +63,8 @@ extension Push {
             to: DeviceToken(standingFor: broadcast.channel),
             additionalHeaders: [
                 HeaderField(path: "/4/broadcasts/apps/\(broadcast.bundleID.name)"),
-                HeaderField(of: "apns-request-id", broadcast.id), HeaderField(of: "apns-channel-id", broadcast.channel.text),
+                HeaderField(of: "apns-request-id", broadcast.id),
+                HeaderField(of: "apns-channel-id", broadcast.channel.text),
             ]
         )
     }

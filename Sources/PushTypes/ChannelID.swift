@@ -8,7 +8,8 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates an id, or returns `nil` unless `text` is 1 to 256 characters of base64, padding included.
     public init?(_ text: some StringProtocol) {
-        guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isBase64) else { return nil }
+        guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isBase64)
+        else { return nil }
         self.text = String(text)
     }
 

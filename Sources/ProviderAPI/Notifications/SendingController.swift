@@ -20,12 +20,14 @@ struct SendingController: Controller {
     let faults: ConfigurationFaults
     let time: any TimeSource
 
+    static let idempotencyParameter = ParameterDescription.header(
+        "idempotency-key",
+        "The same request with the same key is accepted once.",
+        .string(length: 1...maximumIdempotencyKey, pattern: "^[!-~]+$")
+    )
+
     var operations: [ProviderOperation] {
-        let key = ParameterDescription.header(
-            "idempotency-key",
-            "The same request with the same key is accepted once.",
-            .string(length: 1...Self.maximumIdempotencyKey, pattern: "^[!-~]+$")
-        )
+        let key = Self.idempotencyParameter
         let accepted = ResponseDescription(
             status: 202,
             "Accepted.",
@@ -124,7 +126,7 @@ struct SendingController: Controller {
         return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
     }
 
-    private static let conflict = RequestError.conflict(
+    static let conflict = RequestError.conflict(
         "idempotency_conflict",
         "this key was used for another request: choose a new one",
         at: "idempotency-key"
@@ -253,13 +255,13 @@ struct SendingController: Controller {
         }
         guard !original.isForgotten else { throw NotificationResend.forgotten }
         var deliveries: [DeliveryRecord] = []
-        if case .tokens(let tokens) = original.audience {
+        if let count = original.audience.namedCount {
             deliveries = try await self.store.deliveries(
                 of: original.id,
                 state: nil,
                 reason: nil,
                 after: nil,
-                limit: tokens.count
+                limit: count
             )
         }
         let wanted = try resend.request(original, deliveries, now: self.time.now)
@@ -297,7 +299,7 @@ struct SendingController: Controller {
     }
 
     /// Returns the idempotency key of a request; `nil` without one.
-    private static func idempotencyKey(_ request: Request) throws -> String? {
+    static func idempotencyKey(_ request: Request) throws -> String? {
         guard let name = HTTPField.Name("idempotency-key"), let key = request.headers[name] else { return nil }
         guard !key.isEmpty, key.utf8.count <= Self.maximumIdempotencyKey else {
             let message = "an idempotency key has 1 to \(Self.maximumIdempotencyKey) bytes"

@@ -118,6 +118,7 @@ package final class ProviderServer: Service {
         let tester = CredentialTester(store: store, directory: directory, source: senders, time: time)
         let monitor = ConfigurationFaultMonitor(faults: faults, tester: tester, logger: logger)
         let acceptor = NotificationAcceptor(store: store, wakes: wakes, time: time)
+        let channels = ChannelDirectory(store: store, directory: directory, source: senders, time: time)
         let webhooks = WebhookDelivery(
             store: store,
             bundleID: { try await store.app(id: $0)?.bundleID },
@@ -289,6 +290,14 @@ package final class ProviderServer: Service {
                 DeviceTransferController(store: store, time: time, logger: logger, maximumFile: limits.importFile),
                 TimelineController(store: store, gateway: configuration.gatewayEvents, time: time),
                 SendingController(store: store, acceptor: acceptor, outcomes: outcomes, faults: faults, time: time),
+                ChannelsController(store: store, channels: channels),
+                BroadcastsController(
+                    store: store,
+                    channels: channels,
+                    acceptor: acceptor,
+                    faults: faults,
+                    time: time
+                ),
                 NotificationsController(
                     store: store,
                     wakes: wakes,

@@ -66,7 +66,7 @@ struct OutcomeEvaluator {
                 continue
             }
             self.count(outcome)
-            if let fault = ConfigurationFault(outcome, at: batch.endpoint) {
+            if let fault = ConfigurationFault(outcome, at: batch.endpoint), !self.isOfBroadcasts(fault, outcome) {
                 faulty.add(recipient, outcome, fault, self.trip)
                 continue
             }
@@ -100,6 +100,12 @@ struct OutcomeEvaluator {
             self.faults.accepted(AppEnvironment(app: self.notification.record.app, environment: batch.environment))
         }
         await self.apply(others, evidence, of: batch)
+    }
+
+    /// Indicates that a rejection says only that the push service has no broadcasts, and nothing about pushes.
+    private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
+        guard self.notification.channel != nil, case .rejected = outcome else { return false }
+        return fault.cause == .wrongProtocol
     }
 
     /// A recipient whose push was not accepted.
