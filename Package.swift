@@ -175,7 +175,8 @@ let package = Package(
         module(
             "PushBridges",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire",
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes",
+                "PushWire",
                 .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
                 .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
@@ -203,7 +204,8 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway", "PushHTTP",
+                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway",
+                "PushHTTP",
                 "PushProvider", "PushSender", "PushStore",
                 "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
@@ -310,7 +312,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "AppSimulator", "MartletKit", "ProviderAPI", "PushDevice", "PushGateway", "PushSender", "PushSupport",
+                "AppSimulator", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway", "PushSender",
+                "PushSupport",
                 "PushTesting", "PushTypes", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioSSL,
             ]
         ),
