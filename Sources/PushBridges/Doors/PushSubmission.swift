@@ -83,7 +83,7 @@ struct PushSubmission: Sendable {
         switch acceptance {
         case .accepted: return notification
         case .repeated(let earlier): return earlier
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind:
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken:
             throw RequestError.conflict("idempotency_conflict", "another request has the same identity")
         }
     }
