@@ -23,9 +23,11 @@ package struct Bridges: ProviderExtension {
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         let binary = try binary.map { try BinaryBridgeService($0, parts) }
         let doors = Doors(parts)
+        let client = GuardedRequest(addresses: configuration.webhookAddresses)
+        let forwarder = UnifiedPushForwarder(client: client, time: time)
         self.binary = binary
         self.doors = doors
-        self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: nil), parts)
+        self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
         self.pushDoor = PushDoor(
             store: store,
             acceptor: parts.acceptor,
@@ -42,7 +44,7 @@ package struct Bridges: ProviderExtension {
         ]
         let cleaner = PushResourceCleaner(
             store: store,
-            client: GuardedRequest(addresses: configuration.webhookAddresses),
+            client: client,
             time: time,
             logger: parts.logger
         )

@@ -38,7 +38,9 @@ struct PushSubmission: Sendable {
         )
     }
 
-    private func registrations(_ tokens: [DeviceToken], app: Int64) async throws -> [DeviceToken: [NamedTokenRegistration]] {
+    private func registrations(_ tokens: [DeviceToken], app: Int64) async throws -> [DeviceToken:
+        [NamedTokenRegistration]]
+    {
         var standings: [DeviceToken: [NamedTokenRegistration]] = [:]
         var rest = tokens[...]
         while !rest.isEmpty {

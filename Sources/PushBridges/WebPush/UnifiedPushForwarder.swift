@@ -78,3 +78,17 @@ struct UnifiedPushForwarder: Sendable {
         func end() { self.count.withLock { $0 -= 1 } }
     }
 }
+
+extension UnifiedPushForwarder: UnifiedPushForwarding {
+    /// A push server that cannot take a message now.
+    private struct Unavailable: Error {}
+
+    package func forward(_ body: [UInt8], to endpoint: String, app: Int64) async throws -> UnifiedPushOutcome {
+        switch await self.forward(Data(body), to: endpoint, app: app, isUrgent: true) {
+        // A message that is refused would be refused again, and would block those after it for a day.
+        case .accepted, .refused: return .accepted
+        case .gone: return .gone
+        case .unavailable: throw Unavailable()
+        }
+    }
+}

@@ -62,7 +62,8 @@ import Testing
             return (browser, try self.subscriptions.add(browser))
         }
 
-        func send(_ tokens: DeviceToken..., collapseID: String? = nil, payload: String = #"{"title":"Hi"}"#) async throws
+        func send(_ tokens: DeviceToken..., collapseID: String? = nil, payload: String = #"{"title":"Hi"}"#)
+            async throws
             -> [Outcome]
         {
             let topic = try #require(Topic(Vectors.bundleID))
@@ -128,7 +129,7 @@ import Testing
             let unknown = DeviceToken.numbered(1)
             let outcomes = try await fixture.send(good, gone, busy, other, unknown)
             #expect(outcomes.first == .accepted(.init(id: "its-id")))
-            let advice = outcomes.dropFirst().map { outcome in
+            let advice = outcomes.dropFirst().map { outcome -> Rejection.Advice? in
                 if case .rejected(let rejection) = outcome { rejection.advice } else { nil }
             }
             #expect(advice == [.dropToken, .retry(after: nil), .fixNotification, .fixNotification])
