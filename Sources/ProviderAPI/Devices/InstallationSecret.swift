@@ -4,8 +4,8 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 package import PushHTTP
-import PushSupport
 import PushStore
+import PushSupport
 
 /// The secret by which an installation shows that it is the caller's own (docs/decisions/0024).
 package enum InstallationSecret {

@@ -1,7 +1,7 @@
+import Foundation
 import NIOCore
 import ProviderAPI
 import PushSupport
-import Foundation
 
 /// The rates of requests to ``PushDoor``: of each push resource, of each address, and of requests to what does not exist.
 final class PushDoorRates: Sendable {

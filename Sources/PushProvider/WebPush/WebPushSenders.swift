@@ -1,6 +1,6 @@
+import PushSender
 package import PushStore
 package import PushSupport
-import PushSender
 import PushTypes
 import ServiceLifecycle
 

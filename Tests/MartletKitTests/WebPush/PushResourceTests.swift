@@ -90,7 +90,9 @@ import Testing
         let empty = try await app.martlet.message(of: self.notification(#"{"aps":{"content-available":1},"wp":""}"#))
         #expect(empty?.body == Data() && empty?.resource == nil)
         let long = String(repeating: "A", count: 4097 * 4)
-        for member in ["\"x\":1", "\"wp\":7", "\"wp\":\"%%%\"", "\"wp\":\"\(long)\"", "\"wpref\":\"x\",\"wptoken\":\"y\""] {
+        for member in [
+            "\"x\":1", "\"wp\":7", "\"wp\":\"%%%\"", "\"wp\":\"\(long)\"", "\"wpref\":\"x\",\"wptoken\":\"y\"",
+        ] {
             let none = try await app.martlet.message(of: self.notification("{\(frame),\(member)}"))
             #expect(none == nil, "\(member.prefix(40))")
         }

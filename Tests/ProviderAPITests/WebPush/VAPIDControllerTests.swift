@@ -77,7 +77,9 @@ import Testing
                 #expect(response.status == 400 && response.field == "privateKey", "\(key)")
             }
             #expect(try await provider.api.put(Self.path, [:]).field == "contact")
-            #expect(try await provider.api.put("/v1/apps/com.example.Other/vapid", ["contact": Self.contact]).status == 404)
+            #expect(
+                try await provider.api.put("/v1/apps/com.example.Other/vapid", ["contact": Self.contact]).status == 404
+            )
         }
     }
 }

@@ -58,7 +58,9 @@ import Testing
             _ headers: [String: String] = [:]
         ) async throws -> JSONClient.Response {
             let client = JSONClient(baseURL: self.provider.api.baseURL)
-            let usual = ["ttl": "60", "content-encoding": "aes128gcm"].merging(headers) { $1 }.filter { $0.value != "-" }
+            let usual = ["ttl": "60", "content-encoding": "aes128gcm"].merging(headers) { $1 }.filter {
+                $0.value != "-"
+            }
             return try await client.call("POST", path, body, headers: usual)
         }
 
@@ -212,7 +214,12 @@ import Testing
             stranger.apiKey = nil
             #expect(try await stranger.get(Self.resources).status == 401)
             let other = "\(Self.app)/installations/the-phone-2/push-resources"
-            let foreign = try await fixture.app.call("GET", other, nil, headers: ["installation-secret": fixture.secret])
+            let foreign = try await fixture.app.call(
+                "GET",
+                other,
+                nil,
+                headers: ["installation-secret": fixture.secret]
+            )
             #expect(foreign.status == 403)
             let id = try #require(made.json["id"].stringValue)
             let path = "/push/\(try #require(endpoint.split(separator: "/").last))"
@@ -231,7 +238,9 @@ import Testing
             #expect(try await fixture.post(path).status == 201)
             // The outcome is written a moment later.
             while true {
-                let devices = try await fixture.provider.api.get("\(Self.app)/devices/\(Vectors.tokenA)").json["devices"]
+                let devices = try await fixture.provider.api.get("\(Self.app)/devices/\(Vectors.tokenA)").json[
+                    "devices"
+                ]
                 if devices.elements.first?["state"] == "inactive" { break }
                 try Task.checkCancellation()
             }

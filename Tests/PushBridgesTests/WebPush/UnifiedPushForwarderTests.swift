@@ -27,7 +27,8 @@ import Testing
         try await BrowserPushService.run { service in
             let ends: [(Int, UnifiedPushForwarder.End)] = [
                 (200, .accepted), (404, .gone), (410, .gone), (413, .refused(status: 413)),
-                (302, .refused(status: 302)), (500, .unavailable(retryAfter: nil)), (507, .unavailable(retryAfter: nil)),
+                (302, .refused(status: 302)), (500, .unavailable(retryAfter: nil)),
+                (507, .unavailable(retryAfter: nil)),
             ]
             for (status, expected) in ends {
                 service.script("/up", .init(status))

@@ -62,7 +62,8 @@ import Testing
             return (browser, try self.subscriptions.add(browser))
         }
 
-        func send(_ tokens: DeviceToken..., collapseID: String? = nil, payload: String = #"{"title":"Hi"}"#) async throws
+        func send(_ tokens: DeviceToken..., collapseID: String? = nil, payload: String = #"{"title":"Hi"}"#)
+            async throws
             -> [Outcome]
         {
             let topic = try #require(Topic(Vectors.bundleID))

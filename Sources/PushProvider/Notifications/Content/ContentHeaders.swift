@@ -44,7 +44,8 @@ struct ContentHeaders {
         }
         let implied: [(member: String, types: [PushType])] = [
             ("contentChanged", [.widgets, .controls]), ("fileProvider", [.fileprovider]),
-            ("liveActivity", [.liveactivity]), ("mdm", [.mdm]), ("pushToTalk", [.pushtotalk]), ("wallet", [.alert]), (WebContent.member, [.alert]),
+            ("liveActivity", [.liveactivity]), ("mdm", [.mdm]), ("pushToTalk", [.pushtotalk]), ("wallet", [.alert]),
+            (WebContent.member, [.alert]),
         ]
         for (member, types) in implied {
             guard let value = fields.members[member], value != .bool(false) else { continue }

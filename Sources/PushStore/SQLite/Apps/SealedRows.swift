@@ -66,7 +66,8 @@ struct SealedRows {
     private func webPush() throws -> [(context: SecretContext, sealed: Data)] {
         let subscriptions = try self.database.rows(sql: "SELECT app, token, sealed FROM webSubscription LIMIT 100")
             .compactMap { row -> (SecretContext, Data)? in
-                guard let app = row["app"] as Int64?, let token = row.token("token"), let sealed = row["sealed"] as Data?
+                guard let app = row["app"] as Int64?, let token = row.token("token"),
+                    let sealed = row["sealed"] as Data?
                 else { return nil }
                 return (.webSubscription(token, app: app), sealed)
             }

@@ -75,7 +75,11 @@ struct DamageSearch {
             { try SQLiteStore.pushResource($0, self.masterKey) },
             name("push resource", "id")
         )
-        let keys = try self.faults("vapidKey", { try SQLiteStore.vapidKey($0, self.masterKey) }, name("VAPID key", "id"))
+        let keys = try self.faults(
+            "vapidKey",
+            { try SQLiteStore.vapidKey($0, self.masterKey) },
+            name("VAPID key", "id")
+        )
         guard let masterKey else { return resources + keys }
         return resources + keys
             + (try self.faults(
