@@ -70,6 +70,15 @@ let package = Package(
                 ])
         ),
         benchmark(
+            "BridgeBenchmark",
+            ["Benchmarking"]
+                + products([
+                    "martlet": ["_MartletProvider", "PushSender"], "swift-argument-parser": ["ArgumentParser"],
+                    "async-http-client": ["AsyncHTTPClient"], "GRDB.swift": ["GRDB"],
+                    "swift-nio": ["NIOCore", "NIOHTTP1", "NIOPosix"],
+                ])
+        ),
+        benchmark(
             "PublishingBenchmark",
             ["Benchmarking"]
                 + products([

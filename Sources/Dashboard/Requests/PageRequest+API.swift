@@ -52,7 +52,10 @@ extension PageRequest {
         let response = try await self.interface.api.respond(to: request, context: context)
         let text = try await response.text(maximum: Self.maximumResponse)
         let json = text.isEmpty ? JSONValue.null : try JSONValue(parsing: text)
-        guard response.status.kind == .successful else { throw RequestError(response: json, status: response.status) }
+        guard response.status.kind == .successful else {
+            self.noteRetryAfter(response.headers[.retryAfter])
+            throw RequestError(response: json, status: response.status)
+        }
         return json
     }
 

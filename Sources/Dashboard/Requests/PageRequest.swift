@@ -22,6 +22,8 @@ final class PageRequest: Sendable {
     private struct State {
         var calls: [APICall] = []
         var form: FormFields?
+        /// The `retry-after` of a call that was refused for now.
+        var retryAfter: String?
     }
 
     init(_ visitor: Visitor, session: Session, path: String) {
@@ -52,6 +54,11 @@ final class PageRequest: Sendable {
     func note(_ call: APICall) { self.state.withLock { $0.calls.append(call) } }
 
     private var calls: [APICall] { self.state.withLock { $0.calls } }
+
+    /// Notes the `retry-after` of a refused call, for a page that shows the refusal; `nil` for a refusal without one.
+    func noteRetryAfter(_ seconds: String?) { self.state.withLock { $0.retryAfter = seconds } }
+
+    private var retryAfter: String? { self.state.withLock { $0.retryAfter } }
 
     /// Runs the handler of a page, once the token of a posted form has been checked.
     func respond(with handler: @Sendable (PageRequest) async throws -> Response) async -> Response {
@@ -121,7 +128,7 @@ extension PageRequest {
         let calls = self.calls
         if !calls.isEmpty { model["calls"] = ["lines": calls.map { $0.curl(origin: self.origin) }] }
         let status = status ?? error?.kind.status ?? .ok
-        return self.visitor.frame.page(
+        var page = self.visitor.frame.page(
             template,
             title: title,
             model,
@@ -129,6 +136,8 @@ extension PageRequest {
             texts: self.texts,
             status: status
         )
+        if [.tooManyRequests, .serviceUnavailable].contains(status) { page.headers[.retryAfter] = self.retryAfter }
+        return page
     }
 
     /// Returns a part of a page, for live updates and previews.
@@ -148,6 +157,7 @@ extension PageRequest {
     }
 
     private func errorPage(for error: any Error) -> Response {
+        if let later = error as? RetryLaterError { self.noteRetryAfter(later.seconds) }
         let error = self.visitor.requestError(error)
         return self.page("problem", title: "failure.title", error: error)
     }

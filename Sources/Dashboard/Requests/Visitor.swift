@@ -98,13 +98,15 @@ struct Visitor: Sendable {
 
     /// Returns the page of an error.
     func errorPage(for error: any Error) -> Response {
-        let error = self.requestError(error)
-        return self.page(
+        let shown = self.requestError(error)
+        var page = self.page(
             "failure",
             title: "failure.title",
-            ["error": PageProblem.model(error, self.texts())],
-            status: error.kind.status
+            ["error": PageProblem.model(shown, self.texts())],
+            status: shown.kind.status
         )
+        if let later = error as? RetryLaterError { page.headers[.retryAfter] = later.seconds }
+        return page
     }
 
     /// Returns the error that may be shown. The cause of a failure is logged.

@@ -68,6 +68,23 @@ extension Martlet.Configuration {
         )
     }
 
+    /// Returns the request that makes a node for a chat account.
+    func request(nodeWith body: [String: JSONValue], installation: UUID, secret: String) -> TransportRequest {
+        var headers = self.headers
+        headers["installation-secret"] = secret
+        let url = self.url(of: installation).appending(path: "xmpp-nodes")
+        return TransportRequest(method: "POST", url: url, headers: headers, body: JSONValue.object(body).json)
+    }
+
+    /// Returns the request that removes a node.
+    func request(removing node: String, installation: UUID, secret: String) -> TransportRequest {
+        var headers = self.headers
+        headers["content-type"] = nil
+        headers["installation-secret"] = secret
+        let url = self.url(of: installation).appending(path: "xmpp-nodes").appending(path: node)
+        return TransportRequest(method: "DELETE", url: url, headers: headers)
+    }
+
     /// Returns the request that sends a batch of receipts.
     func request(_ batch: ReceiptOutbox.Batch, installation: UUID, secret: String) -> TransportRequest {
         var headers = self.headers

@@ -91,7 +91,7 @@ package final class KeyRateLimiter: Sendable {
     /// Counts a body, and returns the time to wait before it is parsed.
     ///
     /// - Throws: ``RetryLaterError`` if that is too long.
-    func delay(of caller: APICaller, bytes: Int) throws -> Duration {
+    package func delay(of caller: APICaller, bytes: Int) throws -> Duration {
         guard bytes >= Self.smallBody else { return .zero }
         let now = self.clock()
         let delay = self.bodies.with(caller.id, now: now) { bucket in

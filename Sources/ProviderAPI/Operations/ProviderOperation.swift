@@ -11,6 +11,7 @@ extension OperationTag {
     static let audiences = OperationTag("Audiences")
     static let templates = OperationTag("Templates")
     static let notifications = OperationTag("Notifications")
+    static let channels = OperationTag("Channels")
     static let schedules = OperationTag("Schedules")
     static let publishing = OperationTag("Publishing")
     static let tokens = OperationTag("Tokens")
@@ -22,8 +23,8 @@ extension OperationTag {
 
     /// The sections of the document, in their order.
     static let all: [OperationTag] = [
-        .apps, .devices, .audiences, .templates, .notifications, .schedules, .publishing, .tokens, .webhooks, .bridges,
-        .administration, .people, .operation,
+        .apps, .devices, .audiences, .templates, .notifications, .channels, .schedules, .publishing, .tokens, .webhooks,
+        .bridges, .administration, .people, .operation,
     ]
 }
 
@@ -58,6 +59,7 @@ enum PathParameter {
         "token": ("A device token in hexadecimal.", .deviceToken),
         "user": ("A user id, percent-encoded.", .string(length: 1...256)),
         "notification": ("The notification's id.", .uuid),
+        "channel": ("The channel's id, percent-encoded.", .string(length: 1...ChannelID.maximumLength)),
         "schedule": ("The schedule's id.", .uuid),
         "webhook": ("The webhook's id.", .uuid),
         "publication": ("The publication's id.", .uuid),
@@ -72,6 +74,7 @@ enum PathParameter {
         "userSecret": ("The user secret's id.", .uuid),
         "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
         "kind": ("The protocol of the bridge.", .choice(of: BridgeKind.self)),
+        "node": ("The node's name.", .string(length: 1...64)),
         "bridge": ("The bridge's name.", .string(length: 1...BridgeRecord.maximumName)),
         "pushResource": ("The push resource's id.", .uuid),
         "audience": LibraryItems.parameter("audience"),

@@ -44,8 +44,6 @@ struct TroubleReport: Sendable {
 
     /// The most schedules and webhooks of a report.
     private static let maximum = 50
-    /// The days before the end of a certificate from which it is trouble.
-    private static let days: Int64 = 30
     /// The length of the log, in bytes, from which it is trouble; the log of the server warns at the same.
     private static let longLog = 256 * 1024 * 1024
     /// The least free space, in bytes.
@@ -108,7 +106,9 @@ struct TroubleReport: Sendable {
         let now = self.time.now
         return self.expiry.certificates.compactMap { certificate in
             let left = certificate.expires.since(now)
-            guard apps.contains(certificate.bundleID), left <= .seconds(Self.days * 86_400) else { return nil }
+            guard apps.contains(certificate.bundleID), left <= .seconds(CertificateStage.first * 86_400) else {
+                return nil
+            }
             let (app, environment) = (certificate.bundleID, certificate.environment)
             let hasEnded = left <= .zero
             let end = certificate.expires.rfc3339

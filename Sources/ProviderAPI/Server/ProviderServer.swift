@@ -118,6 +118,7 @@ package final class ProviderServer: Service {
         let tester = CredentialTester(store: store, directory: directory, source: senders, time: time)
         let monitor = ConfigurationFaultMonitor(faults: faults, tester: tester, logger: logger)
         let acceptor = NotificationAcceptor(store: store, wakes: wakes, time: time)
+        let channels = ChannelDirectory(store: store, directory: directory, source: senders, time: time)
         let webhooks = WebhookDelivery(
             store: store,
             bundleID: { try await store.app(id: $0)?.bundleID },
@@ -134,6 +135,16 @@ package final class ProviderServer: Service {
         let gatewayReceipts = configuration.gatewayEvents.map {
             GatewayReceipts(gateway: $0, store: store, writer: receipts, logger: logger)
         }
+        let feedback = FeedbackService(
+            store: store,
+            directory: directory,
+            policy: invalidation,
+            endpoints: configuration.feedback,
+            events: webhookWake,
+            metrics: metrics,
+            time: time,
+            logger: logger
+        )
         let waits = WaveWaits()
         let entitlement = EntitlementChecker(
             store: store,
@@ -178,7 +189,7 @@ package final class ProviderServer: Service {
                 time: time,
                 logger: logger
             ),
-            monitor, web,
+            monitor, feedback, web,
             RetentionService(
                 store: store,
                 settings: configuration.retention,
@@ -195,7 +206,7 @@ package final class ProviderServer: Service {
             ),
             webhooks, expiry,
             TokenEventMonitor(store: store, metrics: metrics, logger: logger),
-            CampaignMonitor(store: store, logger: logger), refusals,
+            CampaignMonitor(store: store, logger: logger), StatisticsWriter(store: store, logger: logger), refusals,
             WALMonitor(store: store, metrics: metrics, logger: logger), keys.uses,
             ErasureService(
                 store: store,
@@ -279,6 +290,14 @@ package final class ProviderServer: Service {
                 DeviceTransferController(store: store, time: time, logger: logger, maximumFile: limits.importFile),
                 TimelineController(store: store, gateway: configuration.gatewayEvents, time: time),
                 SendingController(store: store, acceptor: acceptor, outcomes: outcomes, faults: faults, time: time),
+                ChannelsController(store: store, channels: channels),
+                BroadcastsController(
+                    store: store,
+                    channels: channels,
+                    acceptor: acceptor,
+                    faults: faults,
+                    time: time
+                ),
                 NotificationsController(
                     store: store,
                     wakes: wakes,
@@ -288,6 +307,7 @@ package final class ProviderServer: Service {
                     time: time
                 ),
                 TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
+                FeedbackController(store: store, service: feedback, time: time),
                 ReactivationController(store: store, time: time, logger: logger),
                 WebhooksController(
                     store: store,
@@ -354,6 +374,7 @@ package final class ProviderServer: Service {
                 self.store.endQueries()
                 self.outcomes.end()
             }
+            try await self.store.writeStatistics()
             try self.store.close()
             self.logger.info("provider ended")
             self.bound.resolve(.failure(ProviderError.ended))

@@ -1,9 +1,11 @@
 import PushTypes
 
 /// Decides when the end of a certificate is announced: once at each stage.
-enum CertificateStage {
+package enum CertificateStage {
+    /// The days that are left at most at the first stage, from which the end of a certificate is trouble.
+    package static let first: Int64 = 30
     /// The numbers of days that are left at most; 0 for a certificate that has expired.
-    static let all = [30, 14, 7, 1, 0]
+    static let all = [Int(first), 14, 7, 1, 0]
 
     /// Returns the stage that a certificate has reached; `nil` while more than 30 days are left.
     static func reached(_ expires: Timestamp, now: Timestamp) -> Int? {

@@ -66,7 +66,7 @@ struct OutcomeEvaluator {
                 continue
             }
             self.count(outcome)
-            if let fault = ConfigurationFault(outcome, at: batch.endpoint) {
+            if let fault = ConfigurationFault(outcome, at: batch.endpoint), !self.isOfBroadcasts(fault, outcome) {
                 faulty.add(recipient, outcome, fault, self.trip)
                 continue
             }
@@ -102,6 +102,12 @@ struct OutcomeEvaluator {
         await self.apply(others, evidence, of: batch)
     }
 
+    /// Indicates that a rejection says only that the push service has no broadcasts, and nothing about pushes.
+    private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
+        guard self.notification.channel != nil, case .rejected = outcome else { return false }
+        return fault.cause == .wrongProtocol
+    }
+
     /// A recipient whose push was not accepted.
     private typealias Unaccepted = (
         recipient: Recipient, decision: DeliveryDecision, reason: DeliveryTally.Reason, isEstablished: Bool,
@@ -122,7 +128,7 @@ struct OutcomeEvaluator {
         for (recipient, decision, reason, isEstablished, trip) in others {
             self.trip = trip
             let goesElsewhere = self.triesElsewhere(recipient, decision)
-            if let requested = decision.token, let device = recipient.device,
+            if let requested = decision.token,
                 let kind = evaluations[recipient.movedFrom ?? batch.environment]?.change(
                     requested,
                     isEstablished: isEstablished,
@@ -130,7 +136,7 @@ struct OutcomeEvaluator {
                     triesElsewhere: goesElsewhere
                 )
             {
-                self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: decision.reason))
+                self.change(recipient, kind, requested, decision.reason)
             }
             var result = DeliveryTally.Result.retried
             if !goesElsewhere, case .final(let state, _) = decision.next { result = .init(state) ?? result }
@@ -148,6 +154,26 @@ struct OutcomeEvaluator {
                 self.apply(decision, to: recipient)
             }
         }
+    }
+
+    /// Adds the change of a device, and a named token that is proven invalid.
+    private mutating func change(
+        _ recipient: Recipient,
+        _ kind: TokenStateChange.Kind,
+        _ requested: TokenStateChange.Kind,
+        _ reason: String?
+    ) {
+        if let device = recipient.device {
+            self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: reason))
+        }
+        guard case .tokens = self.notification.record.audience, case .deactivated(let since) = kind else { return }
+        let invalid = InvalidNamedToken(
+            token: recipient.token,
+            environment: recipient.environment,
+            since: since,
+            isUnregistered: requested != .suspected
+        )
+        self.result.invalidTokens.append(invalid)
     }
 
     /// Returns the evaluation of the page's responses for the tokens of an environment.

@@ -102,6 +102,42 @@ package final class TokenInvalidationPolicy: Sendable {
         return evaluation
     }
 
+    /// Evaluates a feedback list, before its devices are changed. It has no accepted pushes to be weighed against: it opens
+    /// the breaker where it would deactivate too large a share of the environment's devices at once.
+    /// - Parameters:
+    ///   - dead: The devices that it would deactivate.
+    ///   - active: The active devices of the environment before that.
+    func evaluate(
+        feedback dead: Int,
+        of active: Int,
+        app: Int64,
+        environment: PushEnvironment,
+        now: Timestamp
+    ) async -> Evaluation {
+        let key = Key(app: app, environment: environment)
+        guard await self.isKnown(key) else {
+            return Evaluation(isBreakerOpen: true, areOthersHeld: true, opened: nil, isProven: false)
+        }
+        let limits = self.limits
+        let evaluation = self.states.withLock { states in
+            var state = states[key] ?? self.state(nil)
+            defer { states[key] = state }
+            let isTooMany = dead >= limits.minimum && Double(dead) >= limits.dead * Double(active)
+            let reason = "the feedback service lists \(dead) of \(active) active devices, far more than usual"
+            let opened = isTooMany && state.breaker.open(reason) ? reason : nil
+            return Evaluation(
+                isBreakerOpen: state.breaker.openReason != nil,
+                areOthersHeld: false,
+                opened: opened,
+                isProven: false
+            )
+        }
+        if let reason = evaluation.opened {
+            await self.persistOpen(reason, app: app, environment: environment, now: now)
+        }
+        return evaluation
+    }
+
     private func state(_ health: EnvironmentHealth?) -> EnvironmentState {
         let isOpen = health?.breakerOpenSince != nil
         let reason = isOpen ? health?.breakerReason ?? "opened before the last start" : nil

@@ -1,11 +1,11 @@
-import AsyncHTTPClient
+package import AsyncHTTPClient
 import NIOCore
 import NIOPosix
 import NIOSSL
 import PushSupport
 
 /// The failure of a request that a ``PinnedClient`` makes.
-enum PinnedClientFailure: Error, Hashable, Sendable {
+package enum PinnedClientFailure: Error, Hashable, Sendable {
     /// No response. The request may have arrived.
     case noResponse(reason: String)
     /// No connection: nothing was sent.
@@ -18,8 +18,8 @@ enum PinnedClientFailure: Error, Hashable, Sendable {
 ///
 /// The name is resolved and checked once. All requests go to the checked address, so that a name that resolves to another one
 /// later gains nothing. Redirects are not followed.
-struct PinnedClient: Sendable {
-    let address: WebhookAddress
+package struct PinnedClient: Sendable {
+    package let address: WebhookAddress
     private let client: HTTPClient
 
     /// - Parameters:
@@ -28,7 +28,7 @@ struct PinnedClient: Sendable {
     ///   - speaksHTTP2: `true` for many requests at a time over one connection, where the server can. Default `false`.
     ///   - deadline: The most time to resolve the name, and to connect.
     /// - Throws: ``PinnedClientFailure``.
-    init(
+    package init(
         _ url: String,
         app: Int64,
         attempt: Int = 0,
@@ -66,12 +66,12 @@ struct PinnedClient: Sendable {
     }
 
     /// Closes the connection. It must be called after the last request.
-    func close() async { try? await self.client.shutdown() }
+    package func close() async { try? await self.client.shutdown() }
 
     /// Makes a request, which names this client's host.
     /// - Parameter deadline: The most time until the head of the response.
     /// - Throws: ``PinnedClientFailure``.
-    func execute(
+    package func execute(
         _ request: HTTPClientRequest,
         deadline: Duration
     ) async throws(PinnedClientFailure) -> HTTPClientResponse {
@@ -93,7 +93,7 @@ struct PinnedClient: Sendable {
     }
 
     /// Returns an error of the client in words.
-    static func description(of error: any Error) -> String {
+    package static func description(of error: any Error) -> String {
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?:
             "the receiver was too slow"

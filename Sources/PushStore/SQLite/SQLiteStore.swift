@@ -15,6 +15,8 @@ package final class SQLiteStore: ProviderStore {
     /// The ids of the connections that carried pushes.
     let connections = ConnectionTable()
     let owner = LeaseOwner()
+    /// The numbers for charts that are to be written.
+    let pendingStatistics = PendingStatistics()
     /// The number of changes of bridges since the start.
     let bridgeChanges = Atomic(0)
     /// The index ranges that find the recipients of narrow audiences.

@@ -98,6 +98,7 @@ enum SecretContext: Hashable, Sendable {
     case vapidKey(UUID, app: Int64)
     case webSubscription(DeviceToken, app: Int64)
     case pushResource(UUID, app: Int64)
+    case chatSession(UUID, app: Int64)
     case providerToken(ProviderTokenKey)
     /// The key that signs the addresses of files.
     case addressKey
@@ -116,6 +117,7 @@ enum SecretContext: Hashable, Sendable {
             case .vapidKey(let id, let app): "vapidKey/\(app)/\(id.uuidString)"
             case .webSubscription(let token, let app): "webSubscription/\(app)/\(token.hex)"
             case .pushResource(let id, let app): "pushResource/\(app)/\(id.uuidString)"
+            case .chatSession(let id, let app): "chatSession/\(app)/\(id.uuidString)"
             case .providerToken(let key): "providerToken/\(key.teamID)/\(key.keyID)/\(key.fingerprint)"
             case .addressKey: "addressKey"
             case .mark: "mark"

@@ -2,6 +2,8 @@ package import PushTypes
 
 /// The counters of charts.
 package protocol StatisticsStore: Sendable {
+    /// Writes what was counted since the last time, which charts show then. A process that is killed before loses it.
+    func writeStatistics() async throws
     /// Returns the intervals of a range in which something was counted, in their order, as sums over apps.
     /// - Parameters:
     ///   - from: The beginning of the first interval.

@@ -60,7 +60,9 @@ enum ServeSettings {
         .help("Push service for production: HOST:PORT, or 'apple'")
         static let serviceAuthority = Setting("serve.serviceAuthority", flag: "service-authority")
             .help("PEM file of an additional authority for the push services named here")
-            .detail("It counts for `serve.sandboxService` and `serve.productionService`, never for Apple's own.")
+            .detail(
+                "It counts for `serve.sandboxService`, `serve.productionService` and `serve.legacy`, never for Apple's own."
+            )
         static let fallbackPort = Setting("serve.fallbackPort", flag: "fallback-port", kind: .integer(1...65_535))
             .help("Port that is tried when a push service has no connection on its own; Apple's second is 2197")
             .detail("The first port is tried again after 1 min, then less often, and used once it works.")
@@ -184,6 +186,9 @@ enum ServeSettings {
             .integer("serve.publicKeyRate", flag: "public-key-rate", 0...1_000_000, \.limits.publicKeyRate)
                 .help("Requests per second with public keys from one address, 0 for no limit")
                 .detail("Twice as many may come at once. Behind a proxy all clients have its address."),
+            .integer("serve.homeserverRate", flag: "homeserver-rate", 0...1_000_000, \.limits.homeserverRate)
+                .help("Requests per second of one Matrix homeserver, 0 for no limit")
+                .detail("A homeserver is an address with a user agent. An address has four times as many in all."),
             .time("serve.sessionIdleSeconds", flag: "session-idle-seconds", 60...2_592_000, \.sessions.idle)
                 .help("Seconds without a request after which a session of the dashboard ends")
                 .detail("1800 is what OWASP ASVS asks of level 2, see [security.md](security.md)."),

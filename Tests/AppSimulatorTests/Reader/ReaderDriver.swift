@@ -56,7 +56,12 @@ struct ReaderDriver {
 
     mutating func grant(_ product: String, hash: Character = "a", size: Int = 1000) throws {
         let grant = try Samples.grant(product, hash: hash, size: size)
-        self.take(self.machine.granted(product, grant, now: self.time.reading))
+        self.take(self.machine.granted(product, grant))
+    }
+
+    /// Lets bytes of the file arrive, now.
+    mutating func receive(_ bytes: Int64, of product: String) {
+        self.machine.received(bytes, of: product, since: self.time.reading)
     }
 
     mutating func fail(_ step: ReaderWork.Step, of product: String, _ error: NewsstandError) {

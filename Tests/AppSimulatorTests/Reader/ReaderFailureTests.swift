@@ -46,13 +46,59 @@ import Testing
         #expect(reader.next == .requestGrant(product: "issue7"))
     }
 
+    @Test("A provider that is busy is obeyed: to wait is no failure, and the day is not used up by it")
+    func busy() throws {
+        var reader = ReaderDriver()
+        try reader.beginDownload("issue7")
+        let file = try Samples.grant("issue7").file
+        for _ in 0..<20 {
+            reader.forget()
+            reader.fail(.download, of: "issue7", .unavailable(reason: "busy", retryAfter: .seconds(600)))
+            #expect(reader.events == [.waiting(product: "issue7", seconds: 600, reason: "busy")])
+            reader.advance(by: .seconds(599))
+            #expect(!reader.actions.contains(.download(product: "issue7", file)))
+            reader.advance(by: .seconds(1))
+            #expect(reader.next == .download(product: "issue7", file))
+        }
+        try reader.restart()
+        #expect(reader.next == .requestGrant(product: "issue7"))
+        try reader.grant("issue7")
+        reader.fail(.download, of: "issue7", .noSpace)
+        // Nothing has arrived: the next issue may be downloaded on the same day.
+        reader.push("issue8")
+        #expect(reader.next == .loadCatalogue(ifChangedFrom: "\"1\""))
+    }
+
+    @Test("A provider that is busy for more than a day is a failure like another")
+    func busyForEver() throws {
+        var reader = ReaderDriver()
+        try reader.beginDownload("issue7")
+        let busy = NewsstandError.unavailable(reason: "busy", retryAfter: .seconds(3600))
+        for _ in 0..<(24 + 8) {
+            reader.fail(.download, of: "issue7", busy)
+            reader.advance(by: .seconds(3600))
+        }
+        #expect(reader.machine.state.work?.product == "issue7")
+        reader.fail(.download, of: "issue7", busy)
+        #expect(reader.events.last == .failed(product: "issue7", reason: "busy"))
+        #expect(reader.machine.state.work == nil)
+    }
+
+    @Test("A provider that asks for no time at all does not get a request at once")
+    func busyForNothing() throws {
+        var reader = ReaderDriver()
+        try reader.beginDownload("issue7")
+        reader.fail(.download, of: "issue7", .unavailable(reason: "busy", retryAfter: .milliseconds(1)))
+        #expect(reader.events.last == .waiting(product: "issue7", seconds: 2, reason: "busy"))
+    }
+
     @Test("A broken download goes on with what has arrived, and progress makes its failures good")
     func resumed() throws {
         var reader = ReaderDriver()
         try reader.beginDownload("issue7")
         let file = try Samples.grant("issue7").file
         for round in 1...20 {
-            reader.machine.received(Int64(round) * 10, of: "issue7")
+            reader.receive(Int64(round) * 10, of: "issue7")
             reader.fail(.download, of: "issue7", Self.broken)
             reader.advance(by: .seconds(2))
             #expect(reader.next == .download(product: "issue7", file))
@@ -66,7 +112,7 @@ import Testing
     func resumedAfterRestart() throws {
         var reader = ReaderDriver()
         try reader.beginDownload("issue7")
-        reader.machine.received(400, of: "issue7")
+        reader.receive(400, of: "issue7")
         try reader.restart()
         #expect(reader.next == .requestGrant(product: "issue7"))
         try reader.grant("issue7")
@@ -99,7 +145,7 @@ import Testing
         var reader = ReaderDriver()
         try reader.beginDownload("issue7")
         let file = try Samples.grant("issue7").file
-        reader.machine.received(1000, of: "issue7")
+        reader.receive(1000, of: "issue7")
         reader.forget()
         reader.fail(.download, of: "issue7", .wrongContent)
         let event = ReaderEvent.downloading(product: "issue7", from: 0, of: 1000)
@@ -126,7 +172,7 @@ import Testing
     func expiredAddress() throws {
         var reader = ReaderDriver()
         try reader.beginDownload("issue7")
-        reader.machine.received(300, of: "issue7")
+        reader.receive(300, of: "issue7")
         reader.fail(.download, of: "issue7", .refused(code: "address_expired", message: ""))
         reader.advance(by: .seconds(2))
         #expect(reader.next == .requestGrant(product: "issue7"))

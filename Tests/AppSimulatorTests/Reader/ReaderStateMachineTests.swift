@@ -25,7 +25,7 @@ import Testing
         let grant = try Samples.grant("issue7")
         try reader.grant("issue7")
         #expect(reader.next == .download(product: "issue7", grant.file))
-        reader.machine.received(400, of: "issue7")
+        reader.receive(400, of: "issue7")
         reader.finish("issue7")
         let issue = try #require(reader.machine.state.issue("issue7"))
         #expect(issue.status == .downloaded && issue.isMarked && issue.received == 1000 && issue.entitledBy == "free")
@@ -104,6 +104,28 @@ import Testing
         #expect(reader.next == .loadCatalogue(ifChangedFrom: "\"1\""))
     }
 
+    @Test("The day counts from the first byte, and a download that was refused leaves it")
+    func firstByte() throws {
+        var reader = ReaderDriver()
+        try reader.beginDownload("issue7")
+        reader.fail(.download, of: "issue7", .noSpace)
+        reader.push("issue8")
+        #expect(reader.next == .loadCatalogue(ifChangedFrom: "\"1\""))
+        reader.catalogue(try Samples.catalogue(["issue8"], tag: "\"2\""))
+        try reader.entitle("issue8")
+        try reader.grant("issue8")
+        reader.receive(1, of: "issue8")
+        // It lasts two hours.
+        reader.time.advance(by: Self.hour * 2)
+        reader.finish("issue8")
+        reader.time.advance(by: Self.hour * 20)
+        reader.push("issue9")
+        #expect(reader.skipped == ["once_a_day"])
+        reader.time.advance(by: Self.hour)
+        reader.push("issue9")
+        #expect(reader.next == .loadCatalogue(ifChangedFrom: "\"2\""))
+    }
+
     // MARK: - Pushes without effect
 
     @Test(
@@ -175,6 +197,7 @@ import Testing
         reader.catalogue(nil)
         try reader.entitle("issue7")
         try reader.grant("issue7")
+        reader.receive(1, of: "issue7")
         reader.push("issue8")
         #expect(reader.skipped.last == "once_a_day")
         reader.finish("issue7")

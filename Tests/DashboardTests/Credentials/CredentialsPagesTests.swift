@@ -1,4 +1,5 @@
 import Foundation
+import NIOHTTP1
 import PushHTTP
 import PushSupport
 import PushTesting
@@ -24,6 +25,22 @@ import Testing
             #expect(tested.status == 200 && tested.contains("Credential accepted"))
             let removed = try await browser.post("\(Self.path)/sandbox/remove", [:], from: tested)
             #expect(removed.contains("Removed.") && !removed.contains(Vectors.keyID))
+        }
+    }
+
+    @Test func aRefusalForNowSaysWhenToTryAgain() async throws {
+        try await withDashboard { provider, browser in
+            try await provider.addVectorsApp()
+            try await browser.signInAsAdmin(at: provider)
+            let page = try await browser.get(Self.path)
+            #expect(page.headers.first(name: "retry-after") == nil)
+            var refused = page
+            for _ in 0..<50 where refused.status != 429 {
+                refused = try await browser.post("\(Self.path)/sandbox/test", [:], from: page)
+            }
+            #expect(refused.status == 429)
+            let seconds = refused.headers.first(name: "retry-after").flatMap(Int.init)
+            #expect(seconds.map { (1...6).contains($0) } == true)
         }
     }
 

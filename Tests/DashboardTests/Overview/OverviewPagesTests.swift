@@ -23,6 +23,8 @@ import Testing
             #expect(!page.text.contains("NaN") && !page.text.contains("style=\""))
             let app = try await browser.get(Self.home)
             #expect(app.status == 200 && app.contains("Latest notifications"))
+            let id = try #require(answer.json["id"].stringValue)
+            #expect(app.contains("<a href=\"\(Self.home)/notifications/\(id)\">") && app.contains(">Done</span>"))
         }
     }
 

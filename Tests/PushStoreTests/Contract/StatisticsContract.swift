@@ -55,6 +55,23 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func numbersAreWrittenOnceAndNotForAnAppThatIsGone(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let minute = StatisticStep.minute.start(of: self.now)
+            let to = minute.advanced(by: .seconds(60))
+            try await self.send(store, app, at: minute, [(.accepted, nil)])
+            try await store.writeStatistics()
+            try await store.writeStatistics()
+            try await self.send(store, app, at: minute, [(.accepted, nil)])
+            let points = try await store.statistics(apps: [app], from: minute, to: to, step: .minute)
+            #expect(points.map(\.accepted) == [2])
+            try await self.send(store, app, at: minute, [(.accepted, nil)])
+            _ = try await store.eraseApp(app, now: self.now, steady: self.now)
+            try await store.writeStatistics()
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func oldCountersMoveToLongerIntervalsAndKeepTheirSums(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             for hours in [0, 1, 26] as [Int64] {

@@ -8,7 +8,19 @@ import Synchronization
 package actor ReaderApp {
     /// The bytes of the present download that have arrived; transports report them.
     private final class Progress: Sendable {
-        let bytes = Mutex<Int64>(0)
+        private let time: any TimeSource
+        private let state = Mutex<(bytes: Int64, since: ClockReading?)>((0, nil))
+
+        init(_ time: any TimeSource) { self.time = time }
+
+        /// The number of bytes, and the time of the first of them; `nil` as long as there is none.
+        var received: (bytes: Int64, since: ClockReading)? {
+            self.state.withLock { state in state.since.map { (state.bytes, $0) } }
+        }
+
+        func note(_ bytes: Int64) {
+            self.state.withLock { $0 = (bytes, $0.since ?? self.time.reading) }
+        }
     }
 
     private let configuration: ReaderConfiguration
@@ -214,12 +226,12 @@ package actor ReaderApp {
                 place = (.grant, product)
                 let (size, proof) = (self.configuration.screenSize, self.configuration.proof)
                 let grant = try await self.newsstand.downloadGrant(for: product, screenSize: size, proof: proof)
-                return { $0.granted(product, grant, now: $1) }
+                return { machine, _ in machine.granted(product, grant) }
             case .download(let product, let file):
                 place = (.download, product)
-                let progress = Progress()
+                let progress = Progress(self.time)
                 self.progress = (product, progress)
-                try await self.download(file) { bytes in progress.bytes.withLock { $0 = bytes } }
+                try await self.download(file) { progress.note($0) }
                 return { $0.downloaded(product, now: $1) }
             default: return { _, _ in [] }
             }
@@ -245,8 +257,7 @@ package actor ReaderApp {
     }
 
     private func noteProgress() {
-        guard let (product, progress) = self.progress else { return }
-        let bytes = progress.bytes.withLock { $0 }
-        if bytes > 0 { self.machine.received(bytes, of: product) }
+        guard let (product, progress) = self.progress, let (bytes, first) = progress.received else { return }
+        self.machine.received(bytes, of: product, since: first)
     }
 }

@@ -68,6 +68,8 @@ package struct ReaderRules: Hashable, Sendable {
     package var firstWait: Duration = .seconds(2)
     /// The longest wait after a failure that nobody has asked for. Default 5 min.
     package var longestWait: Duration = .seconds(300)
+    /// The longest time that an issue waits because the provider asks for it; further such waits count as failures. Default 24 h.
+    package var maximumRequestedWait: Duration = .seconds(24 * 3600)
 
     package init() {}
 

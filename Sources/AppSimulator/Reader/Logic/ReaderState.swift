@@ -79,6 +79,8 @@ package struct ReaderWork: Codable, Hashable, Sendable {
     package internal(set) var step = Step.catalogue
     /// The failures in a row.
     var failures = 0
+    /// The waits that the provider has asked for, together, in milliseconds; `nil` without any.
+    var waitedMs: Int64?
     /// Indicates that the download of the day has begun with it.
     var hasBegun = false
     /// Indicates that the file had another hash once, and is downloaded from the beginning.

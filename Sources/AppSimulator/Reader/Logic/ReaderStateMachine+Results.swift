@@ -45,15 +45,11 @@ extension ReaderStateMachine {
         return [.report(.coverLoaded(product: product)), .save] + self.go(to: .grant)
     }
 
-    /// The provider allows the download. That of the day begins with it, unless it has begun.
-    package mutating func granted(_ product: String, _ grant: DownloadGrant, now: ClockReading) -> [ReaderAction] {
+    /// The provider allows the download. That of the day begins with the first byte.
+    package mutating func granted(_ product: String, _ grant: DownloadGrant) -> [ReaderAction] {
         guard self.isRunning(.grant, of: product) else { return [] }
         // Bytes that have arrived of another file are no part of this one.
         let outdated = self.state.issue(product)?.file.flatMap { $0.sha256 == grant.file.sha256 ? nil : $0 }
-        if self.state.work?.hasBegun == false {
-            self.state.work?.hasBegun = true
-            (self.state.lastDownload, self.lastSteady) = (now.wall, now.steady)
-        }
         self.file = grant.file
         self.change(product) { issue in
             if outdated != nil { issue.received = 0 }
@@ -65,15 +61,25 @@ extension ReaderStateMachine {
     }
 
     /// So many bytes of the file have arrived. Nothing is to be done.
-    package mutating func received(_ bytes: Int64, of product: String) {
+    /// - Parameter first: The time at which the first of them came since the download was taken up.
+    package mutating func received(_ bytes: Int64, of product: String, since first: ClockReading) {
         guard self.isRunning(.download, of: product) else { return }
+        self.beginDay(at: first)
         if bytes > self.state.issue(product)?.received ?? 0 { self.state.work?.failures = 0 }
         self.change(product) { $0.received = bytes }
+    }
+
+    /// Notes that the download of the day has begun, unless it has begun with an earlier byte of the same work.
+    private mutating func beginDay(at time: ClockReading) {
+        guard self.state.work?.hasBegun == false else { return }
+        self.state.work?.hasBegun = true
+        (self.state.lastDownload, self.lastSteady) = (time.wall, time.steady)
     }
 
     /// The file is here, whole and checked.
     package mutating func downloaded(_ product: String, now: ClockReading) -> [ReaderAction] {
         guard self.isRunning(.download, of: product), let file = self.file else { return [] }
+        self.beginDay(at: now)
         self.change(product) { ($0.status, $0.received, $0.isMarked) = (.downloaded, file.size, true) }
         return self.end(with: .downloaded(product: product, bytes: file.size), now: now)
     }

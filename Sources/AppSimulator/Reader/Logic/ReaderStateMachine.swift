@@ -45,7 +45,7 @@ package struct ReaderStateMachine: Sendable {
     package mutating func launched() -> [ReaderAction] {
         guard self.phase == .idle, let work = self.state.work else { return [] }
         // Nothing is left of the steps before the download, and an address may have expired.
-        self.state.work?.step = work.hasBegun ? .grant : .catalogue
+        self.state.work?.step = [.grant, .download].contains(work.step) ? .grant : .catalogue
         guard self.network == .wifi else {
             self.phase = .paused
             return [.report(.paused(product: work.product))]
@@ -183,14 +183,21 @@ package struct ReaderStateMachine: Sendable {
     }
 
     /// Gives the issue up, or waits before the step comes again.
-    /// - Parameter delay: The time that the provider asks for.
+    /// - Parameter delay: The time that the provider asks for. To wait for it is no failure, as long as all such waits for the issue
+    ///   together are no longer than ``ReaderRules/maximumRequestedWait``.
     mutating func fail(_ reason: String, after delay: Duration?, now: ClockReading) -> [ReaderAction] {
         guard var work = self.state.work else { return [] }
-        work.failures += 1
-        guard work.failures <= self.rules.maximumFailures else { return self.giveUp(reason, now: now) }
+        let requested = max(.zero, delay ?? .zero)
+        let doubled = self.rules.firstWait * (1 << min(max(0, work.failures), 20))
+        let wait = max(requested, min(doubled, self.rules.longestWait))
+        let waited = Duration.milliseconds(work.waitedMs ?? 0) + wait
+        if requested > .zero, waited <= self.rules.maximumRequestedWait {
+            work.waitedMs = waited.milliseconds
+        } else {
+            work.failures += 1
+            guard work.failures <= self.rules.maximumFailures else { return self.giveUp(reason, now: now) }
+        }
         self.state.work = work
-        let doubled = self.rules.firstWait * (1 << min(work.failures - 1, 20))
-        let wait = max(delay ?? .zero, min(doubled, self.rules.longestWait))
         let until = now.steady.advanced(by: wait)
         self.phase = .waiting(until)
         let seconds = max(1, wait.components.seconds)

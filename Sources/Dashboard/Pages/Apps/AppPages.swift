@@ -22,11 +22,11 @@ struct AppPages: PageArea {
         let overview = try await request.get("/v1/overview\(ofApp)")
         let recent = try await request.getOfApp("/notifications?limit=5")
         // What concerns the server is on the first page.
-        let troubles = overview["trouble"].elements.map { Trouble($0, request) }.filter { $0.app == request.app }
+        let troubles = overview["trouble"].elements.map { TroubleModel($0, request) }.filter { $0.app == request.app }
         var model: PageModel = [
             "troubles": troubles.map(\.model), "app": PageValue.members(app),
             "live": "\(Dashboard.root)\(request.appPath)/live",
-            "recent": recent["notifications"].elements.map { SendingModel.row($0, request) },
+            "recent": SendingModel.rows(recent["notifications"].elements, request),
             "appHome": "\(Dashboard.root)\(request.appPath)", "may": request.permissions,
             "hasNoCredential": app["environments"].elements.isEmpty,
             "charts": try await StatisticsModel.charts(request, app: request.app),

@@ -1,6 +1,7 @@
 import Hummingbird
 import ProviderAPI
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -85,7 +86,7 @@ struct CredentialsPages: PageArea {
             let left = ExpiryText.daysLeft(until: end, now: request.interface.time.now)
             model["left"] =
                 [
-                    "kind": left < 3 ? "bad" : left <= Trouble.warningDays ? "warn" : "good",
+                    "kind": left < 3 ? "bad" : left <= CertificateStage.first ? "warn" : "good",
                     "text": ExpiryText.text(days: left, request.texts),
                 ] as PageModel
         } else {

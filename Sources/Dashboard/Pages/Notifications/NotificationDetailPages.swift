@@ -8,7 +8,7 @@ import WebPages
 
 /// The page of one notification: its progress, its content, its deliveries, and what can be done with it.
 struct NotificationDetailPages: PageArea {
-    private static let states = ["accepted", "rejected", "failed", "skipped", "unknown", "sending"]
+    private static let states = NotificationSummary.outcomes + ["sending"]
     /// The deliveries of a page.
     private static let count = 50
     /// The deliveries whose reasons are counted.

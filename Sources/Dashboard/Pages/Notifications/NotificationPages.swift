@@ -116,7 +116,6 @@ struct NotificationPages: PageArea {
             "rows": notifications.map { notification -> PageModel in
                 let summary = NotificationSummary(notification, texts: request.texts, format: request.format)
                 var row = summary.model
-                row["path"] = "\(path)/\(notification["id"].stringValue ?? "")"
                 if let key = notification["key"]["id"].stringValue {
                     let items = search.items(sort: search.sort, key: key)
                     row["by"] =

@@ -1,8 +1,11 @@
 import PushSupport
 import WebPages
 
-/// The state of a notification and its figures, as lists and its own page show them.
+/// The state of a notification and its figures, as all lists and its own page show them.
 struct NotificationSummary {
+    /// The final states of recipients, by their names in the API.
+    static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown"]
+
     private let notification: JSONValue
     private let texts: PageTexts
     private let format: PageFormat
@@ -20,7 +23,10 @@ struct NotificationSummary {
         model["stateKind"] = self.kind(state)
         model["finished"] = self.format.number(Double(self.finished))
         model["plainFinished"] = "\(self.finished)"
-        model["plainRecipients"] = "\(max(self.recipients, 1))"
+        model["plainRecipients"] = "\(max(self.recipients, self.finished, 1))"
+        model["path"] = self.path
+        model["appPath"] = self.appPath
+        model["hasProgress"] = max(self.recipients, self.finished) > 0
         model["percent"] = self.recipients > 0 ? "\(self.finished * 100 / self.recipients) %" : "–"
         model["bad"] = self.format.number(Double(self.counter("rejected") + self.counter("failed")))
         model["hasBad"] = self.counter("rejected") + self.counter("failed") > 0
@@ -31,11 +37,14 @@ struct NotificationSummary {
         return model
     }
 
-    /// The name; without one the push type and the beginning of the id.
-    var title: String {
-        if let name = self.notification["name"].stringValue, !name.isEmpty { return name }
-        let id = (self.notification["id"].stringValue ?? "").prefix(8).lowercased()
-        return "\(self.notification["pushType"].stringValue ?? "") \(id)"
+    var title: String { NotificationName.of(self.notification) }
+
+    private var appPath: String {
+        "\(Dashboard.root)\(PageRequest.appPath(self.notification["app"].stringValue ?? ""))"
+    }
+
+    private var path: String {
+        "\(self.appPath)/notifications/\(FormText.encoded(self.notification["id"].stringValue ?? ""))"
     }
 
     func counter(_ name: String) -> Int64 { self.notification["counters"][name].integerValue ?? 0 }
@@ -43,9 +52,7 @@ struct NotificationSummary {
     var recipients: Int64 { self.notification["recipients"].integerValue ?? 0 }
 
     /// The recipients with a final state.
-    var finished: Int64 {
-        ["accepted", "rejected", "failed", "skipped", "unknown"].reduce(0) { $0 + self.counter($1) }
-    }
+    var finished: Int64 { Self.outcomes.reduce(0) { $0 + self.counter($1) } }
 
     private func kind(_ state: String) -> String {
         switch state {

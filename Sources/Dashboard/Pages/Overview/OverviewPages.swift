@@ -9,7 +9,7 @@ struct OverviewPages: PageArea {
     private func show(_ request: PageRequest) async throws -> Response {
         let overview = try await request.get("/v1/overview")
         let apps = try await request.get("/v1/apps")["apps"].elements
-        let troubles = overview["trouble"].elements.map { Trouble($0, request) }
+        let troubles = overview["trouble"].elements.map { TroubleModel($0, request) }
         var model: PageModel = [
             "troubles": troubles.map(\.model), "apps": apps.map { Self.card($0, troubles, request) },
             "live": "\(Dashboard.root)/overview/live", "may": request.permissions,
@@ -23,7 +23,7 @@ struct OverviewPages: PageArea {
         return request.page("overview", title: "overview.title", model)
     }
 
-    private static func card(_ app: JSONValue, _ troubles: [Trouble], _ request: PageRequest) -> PageModel {
+    private static func card(_ app: JSONValue, _ troubles: [TroubleModel], _ request: PageRequest) -> PageModel {
         let name = app["bundleId"].stringValue ?? ""
         let own = troubles.filter { $0.app == name }
         let hasCredential = !app["environments"].elements.isEmpty

@@ -5,11 +5,9 @@ import WebPages
 
 /// The figures of today and the charts of the last day.
 enum StatisticsModel {
-    private static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown"]
-
     /// Returns the variables `figures` of the template of that name.
     static func figures(_ today: JSONValue, _ request: PageRequest) -> [PageModel] {
-        (self.outcomes + ["opened"]).compactMap { name in
+        (NotificationSummary.outcomes + ["opened"]).compactMap { name in
             let value = today[name].numberValue ?? 0
             // Rare outcomes are shown only when there are some.
             guard value > 0 || ["accepted", "rejected", "opened"].contains(name) else { return nil }
@@ -41,7 +39,7 @@ enum StatisticsModel {
     }
 
     private static func outcomes(_ points: [JSONValue?], _ times: [String], _ request: PageRequest) -> PageModel {
-        let series = self.outcomes.map { name in
+        let series = NotificationSummary.outcomes.map { name in
             Chart.Series(request.texts["overview.\(name)"], points.map { $0?[name].numberValue })
         }
         return Chart(

@@ -8,13 +8,18 @@ import WebPages
 struct LibraryItemPages: Sendable {
     /// The name in paths and texts, `audiences` or `templates`.
     let plural: String
+    /// The fields that all items have, by their paths in errors of the API.
+    static let fields = ["name", "description", "version"]
     /// The items of a page.
     private static let count = 50
     /// The longest summary in the list, in characters.
     private static let longestSummary = 200
 
+    /// The name of an item's parameter in paths, and of its template: `audience` or `template`.
+    var singular: String { String(self.plural.dropLast()) }
+
     /// Returns the id of the item that the path of a page names; empty for a new one.
-    func id(_ request: PageRequest) -> String { request.parameter(String(self.plural.dropLast())) }
+    func id(_ request: PageRequest) -> String { request.parameter(self.singular) }
 
     /// Returns the path of an item in the API.
     func api(_ request: PageRequest) -> String {
@@ -100,6 +105,22 @@ struct LibraryItemPages: Sendable {
         _ = try await request.call(.post("\(self.api(request)):restore", body))
         let item = FormText.encoded(self.id(request))
         return request.redirect(to: "\(request.appPath)/\(self.plural)/\(item)", done: "restored")
+    }
+
+    /// Returns the fields for the name and the description of an item.
+    ///
+    /// - Parameter stored: The item as the API has it; `nil` for a form that was posted, and for a new item.
+    func fields(_ request: PageRequest, stored: JSONValue?, error: RequestError?) -> PageModel {
+        var values: [String: String] = [:]
+        for name in ["name", "description"] {
+            values[name] = stored?[name].stringValue ?? request.form[name] ?? ""
+        }
+        var problems: [String: String] = [:]
+        if let error, let path = error.path { problems[path] = error.message }
+        let make = LabelledFields(texts: request.texts, area: "library", values: values, problems: problems)
+        return [
+            "name": make.line("name", maximum: 256), "description": make.line("description", maximum: 1000),
+        ]
     }
 
     /// Returns the versions of an item, for its page.

@@ -16,13 +16,15 @@ extension NotificationContent {
     ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
     ///   - now: The timestamp of a Live Activity's state where the request names none; with `nil` the request must name one.
     ///   - receipts: The app's level of receipts, where the request names none.
+    ///   - isBroadcast: Indicates that it goes to a channel, and so to no kind of tokens.
     /// - Returns: The content, and warnings about members that are allowed and probably not meant.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func read(
         _ fields: JSONFields,
         bundleID: Topic,
         now: Timestamp?,
-        receipts standard: ReceiptPrivacy = .none
+        receipts standard: ReceiptPrivacy = .none,
+        isBroadcast: Bool = false
     ) throws(RequestError) -> (content: NotificationContent, warnings: [ContentWarning]) {
         let headers = try ContentHeaders(fields, bundleID: bundleID)
         let pushType = headers.content.pushType
@@ -60,7 +62,15 @@ extension NotificationContent {
         (content.payload, content.isTemplate) = (payload, template.isTemplate)
         content.placeholder = try EncryptionRequest.placeholder(fields, pushType)
         if content.placeholder != nil { warnings += [EncryptionRequest.warning(template.payload)].compactMap { $0 } }
-        if !isWeb { content.tokenKind = pushType.tokenKind(startsActivity: startsActivity) }
+        if isBroadcast {
+            guard !startsActivity else {
+                throw variants[0].error("invalid_value", "a broadcast updates or ends Live Activities and starts none")
+            }
+            // Its path names the app (reference 4.2).
+            content.topic = bundleID
+        } else if !isWeb {
+            content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)
+        }
         // The service worker of a page sends no receipts, as little as a pass does.
         let isSilent = headers.isWallet || isWeb
         let receipts = try ReceiptSetting(fields, pushType, isWallet: isSilent, standard: standard)
@@ -150,7 +160,10 @@ extension NotificationContent {
         _ sizes: [(locale: String?, size: Int)],
         _ content: NotificationContent
     ) throws(RequestError) {
-        let (name, limit) = (content.isWeb ? WebContent.member : content.pushType.rawValue, content.maximumPayloadSize)
+        // Only a broadcast goes to no kind of tokens.
+        let isBroadcast = content.tokenKind == nil
+        let name = content.isWeb ? WebContent.member : content.pushType.rawValue
+        let limit = isBroadcast ? Broadcast.maximumPayloadSize : content.maximumPayloadSize
         for (locale, size) in sizes where size > limit {
             let what = content.placeholder == nil ? "" : " once it is encrypted"
             let index = localizations.firstIndex { $0.tag.name == locale }.map { $0 + 1 } ?? 0

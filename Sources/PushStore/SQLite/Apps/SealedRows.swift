@@ -59,7 +59,14 @@ struct SealedRows {
                 else { return nil }
                 return (.bridge(kind, name: name, app: app), sealed)
             }
-        return credentials + webhooks + userSecrets + servers + addressKeys + bridges + (try self.webPush())
+        let chatSessions = try self.database.rows(sql: "SELECT id, app, sealed FROM chatSession")
+            .compactMap { row -> (SecretContext, Data)? in
+                guard let id = row.uuid("id"), let app = row["app"] as Int64?, let sealed = row["sealed"] as Data?
+                else { return nil }
+                return (.chatSession(id, app: app), sealed)
+            }
+        return credentials + webhooks + userSecrets + servers + addressKeys + bridges + chatSessions
+            + (try self.webPush())
     }
 
     /// Returns the secrets of Web Push. Of the subscriptions some suffice: there may be millions.

@@ -183,12 +183,18 @@ struct RecipientQuery: Sendable {
     }
 
     /// Returns a token that the notification names, with its device if it is registered, and whether it is registered as
-    /// one of another kind.
+    /// one of another kind. The channel of a broadcast has neither.
     func target(_ position: Int64, in database: Database) throws -> (Recipient?, isOfOtherKind: Bool) {
         let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
         let statement = try RawStatement(sql: named, in: database)
         defer { statement.reset() }
         statement.bind(self.number, position)
+        if case .channel(let channel) = self.notification.audience {
+            guard try statement.step(), let environment = PushEnvironment(code: statement.integer(1))
+            else { return (nil, false) }
+            let token = DeviceToken(standingFor: channel.id)
+            return (Recipient(id: -position, device: nil, token: token, environment: environment), false)
+        }
         guard try statement.step(), let token = statement.token(0),
             let environment = PushEnvironment(code: statement.integer(1))
         else { return (nil, false) }

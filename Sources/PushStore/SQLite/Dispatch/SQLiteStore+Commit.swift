@@ -12,7 +12,7 @@ extension SQLiteStore {
 
     private func write(_ pages: [PageResult], begins: Bool, now: Timestamp) async throws -> [StartedPage] {
         let owner = try await self.owner.number(self.database)
-        let (results, reasons, connections) = try await self.database.write { database in
+        let (results, statistics, reasons, connections) = try await self.database.write { database in
             let (reasons, connections) = (self.reasons.lookup(), self.connections.lookup())
             let statistics = StatisticCounter()
             let results = try pages.map { page in
@@ -32,9 +32,9 @@ extension SQLiteStore {
                 )?
                 .run() ?? StartedPage(result: .leaseLost, started: [])
             }
-            try statistics.write(now: now, reasons, in: database)
-            return (results, reasons.found, connections.found)
+            return (results, statistics.apps, reasons.found, connections.found)
         }
+        self.pendingStatistics.add(statistics, now: now)
         self.reasons.remember(reasons)
         self.connections.remember(connections)
         return results

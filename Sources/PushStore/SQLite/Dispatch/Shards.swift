@@ -62,7 +62,11 @@ enum Shards {
         _ recipients: Int64,
         isNarrow: Bool
     ) -> [(cursor: Int64, last: Int64)] {
-        if case .tokens(let tokens) = notification.audience { return [(0, Int64(tokens.count))] }
+        switch notification.audience {
+        case .tokens(let tokens): return [(0, Int64(tokens.count))]
+        case .channel: return [(0, 1)]
+        case .devices: break
+        }
         let isWhole = isNarrow || notification.pace != nil || plan.zone != .any
         let count = isWhole ? 1 : min(Self.maximumCount, max(1, recipients / Self.size))
         let width = max(1, devices.count / count)

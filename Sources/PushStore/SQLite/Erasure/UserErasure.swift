@@ -25,7 +25,9 @@ struct UserErasure {
         try self.eraseSchedules()
         try self.eraseAudiences()
         try self.eraseCounts()
-        try self.database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [self.app, self.user])
+        for table in ["userPreference", "xmppNode", "chatSession"] {
+            try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
+        }
         for token in try self.tokens() { try self.erase(token) }
     }
 
@@ -113,8 +115,13 @@ struct UserErasure {
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
             try self.eraseCounts(of: "device:\(device)")
             try self.erasePushResources(of: device)
+            let nodes =
+                "DELETE FROM xmppNode WHERE app = ? AND installation = (SELECT installation FROM device WHERE id = ?)"
+            try self.database.run(sql: nodes, [self.app, device])
             try RegistrationChanges(app: self.app, database: self.database).erase(device)
         }
+        let legacy = "DELETE FROM legacyToken WHERE app = ? AND environment IN (0, 1) AND token = ?"
+        for token in tokens { try self.database.run(sql: legacy, [self.app, token.databaseValue]) }
         let text = tokens.map(\.hex).sorted().joined(separator: " ")
         try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
     }

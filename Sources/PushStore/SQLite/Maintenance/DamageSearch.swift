@@ -24,6 +24,7 @@ struct DamageSearch {
                 name("notification", "number")
             )
             + self.found("device", Self.devices) + self.found("token event", Self.tokenEvents)
+            + self.found("XMPP node", Self.xmppNodes)
             + self.faults("schedule", SQLiteStore.schedule, name("schedule", "id"))
             + self.faults("webhook", { try SQLiteStore.webhook($0, self.masterKey) }, name("webhook", "id"))
             + self.faults(
@@ -36,7 +37,13 @@ struct DamageSearch {
                 { try SQLiteStore.bridge($0, self.masterKey) },
                 name("bridge", "name")
             )
+            + self.faults("channel", { try SQLiteStore.channel($0) }, name("channel", "id"))
             + self.webPush(name)
+            + self.faults(
+                "chatSession",
+                { try SQLiteStore.chatSession($0, self.masterKey) },
+                name("chat session", "id")
+            )
             + self.faults("person", PersonRow.person, name("person", "id"))
             + self.faults("session", SQLiteStore.session, name("session", "id"))
             + self.credentials()
@@ -44,6 +51,9 @@ struct DamageSearch {
 
     private static let tokenEvents = """
         SELECT id FROM tokenEvent WHERE length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1)
+        """
+    private static let xmppNodes = """
+        SELECT id FROM xmppNode WHERE length(secretHash) != 32 OR (installation IS NULL) = (user IS NULL)
         """
     private static let devices = """
         SELECT id FROM device

@@ -23,6 +23,7 @@ extension SQLiteStore {
                 }
             }
             if let other = try Self.tokenOfOtherKind(notification, in: database) { return other }
+            if let token = try Self.inactiveToken(of: notification, in: database) { return .inactiveToken(token) }
             if let original = notification.resendOf {
                 let sql = "SELECT 1 FROM notification WHERE id = ? AND isForgotten = 0"
                 guard try database.hasRow(sql: sql, [original.uuidString]) else { return .originalForgotten }

@@ -217,7 +217,8 @@ struct ReceiptTransaction {
             statement.bind(key.action, at: 5)
             try statement.run()
         }
-        try self.statistics.write(now: self.now, ReasonLookup(known: [:]), in: self.database)
+        let minute = StatisticStep.minute.start(of: self.now).seconds
+        try StatisticCounter.write(self.statistics.apps, minute: minute, ReasonLookup(known: [:]), in: self.database)
         for (app, news) in self.news {
             let kind = WebhookRecord.Event.receipt.rawValue
             let values: Columns = [

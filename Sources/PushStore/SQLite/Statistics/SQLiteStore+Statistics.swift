@@ -12,6 +12,7 @@ extension SQLiteStore {
         let sql = """
             SELECT at / ?4 * ?4 AS start, \(sums) FROM statistic WHERE app = ?1 AND at >= ?2 AND at < ?3 GROUP BY start
             """
+        try await self.writeStatistics()
         return try await self.database.query { database in
             var points: [Int64: StatisticPoint] = [:]
             for app in apps {
@@ -29,6 +30,7 @@ extension SQLiteStore {
             SELECT state, text, sum(count) AS count FROM statisticReason JOIN reason ON reason.id = statisticReason.reason
             WHERE app = ? AND at >= ? AND at < ? GROUP BY state, reason.id
             """
+        try await self.writeStatistics()
         return try await self.database.query { database in
             var counts: [DeliveryRecord.State: [ExactText: Int]] = [:]
             for app in apps {
@@ -45,8 +47,27 @@ extension SQLiteStore {
         }
     }
 
+    package func writeStatistics() async throws {
+        let numbers = self.pendingStatistics.take()
+        guard !numbers.isEmpty else { return }
+        do {
+            let reasons = try await self.database.write { database in
+                let reasons = self.reasons.lookup()
+                for (minute, apps) in numbers {
+                    try StatisticCounter.write(apps, minute: minute, reasons, in: database)
+                }
+                return reasons.found
+            }
+            self.reasons.remember(reasons)
+        } catch {
+            self.pendingStatistics.add(numbers)
+            throw error
+        }
+    }
+
     package func rollUpStatistics(now: Timestamp) async throws -> Int {
-        try await self.database.write { database in
+        try await self.writeStatistics()
+        return try await self.database.write { database in
             for step in StatisticStep.allCases {
                 // The next step begins with whole intervals only.
                 let oldest = (step.next ?? step).start(of: now.advanced(by: .zero - step.retention)).seconds

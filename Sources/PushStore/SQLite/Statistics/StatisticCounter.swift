@@ -2,18 +2,22 @@ import GRDB
 import PushTypes
 
 /// Counts what one transaction writes, for charts.
-///
-/// A page of a thousand recipients costs one row, and so do the pages of an app that share a transaction.
 final class StatisticCounter {
     /// The numbers of an app.
-    private struct Counts {
+    struct Counts: Sendable {
         /// Of accepted, rejected, failed, skipped and unknown recipients, and of opened notifications.
         var outcomes = [Int64](repeating: 0, count: 6)
         var latency = [Int64](repeating: 0, count: LatencyHistogram.count)
         var reasons: [Reason: Int64] = [:]
+
+        mutating func add(_ other: Counts) {
+            for (index, count) in other.outcomes.enumerated() { self.outcomes[index] += count }
+            for (index, count) in other.latency.enumerated() { self.latency[index] += count }
+            self.reasons.merge(other.reasons, uniquingKeysWith: +)
+        }
     }
 
-    private struct Reason: Hashable {
+    struct Reason: Hashable, Sendable {
         var state: Int64
         var text: ExactText
     }
@@ -23,7 +27,8 @@ final class StatisticCounter {
     static let latency = (0..<LatencyHistogram.count).map { "latency\($0)" }
     static let columns = StatisticCounter.outcomes + StatisticCounter.latency
 
-    private var apps: [Int64: Counts] = [:]
+    /// The numbers by app.
+    private(set) var apps: [Int64: Counts] = [:]
 
     /// Counts the final states of a page.
     func add(_ deliveries: [DeliveryResult], of app: Int64) {
@@ -62,10 +67,15 @@ final class StatisticCounter {
         SET \(StatisticCounter.columns.map { "\($0) = \($0) + excluded.\($0)" }.joined(separator: ", "))
         """
 
-    /// Adds the numbers to those of the minute.
-    func write(now: Timestamp, _ reasons: ReasonLookup, in database: Database) throws {
-        let minute = StatisticStep.minute.start(of: now).seconds
-        for (app, counts) in self.apps where counts.outcomes.contains(where: { $0 > 0 }) {
+    /// Adds numbers to those of a minute. Those of an app that is gone are left out.
+    static func write(
+        _ apps: [Int64: Counts],
+        minute: Int64,
+        _ reasons: ReasonLookup,
+        in database: Database
+    ) throws {
+        for (app, counts) in apps where counts.outcomes.contains(where: { $0 > 0 }) {
+            guard try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ?", [app]) else { continue }
             let statement = try RawStatement(sql: Self.upsert, in: database)
             statement.bind(app, minute)
             for (index, number) in (counts.outcomes + counts.latency).enumerated() {

@@ -1,0 +1,72 @@
+import PushStore
+import PushSupport
+import WebPages
+
+/// A fault that the API reports, as pages show it: with the button that mends it.
+struct TroubleModel {
+    /// The way to mend it: a page, or a form that is posted at once.
+    enum Button {
+        case page(label: String, path: String)
+        case form(label: String, path: String)
+    }
+
+    private let json: JSONValue
+    private let request: PageRequest
+
+    /// - Parameter json: An entry of `trouble` in the overview of the API.
+    init(_ json: JSONValue, _ request: PageRequest) {
+        (self.json, self.request) = (json, request)
+    }
+
+    private var texts: PageTexts { self.request.texts }
+    private var code: String { self.json["code"].stringValue ?? "" }
+    /// The bundle id of the app; empty for what concerns the server.
+    var app: String { self.json["app"].stringValue ?? "" }
+    private var environment: String { self.json["environment"].stringValue ?? "" }
+    private var object: String { FormText.encoded(self.json["object"].stringValue ?? "") }
+    private var appPath: String { PageRequest.appPath(self.app) }
+
+    /// Indicates whether pushes are not sent because of it, or soon are not.
+    var isBad: Bool { ["appStopped", "environmentPaused", "diskLow", "certificateExpired"].contains(self.code) }
+
+    /// The variables of the partial `trouble`. The remedy of the API is for a command line: where there is a button, only the
+    /// cause of a pause needs it.
+    var model: PageModel {
+        let title = self.texts["trouble.\(self.code)", ["app": self.app, "environment": self.environment]]
+        var model: PageModel = [
+            "kind": self.isBad ? "bad" : "warn", "title": title, "cause": self.json["message"].stringValue ?? false,
+            "advice": false, "page": false, "form": false,
+        ]
+        if self.button == nil || self.code == "environmentPaused" {
+            model["advice"] = self.json["remedy"].stringValue ?? false
+        }
+        switch self.button {
+        case .page(let label, let path):
+            model["page"] = ["label": self.texts["trouble.\(label)"], "path": "\(Dashboard.root)\(path)"]
+        case .form(let label, let path):
+            model["form"] = ["label": self.texts["trouble.\(label)"], "path": "\(Dashboard.root)\(path)"]
+        case nil: break
+        }
+        return model
+    }
+
+    /// The way on, as far as the caller's scopes allow it.
+    private var button: Button? {
+        let mayOperate = self.request.may(.operate)
+        let credentials = "\(self.appPath)/credentials"
+        switch self.code {
+        case "appStopped": return mayOperate ? .form(label: "resumeApp", path: "\(self.appPath)/resume") : nil
+        case "environmentPaused":
+            guard mayOperate else { return .page(label: "see", path: credentials) }
+            return .form(label: "resume", path: "\(credentials)/\(self.environment)/resume")
+        case "certificateExpired", "certificateEnds":
+            return .page(label: mayOperate ? "replace" : "see", path: "\(credentials)#\(self.environment)")
+        case "breakerOpen": return .page(label: mayOperate ? "decide" : "see", path: "\(self.appPath)/tokens")
+        case "scheduleProblem": return .page(label: "see", path: "\(self.appPath)/schedules/\(self.object)")
+        case "webhookDisabled", "webhookFailing":
+            return mayOperate ? .page(label: "see", path: "\(self.appPath)/webhooks/\(self.object)") : nil
+        case "diskLow", "logGrows": return .page(label: "see", path: "/system")
+        default: return nil
+        }
+    }
+}

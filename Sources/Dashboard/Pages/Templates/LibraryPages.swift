@@ -1,0 +1,113 @@
+import Hummingbird
+import PushHTTP
+import PushStore
+import PushSupport
+import WebPages
+
+/// A form of ``LibraryPages``, whose buttons may add and remove parts of it.
+protocol LibraryForm: Sendable {
+    init()
+    init(_ fields: FormFields)
+
+    /// Adds or removes a part, if that is what the pressed button asks for.
+    ///
+    /// - Returns: `true` if it was.
+    mutating func change(by action: String) -> Bool
+}
+
+/// The pages of items with a name and versions that an app keeps: named audiences, or templates.
+protocol LibraryPages: PageArea {
+    associatedtype Form: LibraryForm
+
+    var library: LibraryItemPages { get }
+    /// The template of the preview alone.
+    var previewTemplate: String { get }
+
+    /// Returns the form of a stored item.
+    func form(of item: JSONValue) -> Form
+
+    /// Returns the members of the item besides its name, its description and its version.
+    ///
+    /// - Throws: ``RequestError`` for a field that cannot be read.
+    func members(of form: Form) throws(RequestError) -> [String: JSONValue?]
+
+    /// Returns the variables of the preview; errors are a part of it.
+    func previewed(_ form: Form, _ request: PageRequest) async throws -> PageModel
+
+    /// Returns the variables of the page that only items of this kind have.
+    ///
+    /// - Parameter error: What the API refused, unless it is about the name, the description or the version.
+    func values(of form: Form, _ request: PageRequest, error: RequestError?) -> PageModel
+
+    /// Returns the query by which the form of a new notification takes the item.
+    func use(_ request: PageRequest, name: String) -> KeyValuePairs<String, String?>
+}
+
+extension LibraryPages {
+    var routes: [PageRoute] {
+        let items = "/apps/{app}/\(self.library.plural)"
+        let item = "\(items)/{\(self.library.singular)}"
+        return [
+            .get(items, self.library.list), .get("\(items)/new", self.show), .post("\(items)/new", self.save),
+            .post("\(items)/preview", self.preview), .get(item, self.show), .post(item, self.save),
+            .post("\(item)/delete", self.library.delete), .post("\(item)/restore", self.library.restore),
+        ]
+    }
+
+    private func show(_ request: PageRequest) async throws -> Response {
+        guard !self.library.id(request).isEmpty else {
+            try await self.library.checkNew(request)
+            return try await self.page(Form(), request)
+        }
+        let item = try await request.get(self.library.api(request))
+        return try await self.page(self.form(of: item), request, stored: item)
+    }
+
+    private func save(_ request: PageRequest) async throws -> Response {
+        var form = Form(request.form)
+        let action = request.form["action"] ?? ""
+        if form.change(by: action) || action == "edit" { return try await self.page(form, request) }
+        if action == "preview" {
+            return try await self.page(form, request, preview: await self.previewed(form, request))
+        }
+        do {
+            return try await self.library.save(try self.members(of: form), request)
+        } catch let error as RequestError {
+            return try await self.page(form, request, error: error)
+        }
+    }
+
+    private func preview(_ request: PageRequest) async throws -> Response {
+        request.fragment(self.previewTemplate, try await self.previewed(Form(request.form), request))
+    }
+
+    private func page(
+        _ form: Form,
+        _ request: PageRequest,
+        stored: JSONValue? = nil,
+        preview: PageModel? = nil,
+        error: RequestError? = nil
+    ) async throws -> Response {
+        let isNew = self.library.id(request).isEmpty
+        let isOfItem = LibraryItemPages.fields.contains(error?.path ?? "")
+        let version = stored?["version"].integerValue.map { "\($0)" } ?? request.form["version"]
+        let name = stored?["name"].stringValue ?? request.form["name"] ?? ""
+        var values = self.values(of: form, request, error: isOfItem ? nil : error)
+        values.merge(self.library.fields(request, stored: stored, error: error)) { $1 }
+        values.merge([
+            "maySend": request.may(.send), "action": request.http.uri.path,
+            "previewPath": "\(Dashboard.root)\(request.appPath)/\(self.library.plural)/preview",
+            "isFilled": !isNew || request.http.method == .post, "itemPath": self.library.page(request),
+        ]) { $1 }
+        (values["version"], values["itemVersion"], values["preview"]) = (version, version, preview)
+        if !isNew {
+            let versions = try await self.library.versions(request)
+            (values["versions"], values["hasVersions"]) = (versions, !versions.isEmpty)
+            let query = FormText.query(self.use(request, name: name))
+            values["use"] = "\(Dashboard.root)\(request.appPath)/notifications/new\(query)"
+        }
+        let plural = self.library.plural
+        let title = isNew ? "\(plural).new" : stored?["name"].stringValue ?? "\(plural).edit"
+        return request.page(self.library.singular, title: title, values, error: error)
+    }
+}

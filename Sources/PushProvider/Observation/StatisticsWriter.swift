@@ -1,0 +1,31 @@
+package import Logging
+package import PushStore
+import PushSupport
+import ServiceLifecycle
+
+/// Writes the numbers of charts, which the store gathers in memory, once a second.
+package struct StatisticsWriter: Service {
+    /// The time between two writes: so much of the charts is lost with a process that is killed.
+    private static let interval: Duration = .seconds(1)
+
+    private let store: any StatisticsStore
+    private let logger: Logger
+
+    package init(store: any StatisticsStore, logger: Logger) { (self.store, self.logger) = (store, logger) }
+
+    /// Works until graceful shutdown. What is counted after it is written when the store is closed.
+    package func run() async throws {
+        let wake = WakeSignal()
+        await wake.untilShutdown {
+            repeat { await self.write() } while await wake.wait(atMost: Self.interval)
+        }
+    }
+
+    private func write() async {
+        do {
+            try await self.store.writeStatistics()
+        } catch {
+            self.logger.error("the numbers of charts could not be written", metadata: ["error": "\(error)"])
+        }
+    }
+}
