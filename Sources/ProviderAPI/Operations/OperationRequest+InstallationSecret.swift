@@ -4,7 +4,7 @@ import PushSupport
 
 extension ParameterDescription {
     /// The secret by which a request with a public key proves that an installation is its own.
-    package static let installationSecret = InstallationsController.secretHeader
+    package static let installationSecret = InstallationSecret.header
 }
 
 extension OperationRequest {
@@ -13,7 +13,7 @@ extension OperationRequest {
     package func ownInstallation(of app: AppRecord, _ store: any UserSecretStore) throws -> String {
         let installation = try self.installation()
         let secret = store.installationSecret(installation, of: app.bundleID)
-        try InstallationsController.checkSecret(in: self, secret)
+        try InstallationSecret.check(in: self, secret)
         return installation
     }
 }
