@@ -3,14 +3,14 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-package import PushHTTP
+import PushHTTP
 import PushStore
 import PushSupport
 
 /// The secret by which an installation shows that it is the caller's own (docs/decisions/0024).
-package enum InstallationSecret {
+enum InstallationSecret {
     /// The parameter that ``check(in:_:)`` reads.
-    package static let header = ParameterDescription.header(
+    static let header = ParameterDescription.header(
         "installation-secret",
         "The secret of the installation.",
         .string(length: 1...100, pattern: "^[!-~]+$")
@@ -19,7 +19,7 @@ package enum InstallationSecret {
     private static let field = HTTPField.Name("installation-secret")
 
     /// - Throws: ``RequestError`` for a request without the installation's secret.
-    package static func check(in request: OperationRequest, _ secret: String) throws {
+    static func check(in request: OperationRequest, _ secret: String) throws {
         let sent = Self.field.flatMap { request.http.headers[$0] } ?? ""
         guard Self.isEqual(sent, secret) else {
             let message = "send the installation's secret in the header installation-secret"

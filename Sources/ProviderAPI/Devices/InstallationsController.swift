@@ -1,6 +1,6 @@
 import Foundation
 import Hummingbird
-package import PushHTTP
+import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -107,7 +107,7 @@ struct InstallationsController: Controller {
 
 extension OperationRequest {
     /// Returns the id of the installation that the path holds.
-    package func installation() throws -> String {
+    func installation() throws -> String {
         let installation = self.path("installation")
         guard (8...DeviceRequest.maximumText).contains(installation.utf8.count) else {
             let message =

@@ -32,7 +32,7 @@ struct PushResourcesController: Controller {
             .init(.delete, "\(all)/{pushResource}", .unaudited, id: "removePushResource", self.remove)
                 .summary("Removes an address: posts to it are answered with 404.").responses(.noContent),
         ]
-        return operations.map { $0.tag(.devices).scope(.registerSelf).parameters(InstallationSecret.header) }
+        return operations.map { $0.tag(.devices).scope(.registerSelf).parameters(.installationSecret) }
     }
 
     private func list(_ request: OperationRequest) async throws -> Response {
@@ -80,9 +80,8 @@ struct PushResourcesController: Controller {
 
     /// Returns the app and the installation that the request shows to be the caller's own.
     private func owner(_ request: OperationRequest) async throws -> (AppRecord, String) {
-        let (app, installation) = (try await request.app(self.store), try request.installation())
-        try InstallationSecret.check(in: request, self.store.installationSecret(installation, of: app.bundleID))
-        return (app, installation)
+        let app = try await request.app(self.store)
+        return (app, try request.ownInstallation(of: app, self.store))
     }
 
     private static func key(_ fields: JSONFields) throws -> [UInt8]? {

@@ -16,10 +16,12 @@ struct UnifiedPushForwarder: Sendable {
     /// The end of a post.
     enum End: Hashable, Sendable {
         case accepted
-        /// The endpoint is gone, or can never be posted to.
+        /// The endpoint is gone, or none.
         case gone
         /// The push server does not take this message.
         case refused(status: Int)
+        /// The rules of this provider do not allow the endpoint, which may be good.
+        case notAllowed
         /// Another try may succeed.
         case unavailable(retryAfter: Duration?)
     }
@@ -58,12 +60,12 @@ struct UnifiedPushForwarder: Sendable {
         case .answered(408, let after), .answered(429, let after), .answered(500..., let after):
             return .unavailable(retryAfter: after)
         case .answered(let status, _): return .refused(status: status)
-        case .notAllowed: return .gone
+        case .notAllowed: return .notAllowed
         case .failed: return .unavailable(retryAfter: nil)
         }
     }
 
-    /// The number of posts that are on their way.
+    /// The number of posts on their way.
     private final class InFlight: Sendable {
         private let count = Mutex(0)
 
@@ -80,15 +82,17 @@ struct UnifiedPushForwarder: Sendable {
 }
 
 extension UnifiedPushForwarder: UnifiedPushForwarding {
-    /// A push server that cannot take a message now.
-    private struct Unavailable: Error {}
-
+    /// Forwards the body of a homeserver's request.
+    ///
+    /// What no repetition would deliver is dropped: a homeserver repeats a request for a day, and holds back all later ones.
     package func forward(_ body: [UInt8], to endpoint: String, app: Int64) async throws -> UnifiedPushOutcome {
         switch await self.forward(Data(body), to: endpoint, app: app, isUrgent: true) {
-        // A message that is refused would be refused again, and would block those after it for a day.
-        case .accepted, .refused: return .accepted
+        case .accepted, .refused, .notAllowed: return .accepted
         case .gone: return .gone
-        case .unavailable: throw Unavailable()
+        case .unavailable(let delay):
+            let message = "the push server of an endpoint cannot be reached now"
+            let error = RequestError(.unavailable, code: "endpoint_unavailable", message: message)
+            throw RetryLaterError(error, after: delay ?? .seconds(5))
         }
     }
 }

@@ -62,7 +62,7 @@ struct WebPushSender: NotificationSender {
         }
         guard let origin = WebOrigin(url.url) else { return Self.refused("the subscription's URL has no origin") }
         return await self.pool.with(origin, app: self.app, url: url.url) { service in
-            guard let service else { return .notSent(.init("too many push services are in use")) }
+            guard let service else { return .notSent(.init("the push service cannot be used now")) }
             return await service.inTurn {
                 guard self.time.steady < page.end else {
                     return .notSent(.init("the push service is too slow for all messages"))
