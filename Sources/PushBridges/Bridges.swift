@@ -14,8 +14,12 @@ package struct Bridges: ProviderExtension {
 
     package init(_ parts: ProviderParts) {
         self.parts = parts
-        self.controllers = [BridgesController(store: parts.store, time: parts.time)]
-        self.services = []
+        let sessions = ChatSessionService(parts)
+        self.controllers = [
+            BridgesController(store: parts.store, time: parts.time),
+            ChatSessionsController(store: parts.store, service: sessions, time: parts.time),
+        ]
+        self.services = [sessions]
     }
 
     package func addRoutes(to router: Router<APIContext>) {}

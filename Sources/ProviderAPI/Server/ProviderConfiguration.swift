@@ -27,6 +27,8 @@ package struct ProviderConfiguration: Sendable {
     package var confirmsClock = false
     /// The addresses that webhooks and publishers' servers may have. Default public ones.
     package var webhookAddresses = AddressPolicy()
+    /// The certificates in PEM that are trusted at chat servers besides those of the system. Default none.
+    package var chatAuthorities: String?
     /// The settings of entitlement to retail issues.
     package var entitlement = EntitlementSettings()
     /// The events of the gateway that the provider sends to. Default none.

@@ -85,6 +85,10 @@ package struct SessionSupervisor: Sendable {
         }
     }
 
+    package var condition: ChatSessionCondition {
+        ChatSessionCondition(status: self.status, lastError: self.lastError)
+    }
+
     /// The progress for the record.
     package var progress: ChatSessionProgress {
         ChatSessionProgress(

@@ -68,7 +68,7 @@ package struct XMPPSession: ChatSession {
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
         self.account = try XMPPAccount(login.account)
-        let fields = try JSONFields(login.settings, known: Self.members.union(ChatPushSettings.members))
+        let fields = try login.fields(Self.members)
         self.security = try fields.choice("tls") ?? (Self.directPorts.contains(login.port) ? .direct : .start)
         self.login = login
         self.seenThrough = memory.seenThrough
