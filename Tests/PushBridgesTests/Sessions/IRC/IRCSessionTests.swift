@@ -65,7 +65,12 @@ import Testing
         #expect(lines == "CAP LS 302\r\nPASS ada/libera:tea\r\nNICK lovelace\r\nUSER lovelace 0 * lovelace\r\n")
         #expect(session.received(":z CAP * LS :server-time\r\n").text == "CAP REQ server-time\r\n")
         #expect(session.received(":z CAP * ACK :server-time\r\n").text == "CAP END\r\n")
-        #expect(session.received(":z 001 lovelace :Welcome\r\n") == [.signedIn])
+        // The bouncer has a nick of its own, and keeps it.
+        #expect(session.received(":z 001 ada_l :Welcome\r\n") == [.signedIn])
+        #expect(session.timePassed(at: ClockReading(.after(120))).text == "PING martlet\r\n")
+        #expect(
+            session.received(":bob!b@h PRIVMSG #lab :ada_l?\r\n", at: .after(121)).messages.first?.isHighlight == true
+        )
     }
 
     @Test func aServerWithoutCapabilitiesWillDoForABouncersPassword() throws {

@@ -91,14 +91,30 @@ import Testing
         #expect(next <= .after(1070))
     }
 
-    @Test func aFinalFailureEndsIt() throws {
-        var supervisor = try self.signedIn()
+    @Test func aRefusalEndsASessionThatWasNeverSignedIn() throws {
+        var supervisor = try self.supervisor()
+        _ = supervisor.start(at: ClockReading(.start))
+        _ = supervisor.began(at: ClockReading(.start))
+        _ = supervisor.opened(ScriptedSession(), at: ClockReading(.start))
         #expect(supervisor.received("refused", at: .after(1)) == [.close])
         #expect(supervisor.status == .failed && supervisor.nextDeadline == nil)
         #expect(supervisor.progress.hasFailed && supervisor.progress.lastError == "refused")
         // The end of the connection that it closed is no news.
         #expect(supervisor.closed(nil, at: ClockReading(.after(2))) == [])
         #expect(supervisor.status == .failed)
+    }
+
+    @Test func oneThatWasSignedInEndsAfterThreeRefusals() throws {
+        var supervisor = try self.signedIn()
+        for number in 1...3 {
+            if number > 1 {
+                _ = supervisor.timePassed(at: ClockReading(.after(1000)))
+                _ = supervisor.began(at: ClockReading(.after(1000)))
+                _ = supervisor.opened(ScriptedSession(), at: ClockReading(.after(1000)))
+            }
+            #expect(supervisor.received("refused", at: .after(1000)) == [.close])
+            #expect(supervisor.status == (number < 3 ? .waiting : .failed))
+        }
     }
 
     @Test func aServerThatSendsTooMuchIsLeft() throws {
