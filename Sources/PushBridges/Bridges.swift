@@ -22,7 +22,7 @@ package struct Bridges: ProviderExtension {
         let (configuration, store, time) = (parts.configuration, parts.store, parts.time)
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         let binary = try binary.map { try BinaryBridgeService($0, parts) }
-        let doors = Doors(parts)
+        let (doors, sessions) = (Doors(parts), ChatSessionService(parts))
         self.binary = binary
         self.doors = doors
         let guarded = GuardedRequest(addresses: configuration.webhookAddresses)
@@ -41,6 +41,7 @@ package struct Bridges: ProviderExtension {
             BridgesController(store: store, time: time), ShadowController(store: store),
             PushResourcesController(store: store, origins: origins, time: time),
             XMPPNodesController(store: store, time: time),
+            ChatSessionsController(store: store, service: sessions, time: time),
         ]
         let cleaner = PushResourceCleaner(
             store: store,
@@ -48,7 +49,7 @@ package struct Bridges: ProviderExtension {
             time: time,
             logger: parts.logger
         )
-        let own: [any Service] = [cleaner, ComponentService(parts)]
+        let own: [any Service] = [cleaner, ComponentService(parts), sessions]
         self.services = own + (binary.map { [$0] } ?? []) + doors.services
     }
 

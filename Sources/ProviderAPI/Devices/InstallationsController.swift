@@ -107,7 +107,7 @@ struct InstallationsController: Controller {
 
 extension OperationRequest {
     /// Returns the id of the installation that the path holds.
-    func installation() throws -> String {
+    package func installation() throws -> String {
         let installation = self.path("installation")
         guard (8...DeviceRequest.maximumText).contains(installation.utf8.count) else {
             let message =

@@ -71,6 +71,7 @@ enum PathParameter {
         "key": ("The API key's id.", .uuid),
         "person": ("The person's id.", .uuid),
         "session": ("The session's id.", .uuid),
+        "chatSession": ("The id of the session at a chat server.", .uuid),
         "userSecret": ("The user secret's id.", .uuid),
         "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
         "kind": ("The protocol of the bridge.", .choice(of: BridgeKind.self)),

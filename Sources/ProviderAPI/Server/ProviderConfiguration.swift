@@ -32,6 +32,8 @@ package struct ProviderConfiguration: Sendable {
     /// The origin by which others reach the provider, such as `https://push.example.org`. Default `nil`: the name that each
     /// request has.
     package var publicOrigin: String?
+    /// The certificates in PEM that are trusted at chat servers besides those of the system. Default none.
+    package var chatAuthorities: String?
     /// The settings of entitlement to retail issues.
     package var entitlement = EntitlementSettings()
     /// The events of the gateway that the provider sends to. Default none.

@@ -36,6 +36,8 @@ extension ProviderServer {
         .init("martlet_webhook_disabled_total", "Webhooks that were disabled after failures."),
         .init("martlet_xmpp_publishes_total", "Publishes of XMPP servers, by answer."),
         .init("martlet_xmpp_connections_total", "Connections to XMPP servers, by result."),
+        .init("martlet_chat_pushes_total", "Pushes of messages of chat servers, by result."),
+        .init("martlet_chat_sign_ins_total", "Sign-ins at chat servers, by protocol and result."),
         .init("martlet_api_requests_total", "Requests to the API, by operation and status."),
         .init("martlet_api_request_seconds", "Duration of requests to the API, by operation."),
         .init("martlet_api_throttled_total", "Requests that exceeded a limit or were given up, by code."),

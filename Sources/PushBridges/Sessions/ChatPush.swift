@@ -38,7 +38,7 @@ package struct ChatPushSettings: Hashable, Sendable {
             throw RequestError.invalid("settings", "it must be a JSON object")
         }
         let own = members.filter { Self.members.contains($0.key) }
-        let fields = try JSONFields(.object(own), known: Self.members)
+        let fields = try JSONFields(members: own, path: "settings", known: Self.members)
         self.channels = try fields.choice("channelMessages") ?? .highlights
         self.showsText = try fields.bool("showText") ?? false
     }

@@ -67,6 +67,16 @@ package struct ChatLogin: Hashable, Sendable {
         (self.settings, self.clientName) = (settings, clientName)
     }
 
+    /// Returns access to the settings.
+    /// - Parameter known: The members of the protocol.
+    /// - Throws: ``RequestError`` for another member.
+    func fields(_ known: Set<String>) throws(RequestError) -> JSONFields {
+        guard case .object(let members) = self.settings else {
+            throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: "settings")
+        }
+        return try JSONFields(members: members, path: "settings", known: known.union(ChatPushSettings.members))
+    }
+
     package init(_ session: ChatSessionRecord) {
         self.init(
             host: session.host,

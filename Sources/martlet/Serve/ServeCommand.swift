@@ -62,6 +62,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         configuration.tls = try ServeSettings.General.tls(settings)
         configuration.gatewayEvents = ServeSettings.General.gateway(settings)
+        configuration.chatAuthorities = try ServeSettings.General.chatAuthorities(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
         ServeSettings.Publishing.apply(settings, to: &configuration)

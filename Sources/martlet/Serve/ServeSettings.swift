@@ -90,6 +90,16 @@ enum ServeSettings {
             return gateway
         }
 
+        static let chatAuthority = Setting("serve.chatAuthority", flag: "chat-authority")
+            .help("PEM file of additional authorities for the chat servers at which users' sessions sign in")
+            .detail("Servers of a private network also need `serve.webhooks.allowPrivate`.")
+
+        /// Returns the additional authorities for chat servers, in PEM; `nil` without the setting.
+        /// - Throws: ``SettingsError`` for a file without certificates.
+        static func chatAuthorities(_ settings: SettingsReader) throws -> String? {
+            try settings.string(self.chatAuthority).map { try InputFile.authorities($0, for: self.chatAuthority.key) }
+        }
+
         private static let certificate = Setting("serve.tls.certificate", flag: "tls-certificate")
             .help("PEM file with the certificate of the API, and those of its issuers after it")
             .detail("With it the API speaks HTTPS: HTTP/2 and HTTP/1.1, with TLS 1.2 or later.")
@@ -130,6 +140,7 @@ enum ServeSettings {
             SettingRow(certificate), SettingRow(key),
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
             SettingRow(fallbackPort), SettingRow(proxy), SettingRow(proxyPasswordFile), SettingRow(gatewayEvents),
+            SettingRow(chatAuthority),
             .toggle("serve.apiOnly", flag: "api-only", \.isAPIOnly)
                 .help("Serve the REST API only, without the dashboard")
                 .detail("The dashboard is at `/dashboard` of the API's address, see [Dashboard](dashboard.md)."),

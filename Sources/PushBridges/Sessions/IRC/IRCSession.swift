@@ -90,7 +90,9 @@ package struct IRCSession: ChatSession {
             self.nextDeadline = now.steady.advanced(by: Time.answer)
             var lines = [IRCMessage("PING", "martlet")]
             // The nick may have been held by a connection that is gone by now.
-            if !self.isOwn(self.settings.nick) { lines.append(IRCMessage("NICK", self.settings.nick)) }
+            if self.nicksTried > 0, !self.isOwn(self.settings.nick) {
+                lines.append(IRCMessage("NICK", self.settings.nick))
+            }
             return [.send(lines.flatMap(\.bytes))]
         case .asked: return self.fail("the server gave no sign of life for \(Time.answer.components.seconds) s")
         case .ended: return []
@@ -297,7 +299,8 @@ extension IRCSession {
         guard !self.isOwn(sender) else { return [.wroteElsewhere(conversation: target)] }
         guard !Self.isService(sender, message.command), let words = Self.words(text) else { return [] }
         let isDirect = self.isOwn(target)
-        let names = [self.nick, self.settings.nick] + self.settings.highlights
+        // A bouncer has a nick of its own.
+        let names = [self.nick] + (self.nicksTried > 0 ? [self.settings.nick] : []) + self.settings.highlights
         return [
             .message(
                 ChatMessage(

@@ -30,7 +30,7 @@ struct IRCSettings: Hashable, Sendable {
         where text.utf8.contains(where: { [0, 10, 13].contains($0) }) {
             throw RequestError(.invalid, code: "invalid_value", message: "it must not have line ends", path: name)
         }
-        let fields = try JSONFields(login.settings, known: Self.members.union(ChatPushSettings.members))
+        let fields = try login.fields(Self.members)
         // An account may name a client of a bouncer behind @, and a network behind a slash.
         let account = login.account.prefix { $0 != "@" && $0 != "/" }
         let nick = try fields.string("nick", maximum: Self.maximumNick) ?? String(account)

@@ -1,6 +1,6 @@
 import PushHTTP
 
-/// The present condition of a session.
+/// The place of a session between the wish for it and its end.
 package enum ChatSessionStatus: String, Hashable, Sendable, CaseIterable {
     /// It waits for its turn, or for its next try.
     case waiting

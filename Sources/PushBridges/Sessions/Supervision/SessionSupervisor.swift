@@ -17,6 +17,9 @@ package struct SessionSupervisor: Sendable {
         package var opening: Duration = .seconds(90)
         /// The time signed in after which earlier failures do not count.
         package var stable: Duration = .seconds(60)
+        /// The refusals in a row that end a session which was signed in before: services of a network that start anew may
+        /// refuse anybody for a while. One that was never signed in ends at the first.
+        package var refusals = 3
         /// The time after the user's own words at another client in which messages are not pushed.
         package var presence: Duration = .seconds(60)
         /// The most bytes of a server in ``window``. Default 4 MiB.
@@ -53,6 +56,8 @@ package struct SessionSupervisor: Sendable {
     private var session: (any ChatSession)?
     private var coalescer: PushCoalescer
     private var failures = 0
+    private var refusals = 0
+    private var wasSignedIn = false
     private var isAttached = false
     /// The end of the time in which the user counts as present for their own words.
     private var presentUntil: Timestamp?
@@ -83,6 +88,10 @@ package struct SessionSupervisor: Sendable {
         case .failed: .failed
         case .stopped: .stopped
         }
+    }
+
+    package var condition: ChatSessionCondition {
+        ChatSessionCondition(status: self.status, lastError: self.lastError)
     }
 
     /// The progress for the record.
@@ -189,7 +198,8 @@ package struct SessionSupervisor: Sendable {
         self.failures = wasStable ? 1 : min(self.failures + 1, 1000)
         self.lastError = failure.reason
         self.forgetSession()
-        if failure.isFinal {
+        if failure.isFinal { self.refusals += 1 }
+        if failure.isFinal, !self.wasSignedIn || self.refusals >= self.limits.refusals {
             self.state = .failed
         } else {
             let limit = self.limits.retry.limit(afterFailures: self.failures)
@@ -221,7 +231,7 @@ extension SessionSupervisor {
             case .derive(let derivation): actions.append(.derive(derivation))
             case .signedIn:
                 self.state = .signedIn(since: now.steady)
-                self.lastError = nil
+                (self.lastError, self.wasSignedIn, self.refusals) = (nil, true, 0)
             case .message(let message): actions += self.push(message, at: now.steady)
             case .attached(let isAttached):
                 self.isAttached = isAttached

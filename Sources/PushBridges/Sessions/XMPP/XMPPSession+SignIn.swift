@@ -26,7 +26,7 @@ extension XMPPSession {
             return [.send(text: "<starttls xmlns='\(XMPPNamespaces.tls)'/>")]
         }
         guard self.isAuthenticated else { return self.authenticate(features) }
-        self.hasClientState = features.child("csi", XMPPNamespaces.clientState) != nil
+        self.mayBeInactive = features.child("csi", XMPPNamespaces.clientState) != nil
         self.offersManagement = features.child("sm", XMPPNamespaces.management) != nil
         if self.offersManagement, let management, let id = management.id {
             self.phase = .resuming
@@ -136,7 +136,7 @@ extension XMPPSession {
         (self.jid, self.isManaged) = (self.management?.jid ?? "", true)
         self.goOnline(at: now)
         let again = self.management?.waiting.joined() ?? ""
-        return [.send(text: again + self.inactive + Self.request), .signedIn]
+        return [.send(text: again + Self.request), .signedIn]
     }
 
     /// Binds a resource. The stream before, if there was one, is given up.
@@ -168,10 +168,17 @@ extension XMPPSession {
         let show = XMLElement("show", namespace: XMPPNamespaces.client, text: "xa")
         let presence = XMLElement("presence", namespace: XMPPNamespaces.client, children: [show])
         actions += self.send(Self.iq("set", id: "carbons", children: [carbons])) + self.send(presence)
-        if self.hasClientState { actions.append(.send(text: self.inactive)) }
+        if !self.offersManagement { actions += self.becomeInactive() }
         return actions + [.signedIn]
     }
 
-    /// Says that nobody looks, so that the server may hold back what is no message.
-    private var inactive: String { self.hasClientState ? "<inactive xmlns='\(XMPPNamespaces.clientState)'/>" : "" }
+    /// Says once that nobody looks.
+    ///
+    /// It follows an acknowledgement of the server: Prosody holds back all that it has not written by then, its answer to the
+    /// request for counters too.
+    mutating func becomeInactive() -> [ChatAction] {
+        guard self.mayBeInactive else { return [] }
+        self.mayBeInactive = false
+        return [.send(text: "<inactive xmlns='\(XMPPNamespaces.clientState)'/>")]
+    }
 }

@@ -34,11 +34,11 @@ extension XMPPSession {
             self.isManaged = true
             let isResumable = ["true", "1"].contains(element["resume"] ?? "")
             self.management?.id = isResumable ? element["id"].flatMap { $0.utf8.count <= 4096 ? $0 : nil } : nil
-            return []
+            return [.send(text: Self.request)]
         // The stream is one without counters.
         case "failed":
             self.management = nil
-            return []
+            return self.becomeInactive()
         case "r":
             guard let management else { return [] }
             return [.send(text: "<a xmlns='\(XMPPNamespaces.management)' h='\(management.received)'/>")]
@@ -47,7 +47,7 @@ extension XMPPSession {
             guard let count = element["h"].flatMap({ UInt32($0) }), self.management?.acknowledge(count) ?? false else {
                 return self.fail("the server acknowledges stanzas that were never sent")
             }
-            return []
+            return self.becomeInactive()
         default: return []
         }
     }

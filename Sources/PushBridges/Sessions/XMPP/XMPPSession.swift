@@ -53,8 +53,8 @@ package struct XMPPSession: ChatSession {
     var (isSecure, isAuthenticated) = (false, false)
     /// Indicates whether the server can count stanzas (XEP-0198).
     var offersManagement = false
-    /// Indicates whether the server wants to know that nobody looks (XEP-0352).
-    var hasClientState = false
+    /// Indicates whether the server is to be told that nobody looks, so that it may hold back what is no message (XEP-0352).
+    var mayBeInactive = false
     /// The counters of the stream; `nil` before a resource is bound, and if the server does not count.
     var management: StreamManagement?
     /// Indicates whether the server has agreed to count.
@@ -68,7 +68,7 @@ package struct XMPPSession: ChatSession {
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
         self.account = try XMPPAccount(login.account)
-        let fields = try JSONFields(login.settings, known: Self.members.union(ChatPushSettings.members))
+        let fields = try login.fields(Self.members)
         self.security = try fields.choice("tls") ?? (Self.directPorts.contains(login.port) ? .direct : .start)
         self.login = login
         self.seenThrough = memory.seenThrough
