@@ -23,10 +23,10 @@ package struct Bridges: ProviderExtension {
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         let binary = try binary.map { try BinaryBridgeService($0, parts) }
         let doors = Doors(parts)
+        let client = GuardedRequest(addresses: configuration.webhookAddresses)
+        let forwarder = UnifiedPushForwarder(client: client, time: time)
         self.binary = binary
         self.doors = doors
-        let guarded = GuardedRequest(addresses: configuration.webhookAddresses)
-        let forwarder = UnifiedPushForwarder(client: guarded, time: time)
         self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
         self.pushDoor = PushDoor(
             store: store,
@@ -44,7 +44,7 @@ package struct Bridges: ProviderExtension {
         ]
         let cleaner = PushResourceCleaner(
             store: store,
-            client: guarded,
+            client: client,
             time: time,
             logger: parts.logger
         )

@@ -1,6 +1,7 @@
 import AppSimulator
 import Foundation
 import PushDevice
+import PushGateway
 import PushSender
 import PushSupport
 import PushTesting

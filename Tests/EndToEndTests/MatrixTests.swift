@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func anEventReachesThePhoneUntilTheAppIsRemoved() async throws {
-        try await withLoop(time: self.time, addition: { Bridges($0) }) { loop in
+        try await withLoop(time: self.time, addition: { try Bridges($0) }) { loop in
             try await loop.provider.api.put("\(Self.app)/bridges/matrix/\(Self.appID)", ["environment": "sandbox"])
             let identity = try await loop.activate()
             let pushkey = try await loop.withDevice(identity) { device in

@@ -1,9 +1,31 @@
 import Logging
 import PushHTTP
+import PushProvider
+import PushStore
 import PushSupport
 import ServiceLifecycle
 
 extension ProviderServer {
+    /// Serves until shutdown, which lets open requests and the page in flight finish.
+    package func run() async throws {
+        do {
+            try await withGracefulShutdownHandler {
+                try await self.runServices()
+            } onGracefulShutdown: {
+                // Long queries would delay the end of open requests.
+                self.store.endQueries()
+                self.outcomes.end()
+            }
+            try await self.store.writeStatistics()
+            try self.store.close()
+            self.logger.info("provider ended")
+            self.bound.resolve(.failure(ProviderError.ended))
+        } catch {
+            self.bound.resolve(.failure(error))
+            throw error
+        }
+    }
+
     /// Opens a provider without a listener, which needs no key.
     private func openWithoutListener() {
         self.logger.info("provider is open", metadata: ["api": "none"])

@@ -93,7 +93,7 @@ extension PinnedClientFailure {
     /// The failure in words.
     var text: String {
         switch self {
-        case .noResponse(let reason), .addressNotAllowed(let reason): reason
+        case .noResponse(let reason), .noConnection(let reason), .addressNotAllowed(let reason): reason
         }
     }
 }

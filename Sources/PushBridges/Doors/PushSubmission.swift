@@ -38,7 +38,9 @@ struct PushSubmission: Sendable {
         )
     }
 
-    private func registrations(_ tokens: [DeviceToken], app: Int64) async throws -> [DeviceToken: [NamedTokenRegistration]] {
+    private func registrations(_ tokens: [DeviceToken], app: Int64) async throws -> [DeviceToken:
+        [NamedTokenRegistration]]
+    {
         var standings: [DeviceToken: [NamedTokenRegistration]] = [:]
         var rest = tokens[...]
         while !rest.isEmpty {
@@ -83,7 +85,7 @@ struct PushSubmission: Sendable {
         switch acceptance {
         case .accepted: return notification
         case .repeated(let earlier): return earlier
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind:
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken:
             throw RequestError.conflict("idempotency_conflict", "another request has the same identity")
         }
     }

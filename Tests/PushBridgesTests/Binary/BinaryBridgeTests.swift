@@ -42,7 +42,7 @@ import Testing
             #expect(push.notification.pushType == .alert && push.notification.priority == .immediate)
             #expect(push.notification.expiration == .at(seconds: 1_700_003_600))
             #expect(String(buffer: push.notification.payload) == Vectors.payload)
-            let list = try await fixture.provider.api.get("/v1/notifications?app=\(Vectors.bundleID)").json
+            let list = try await fixture.provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications").json
             #expect(list["notifications"].elements.count == 1)
         }
     }
@@ -57,7 +57,7 @@ import Testing
             #expect(again.isEmpty)
             var sent = fixture.sent.makeAsyncIterator()
             for _ in 0..<2 { #expect(await sent.next() != nil) }
-            let list = try await fixture.provider.api.get("/v1/notifications?app=\(Vectors.bundleID)").json
+            let list = try await fixture.provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications").json
             #expect(list["notifications"].elements.count == 2)
         }
     }

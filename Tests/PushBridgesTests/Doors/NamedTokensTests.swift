@@ -13,12 +13,12 @@ import Testing
         _ environment: PushEnvironment,
         _ isActive: Bool = true,
         kind: TokenKind = .alert
-    ) -> TokenStanding {
-        TokenStanding(environment: environment, kind: kind, isActive: isActive)
+    ) -> NamedTokenRegistration {
+        NamedTokenRegistration(environment: environment, kind: kind, isActive: isActive)
     }
 
     private static func sort(
-        _ standings: [TokenStanding],
+        _ standings: [NamedTokenRegistration],
         environment: PushEnvironment? = nil,
         wanted: TokenKind? = .alert
     ) -> NamedTokens {

@@ -18,7 +18,7 @@ func withDoors(
 ) async throws {
     try await withProvider(
         senders: senders,
-        addition: { Bridges($0) },
+        addition: { try Bridges($0) },
         configure: { $0.webhookAddresses = AddressPolicy(allowsPrivate: true) }
     ) { provider in
         try await provider.addVectorsApp()

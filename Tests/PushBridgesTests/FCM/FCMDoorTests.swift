@@ -211,7 +211,7 @@ import Testing
     }
 
     @Test func anAppWithoutCredentialCannotAuthenticate() async throws {
-        try await withProvider(senders: ScriptedSender(), addition: { Bridges($0) }) { provider in
+        try await withProvider(senders: ScriptedSender(), addition: { try Bridges($0) }) { provider in
             try await provider.addVectorsApp(in: [])
             try await provider.setBridge("fcm", "shop")
             for target in [["token": .string(Vectors.tokenA)], ["topic": "news"]] as [[String: JSONValue]] {

@@ -173,8 +173,16 @@ import Testing
         }
     }
 
-    @Test func otherRequestsAreAnsweredInTheWordsOfMatrix() async throws {
+    @Test func whereAddressesAreForwardedTheGatewaySaysSo() async throws {
         try await withMatrix(settings: ["unifiedPush": true]) { matrix in
+            let response = try await matrix.homeserver.call("GET", MatrixVectors.path, nil)
+            #expect(response.status == 200)
+            #expect(response.json == ["unifiedpush": ["gateway": "matrix"]])
+        }
+    }
+
+    @Test func otherRequestsAreAnsweredInTheWordsOfMatrix() async throws {
+        try await withMatrix { matrix in
             for (method, path, status) in [
                 ("GET", MatrixVectors.path, 405), ("PUT", MatrixVectors.path, 405), ("DELETE", MatrixVectors.path, 405),
                 ("GET", "/_matrix/push/v1", 404), ("GET", "/_matrix/push", 404), ("GET", "/_matrix", 404),

@@ -54,7 +54,7 @@ func withMatrix<Value: Sendable>(
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningMatrix) async throws -> Value
 ) async throws -> Value {
-    try await withProvider(senders: sender, logger: logger, addition: { Bridges($0) }, configure: configure) {
+    try await withProvider(senders: sender, logger: logger, addition: { try Bridges($0) }, configure: configure) {
         provider in
         try await provider.addVectorsApp(in: environments)
         try await provider.api.put(RunningMatrix.bridge, ["environment": "production", "settings": settings])

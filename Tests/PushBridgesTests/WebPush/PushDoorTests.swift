@@ -83,7 +83,7 @@ import Testing
         try await withProvider(
             senders: sender,
             time: time,
-            addition: { Bridges($0) },
+            addition: { try Bridges($0) },
             configure: {
                 $0.webhookAddresses.allowsPrivate = true
                 $0.publicOrigin = origin

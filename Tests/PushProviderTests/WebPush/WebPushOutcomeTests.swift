@@ -1,4 +1,5 @@
 import PushSender
+import PushStore
 import PushTypes
 import Testing
 

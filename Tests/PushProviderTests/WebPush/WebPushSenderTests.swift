@@ -129,7 +129,7 @@ import Testing
             let unknown = DeviceToken.numbered(1)
             let outcomes = try await fixture.send(good, gone, busy, other, unknown)
             #expect(outcomes.first == .accepted(.init(id: "its-id")))
-            let advice = outcomes.dropFirst().map { outcome in
+            let advice = outcomes.dropFirst().map { outcome -> Rejection.Advice? in
                 if case .rejected(let rejection) = outcome { rejection.advice } else { nil }
             }
             #expect(advice == [.dropToken, .retry(after: nil), .fixNotification, .fixNotification])

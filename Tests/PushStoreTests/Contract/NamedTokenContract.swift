@@ -12,16 +12,16 @@ import Testing
             try await store.register(1, app: app, environment: .production) { $0.kind = .voip }
             try await store.register(2, app: app)
             _ = try await store.deleteDevices(app: app, token: .numbered(2), environment: nil, now: self.now)
-            let standings = try await store.standings(app: app, tokens: [1, 2, 3].map(DeviceToken.numbered))
+            let standings = try await store.registrations(app: app, tokens: [1, 2, 3].map(DeviceToken.numbered))
             #expect(standings.keys.map(\.self) == [.numbered(1)])
             let both = Set(standings[.numbered(1)] ?? [])
             #expect(
                 both == [
-                    TokenStanding(environment: .sandbox, kind: .alert, isActive: true),
-                    TokenStanding(environment: .production, kind: .voip, isActive: true),
+                    NamedTokenRegistration(environment: .sandbox, kind: .alert, isActive: true),
+                    NamedTokenRegistration(environment: .production, kind: .voip, isActive: true),
                 ]
             )
-            #expect(try await store.standings(app: app + 1, tokens: [.numbered(1)]).isEmpty)
+            #expect(try await store.registrations(app: app + 1, tokens: [.numbered(1)]).isEmpty)
         }
     }
 

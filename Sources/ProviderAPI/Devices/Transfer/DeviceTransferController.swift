@@ -30,7 +30,11 @@ struct DeviceTransferController: Controller {
                 .tag(.devices).scope(.register).body(file)
                 .parameters(
                     .query("from", "The server whose list it is. Default: records in our own form.", list),
-                    .query("environment", "Of another server's records that name none. Default production.", .environment)
+                    .query(
+                        "environment",
+                        "Of another server's records that name none. Default production.",
+                        .environment
+                    )
                 )
                 .responses(.ok(ImportResponse.schema, "The results of the lines.")).errors(.unsupportedType),
             .init(.get, "/v1/apps/{app}/devices:export", id: "exportDevices", self.exportDevices)

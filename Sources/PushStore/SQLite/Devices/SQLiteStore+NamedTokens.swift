@@ -2,7 +2,9 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]] {
+    package func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken:
+        [NamedTokenRegistration]]
+    {
         try await self.database.lookup { database in
             let sql = "SELECT environment, kind, isActive FROM device WHERE app = ? AND token = ? AND hasLeft = 0"
             var found: [DeviceToken: [NamedTokenRegistration]] = [:]

@@ -20,7 +20,7 @@ import Testing
     ) async throws {
         let sender = ScriptedSender()
         try await TestComponentServer.run { server in
-            try await withProvider(senders: sender, addition: { Bridges($0) }) { provider in
+            try await withProvider(senders: sender, addition: { try Bridges($0) }) { provider in
                 try await provider.addVectorsApp()
                 _ = try await provider.register(Vectors.tokenA, ["installation": "phone-001", "user": "ada"])
                 try await Self.set(provider, server, settings)
@@ -191,7 +191,7 @@ import Testing
 
     @Test func shutdownClosesTheStream() async throws {
         try await TestComponentServer.run { server in
-            let link = try await withProvider(senders: ScriptedSender(), addition: { Bridges($0) }) { provider in
+            let link = try await withProvider(senders: ScriptedSender(), addition: { try Bridges($0) }) { provider in
                 try await provider.addVectorsApp()
                 try await Self.set(provider, server)
                 return try await server.accept()
@@ -203,7 +203,7 @@ import Testing
     @Test func aSecretIsNotSentInTheClear() async throws {
         let certificate = try SelfSignedCertificate.shared.get()
         try await TestComponentServer.run(tls: try certificate.server) { server in
-            try await withProvider(senders: ScriptedSender(), addition: { Bridges($0) }) { provider in
+            try await withProvider(senders: ScriptedSender(), addition: { try Bridges($0) }) { provider in
                 try await provider.addVectorsApp()
                 try await Self.set(provider, server, ["tls": "direct", "trust": .string(certificate.pem)])
                 let link = try await server.accept()

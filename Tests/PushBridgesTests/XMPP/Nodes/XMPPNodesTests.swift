@@ -14,7 +14,7 @@ import Testing
         components: [String] = ["push.example.net", "push.example.org"],
         _ body: @escaping @Sendable (RunningProvider) async throws -> Void
     ) async throws {
-        try await withProvider(senders: ScriptedSender(), addition: { Bridges($0) }) { provider in
+        try await withProvider(senders: ScriptedSender(), addition: { try Bridges($0) }) { provider in
             try await provider.addVectorsApp()
             for name in components {
                 // Nothing listens there.
