@@ -211,7 +211,7 @@ package final class ChatSessionService: Service {
 
     /// Connects a session. The password is in memory until it is signed in.
     private func open(_ session: RunningSession, _ loop: SessionLoop) async {
-        guard let (connection, memory) = await loop.begin(session) else { return }
+        guard let attempt = await loop.begin(session) else { return }
         do throws(ChatFailure) {
             let record: ChatSessionRecord?
             do {
@@ -224,7 +224,7 @@ package final class ChatSessionService: Service {
             }
             let machine: any ChatSession
             do {
-                machine = try session.chatProtocol.session.init(ChatLogin(record), memory: memory)
+                machine = try session.chatProtocol.session.init(ChatLogin(record), memory: attempt.memory)
             } catch {
                 throw ChatFailure("its settings are not valid: \(error.message)", isFinal: true)
             }
@@ -232,13 +232,13 @@ package final class ChatSessionService: Service {
                 to: record.host,
                 port: record.port,
                 app: record.app,
-                attempt: connection,
+                attempt: attempt.number,
                 on: loop.eventLoop
             ) { channel in
-                loop.initialize(channel, session, machine, connection: connection)
+                loop.initialize(channel, session, machine, connection: attempt.connection)
             }
         } catch {
-            loop.failed(session, error, connection: connection)
+            loop.failed(session, error, connection: attempt.connection)
         }
     }
 }
