@@ -108,9 +108,11 @@ final class SessionRunner {
         case .startTLS: self.startTLS()
         case .derive(let derivation): self.derive(derivation)
         case .close:
-            self.channel?.close(promise: nil)
+            let channel = self.channel
+            // What the end of the connection reports is no news.
             self.channel = nil
             self.connection += 1
+            channel?.close(promise: nil)
         case .push(let push): self.loop.outputs.push(push, self.session)
         }
     }
