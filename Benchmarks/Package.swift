@@ -88,6 +88,14 @@ let package = Package(
                     "hummingbird": ["Hummingbird", "HummingbirdCore", "HummingbirdHTTP2"],
                 ])
         ),
+        benchmark(
+            "SessionsBenchmark",
+            ["Benchmarking"]
+                + products([
+                    "swift-argument-parser": ["ArgumentParser"], "async-http-client": ["AsyncHTTPClient"],
+                    "swift-nio": ["NIOCore", "NIOHTTP1", "NIOPosix"], "swift-nio-ssl": ["NIOSSL"],
+                ])
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

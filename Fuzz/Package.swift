@@ -60,6 +60,7 @@ let package = Package(
         fuzz("AttachmentFuzz", [.kit]),
         fuzz("AudienceFuzz", [.provider]),
         fuzz("BinaryFrameFuzz", [.sender, .nioCore]),
+        fuzz("ChatSessionFuzz", [.provider, .nioCore]),
         fuzz("CronFuzz", [.provider]),
         fuzz("DeviceLinkFuzz", [.sender, .nioCore]),
         fuzz("EntitlementFuzz", [.provider]),

@@ -51,7 +51,7 @@ struct IRCMessage: Hashable, Sendable {
 
     /// The nick of the sender; `nil` if it is a server.
     var nick: String? {
-        guard let source, let end = source.firstIndex(of: "!") else { return nil }
+        guard let source, let end = source.firstIndex(of: "!"), end > source.startIndex else { return nil }
         return String(source[..<end])
     }
 

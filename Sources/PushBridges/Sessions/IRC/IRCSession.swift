@@ -38,7 +38,8 @@ package struct IRCSession: ChatSession {
         case ended
     }
 
-    private let login: ChatLogin
+    /// The account, without its password once the session is signed in or has ended.
+    private var login: ChatLogin
     let settings: IRCSettings
     private var phase = Phase.listing
     private var isProven = false
@@ -109,6 +110,7 @@ package struct IRCSession: ChatSession {
 
     private mutating func end() {
         (self.phase, self.nextDeadline, self.pending) = (.ended, nil, [])
+        self.login.password = ""
     }
 
     private mutating func fail(_ reason: String, isFinal: Bool = false) -> [ChatAction] {
@@ -186,6 +188,7 @@ extension IRCSession {
         }
         self.phase = .online
         self.nextDeadline = now.steady.advanced(by: Time.silence)
+        self.login.password = ""
         if let nick = message.parameter(0) { self.nick = nick }
         guard !self.settings.channels.isEmpty else { return [.signedIn] }
         return [.send(self.settings.channels.flatMap { IRCMessage("JOIN", $0).bytes }), .signedIn]

@@ -47,8 +47,6 @@ package final class ChatSessionService: Service {
     private let wake = WakeSignal()
     /// Indicates whether the store has changed since it was read.
     private let isChanged = Mutex(true)
-    /// The loops, made with ``run()``.
-    private let loops = Mutex<[SessionLoop]>([])
     private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
     private let (openings, continuation) = AsyncStream.makeStream(of: Opening.self)
 
@@ -95,15 +93,16 @@ package final class ChatSessionService: Service {
 
     package func run() async throws {
         let loops = self.group.makeIterator().map { SessionLoop($0, self.connector, self, self.time) }
-        self.loops.withLock { $0 = loops }
-        defer { self.loops.withLock { $0 = [] } }
         await withTaskCancellationOrGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { await self.openSessions() }
                 tasks.addTask { await self.pusher.run() }
-                await self.follow(loops)
-                // What is signed in says goodbye, so that the servers keep messages for later. Then what waits is accepted.
-                self.continuation.finish()
+                await withTaskGroup(of: Void.self) { openings in
+                    openings.addTask { await self.openSessions() }
+                    await self.follow(loops)
+                    self.continuation.finish()
+                    openings.cancelAll()
+                }
+                // Nothing arrives any more; what waits is accepted.
                 self.pusher.end()
                 await tasks.waitForAll()
             }
@@ -132,8 +131,13 @@ package final class ChatSessionService: Service {
                 await self.update(&running, loops)
             }
         } while await self.wake.wait(atMost: self.limits.journal)
+        // They say goodbye, so that their servers keep messages for later.
+        await self.stop(running)
+    }
+
+    private func stop(_ sessions: [ChatSessionKey: SessionLoop]) async {
         await withTaskGroup(of: Void.self) { tasks in
-            for (key, loop) in running { tasks.addTask { await loop.stop(key.id) } }
+            for (key, loop) in sessions { tasks.addTask { await loop.stop(key.id) } }
         }
     }
 
@@ -159,10 +163,8 @@ package final class ChatSessionService: Service {
         guard !loops.isEmpty, let active = try? await self.store.activeChatSessions() else { return }
         let wanted = Set(active)
         let ended = running.filter { !wanted.contains($0.key) }
-        for (key, loop) in ended {
-            running[key] = nil
-            await loop.stop(key.id)
-        }
+        for key in ended.keys { running[key] = nil }
+        await self.stop(ended)
         for key in active where running[key] == nil {
             guard let record = try? await self.store.chatSession(key.id), record.revision == key.revision else {
                 continue
@@ -211,7 +213,7 @@ package final class ChatSessionService: Service {
 
     /// Connects a session. The password is in memory until it is signed in.
     private func open(_ session: RunningSession, _ loop: SessionLoop) async {
-        guard let (connection, memory) = await loop.begin(session) else { return }
+        guard let attempt = await loop.begin(session) else { return }
         do throws(ChatFailure) {
             let record: ChatSessionRecord?
             do {
@@ -224,7 +226,7 @@ package final class ChatSessionService: Service {
             }
             let machine: any ChatSession
             do {
-                machine = try session.chatProtocol.session.init(ChatLogin(record), memory: memory)
+                machine = try session.chatProtocol.session.init(ChatLogin(record), memory: attempt.memory)
             } catch {
                 throw ChatFailure("its settings are not valid: \(error.message)", isFinal: true)
             }
@@ -232,13 +234,13 @@ package final class ChatSessionService: Service {
                 to: record.host,
                 port: record.port,
                 app: record.app,
-                attempt: connection,
+                attempt: attempt.number,
                 on: loop.eventLoop
             ) { channel in
-                loop.initialize(channel, session, machine, connection: connection)
+                loop.initialize(channel, session, machine, connection: attempt.connection)
             }
         } catch {
-            loop.failed(session, error, connection: connection)
+            loop.failed(session, error, connection: attempt.connection)
         }
     }
 }

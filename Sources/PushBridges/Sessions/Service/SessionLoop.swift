@@ -60,8 +60,8 @@ final class SessionLoop: Sendable {
 
     /// It is a session's turn to connect.
     /// - Returns: See ``SessionRunner/begin()``.
-    func begin(_ session: RunningSession) async -> (connection: Int, memory: ChatMemory)? {
-        let begun = self.eventLoop.submit { () -> (connection: Int, memory: ChatMemory)? in
+    func begin(_ session: RunningSession) async -> ConnectionAttempt? {
+        let begun = self.eventLoop.submit { () -> ConnectionAttempt? in
             guard let runner = self.state.value.runners[session.key.id], runner.session.key == session.key else {
                 return nil
             }

@@ -15,6 +15,16 @@ struct RunningSession: Hashable, Sendable {
     var showsText: Bool
 }
 
+/// A connection that a session wants.
+struct ConnectionAttempt: Hashable, Sendable {
+    /// The number of the connection, with which its events are reported.
+    var connection: Int
+    /// The number of the try, from 1.
+    var number: Int
+    /// The state that it takes over.
+    var memory: ChatMemory
+}
+
 /// Carries out what a ``SessionSupervisor`` wants. It is used on the event loop of its ``SessionLoop`` only.
 final class SessionRunner {
     let session: RunningSession
@@ -23,8 +33,9 @@ final class SessionRunner {
     private var channel: (any Channel)?
     /// The name in the server's certificate, while there is a connection.
     private var serverName = ""
-    /// The number of the present connection.
-    private(set) var connection = 0
+    /// The number of the present connection, which rises with its end too.
+    private var connection = 0
+    private var attempts = 0
     /// The deadline that the loop knows of; `nil` for none.
     var scheduled: Timestamp?
     private var noted: ChatSessionProgress
@@ -40,12 +51,13 @@ final class SessionRunner {
     func start() { self.perform { $0.start(at: $1) } }
 
     /// It is this session's turn to connect.
-    /// - Returns: The number of the connection and the state that it takes over; `nil` if it does not want to any more.
-    func begin() -> (connection: Int, memory: ChatMemory)? {
+    /// - Returns: The connection to open; `nil` if it does not want to any more.
+    func begin() -> ConnectionAttempt? {
         guard self.supervisor.began(at: self.loop.time.reading) else { return nil }
         self.connection += 1
+        self.attempts += 1
         self.noteChanges()
-        return (self.connection, self.supervisor.memory)
+        return ConnectionAttempt(connection: self.connection, number: self.attempts, memory: self.supervisor.memory)
     }
 
     /// Takes a connection that is not open yet.
@@ -96,9 +108,11 @@ final class SessionRunner {
         case .startTLS: self.startTLS()
         case .derive(let derivation): self.derive(derivation)
         case .close:
-            self.channel?.close(promise: nil)
+            let channel = self.channel
+            // What the end of the connection reports is no news.
             self.channel = nil
             self.connection += 1
+            channel?.close(promise: nil)
         case .push(let push): self.loop.outputs.push(push, self.session)
         }
     }

@@ -130,6 +130,7 @@ extension XMPPSession {
             !self.account.owns(from)
         else { return [] }
         let sender = XMPPAccount.bare(from)
+        guard !sender.isEmpty else { return [] }
         let stamp = [message, outer].lazy.compactMap { $0.child("delay", XMPPNamespaces.delay)?["stamp"] }.first
         let time = min(stamp.flatMap { Timestamp(rfc3339: $0) } ?? now.wall, now.wall)
         self.seenThrough = max(self.seenThrough, time)

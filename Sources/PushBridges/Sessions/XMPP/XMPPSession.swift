@@ -45,7 +45,8 @@ package struct XMPPSession: ChatSession {
     /// The ports of TLS from the first byte: that of XMPP (XEP-0368), and that of the web.
     private static let directPorts = [5223, 443]
 
-    let login: ChatLogin
+    /// The account, without its password once the session is signed in or has ended.
+    private(set) var login: ChatLogin
     let account: XMPPAccount
     private let security: Security
     private var parser = XMPPStreamParser()
@@ -138,6 +139,7 @@ package struct XMPPSession: ChatSession {
 
     private mutating func end() {
         (self.phase, self.nextDeadline, self.parser) = (.ended, nil, XMPPStreamParser())
+        self.login.password = ""
     }
 
     mutating func fail(_ reason: String, isFinal: Bool = false) -> [ChatAction] {
@@ -149,6 +151,7 @@ package struct XMPPSession: ChatSession {
     mutating func goOnline(at now: ClockReading) {
         self.phase = .online
         self.nextDeadline = now.steady.advanced(by: Time.silence)
+        if !self.login.password.isEmpty { self.login.password = "" }
     }
 }
 
