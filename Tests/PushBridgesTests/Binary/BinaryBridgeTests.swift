@@ -62,6 +62,25 @@ import Testing
         }
     }
 
+    @Test func whatABrokenConnectionHadStoredIsStoredOnce() async throws {
+        try await BinaryBridgeFixture.run { fixture in
+            // The provider dies in the middle of a notification, and sends all of them again.
+            let response = try await fixture.exchange(
+                try Self.frame(1) + Self.frame(2, token: Self.otherToken).dropLast()
+            )
+            #expect(Hexadecimal.encode(response) == "088000000000")
+            let again = try await fixture.exchange(try Self.frame(1) + Self.frame(2, token: Self.otherToken))
+            #expect(again.isEmpty)
+            let list = try await fixture.provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications").json
+            #expect(list["notifications"].elements.count == 2)
+            // A push that is equal to one before is another one from now on.
+            let equal = try await fixture.exchange(try Self.frame(1))
+            #expect(equal.isEmpty)
+            let longer = try await fixture.provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications").json
+            #expect(longer["notifications"].elements.count == 3)
+        }
+    }
+
     @Test func aTokenThatIsGoneIsListedOnceAndToldOnce() async throws {
         try await BinaryBridgeFixture.run { fixture in
             let token = try #require(DeviceToken(hex: Vectors.tokenA))
