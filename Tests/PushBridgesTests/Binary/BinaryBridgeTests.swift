@@ -166,6 +166,37 @@ import Testing
         }
     }
 
+    @Test func strangersTakeNoPlacesOfProviders() async throws {
+        try await BinaryBridgeFixture.run(configure: { $0.connections = 1 }) { fixture in
+            let port = fixture.ports.binary ?? 0
+            let (silent, other) = (try await RawConnection.open(port: port), try await RawConnection.open(port: port))
+            let response = try await fixture.exchange(try Self.frame(1))
+            #expect(response.isEmpty)
+            var sent = fixture.sent.makeAsyncIterator()
+            #expect(await sent.next() != nil)
+            for connection in [silent, other] { await connection.close() }
+        }
+    }
+
+    @Test func noOtherBridgeTakesACertificateAway() async throws {
+        try await BinaryBridgeFixture.run { fixture in
+            for other in ["com.example.Aaa", "com.example.Zzz"] {
+                try await fixture.provider.api.post("/v1/apps", ["bundleId": .string(other)])
+                try await fixture.provider.api.put(
+                    "/v1/apps/\(other)/bridges/binary/\(other)",
+                    [
+                        "environment": "sandbox",
+                        "settings": ["certificates": [.string(fixture.certificate.fingerprint)]],
+                    ]
+                )
+            }
+            let response = try await fixture.exchange(try Self.frame(1))
+            #expect(response.isEmpty)
+            var sent = fixture.sent.makeAsyncIterator()
+            #expect(await sent.next()?.notification.topic.name == Vectors.bundleID)
+        }
+    }
+
     @Test func aCertificateThatIsTakenOffCountsNoMore() async throws {
         try await BinaryBridgeFixture.run { fixture in
             let connection = try await fixture.connect()
