@@ -40,7 +40,7 @@ package struct BinaryBridgeConfiguration: Sendable {
     package var allowsOldTLS = false
     /// Indicates whether commands 0 and 1 may carry payloads of 2,048 bytes. Default `true`, as clients exist that rely on it.
     package var isLenient = true
-    /// The most connections of each listener. Default 1,000.
+    /// The most connections of old providers to each listener. Default 1,000.
     package var connections = 1000
     /// The longest TLS handshake. Default 10 s.
     package var handshake: Duration = .seconds(10)

@@ -76,7 +76,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         self.timer?.cancel()
         self.context = nil
-        if !self.hasEnded { self.isBroken = true }
+        if !self.hasEnded { self.breakOff() }
         self.perform(self.stateMachine.inputClosed(now: self.listener.time.steady), on: context.eventLoop)
         context.fireChannelInactive()
     }
@@ -99,6 +99,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
                 case .success(.success(let client)):
                     UnauthenticatedConnections.markAuthenticated(context.channel)
                     self.connection = .success(BinaryIntake.Connection(client))
+                    if self.isBroken { self.breakOff() }
                 case .success(.failure(let rejection)):
                     let metadata: Logger.Metadata = ["listener": "binary", "reason": "\(rejection)"]
                     self.listener.logger.warning("old provider rejected", metadata: metadata)
@@ -181,23 +182,27 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
                 actions += self.stateMachine.accepted(ticket: result.ticket, now: now)
             } else {
                 // It took too long, and the provider was told that it failed: it comes again.
-                self.isBroken = true
+                self.breakOff()
             }
         }
         self.perform(actions, on: eventLoop)
     }
 
+    /// Notes that the provider cannot know what was stored, and lets its next connection wait until that is certain.
+    private func breakOff() {
+        self.isBroken = true
+        if case .success(let connection) = self.connection { self.listener.intake.ending.begin(connection) }
+    }
+
     private func connectionEnded() {
         guard case .success(let connection) = self.connection else { return }
         self.connection = nil
-        self.listener.intake.windows.connectionEnded(
-            connection.id,
-            of: connection.client,
-            isBroken: self.isBroken
-        )
+        self.listener.intake.connectionEnded(connection, isBroken: self.isBroken)
     }
 
     private func report(_ error: BinaryServerStateMachine.MalformedNotification) {
+        // Its packet names no notification, and a provider that ended within one has died.
+        if error.status == .protocolError { self.breakOff() }
         var metadata: Logger.Metadata = [
             "listener": "binary", "status": "\(error.status)", "command": "\(error.command.map(String.init) ?? "none")",
             "answered": "\(error.isAnswered && self.context != nil)",
@@ -211,9 +216,14 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private func finish(_ packet: BinaryErrorResponse?) {
         self.waiting.removeAll()
         if case .success(let connection) = self.connection { connection.end() }
+        // What is being stored at this moment is not before the packet, and without one the provider knows nothing.
+        if self.isTaking || packet == nil && !self.hasEnded { self.breakOff() }
         if packet != nil { self.hasEnded = true }
         guard let context else { return }
-        if let packet { context.writeAndFlush(Self.wrapOutboundOut(packet.encoded), promise: nil) }
+        if let packet {
+            let written = context.writeAndFlush(Self.wrapOutboundOut(packet.encoded))
+            written.assumeIsolated().whenFailure { _ in self.breakOff() }
+        }
         context.close(mode: .output, promise: nil)
     }
 

@@ -97,6 +97,8 @@ package final class BinaryBridgeService: Service {
         }
         try? await gracefulShutdown()
         await self.listeners.binary.close()
+        // Connections that broke before are not closed again, and what they had sent is still being stored.
+        await self.binary.intake.ending.waitForAll(atMost: self.binary.limits.shutdown)
         await self.listeners.feedback.close()
     }
 

@@ -11,8 +11,8 @@ final class BinaryClientDirectory: Sendable {
     private struct Bridges {
         var generation: Int
         var records: [Topic: (bridge: BridgeRecord, settings: BinaryBridgeSettings)] = [:]
-        /// The topic of each fingerprint that a bridge names.
-        var topics: [String: Topic] = [:]
+        /// The topics of the bridges that name a fingerprint.
+        var topics: [String: Set<Topic>] = [:]
     }
 
     private let store: any ProviderStore
@@ -30,8 +30,12 @@ final class BinaryClientDirectory: Sendable {
         let fingerprint = Hexadecimal.encode(SHA256.hash(data: der))
         let bridges = try await self.current()
         let own = details.userID.flatMap { Topic($0) }
-        let named = bridges.topics[fingerprint]
-        let topic = named ?? (self.trustsTopics ? own : nil)
+        let named = bridges.topics[fingerprint] ?? []
+        // No bridge takes a certificate away from that of the certificate's topic.
+        let isOwn = own.map { topic in
+            named.contains(topic) || self.trustsTopics && bridges.records[topic]?.settings.certificates.isEmpty ?? false
+        }
+        let topic = isOwn ?? false ? own : named.min { $0.name < $1.name }
         guard let topic, let (bridge, settings) = bridges.records[topic],
             settings.certificates.isEmpty || settings.certificates.contains(fingerprint)
         else { return .failure(.unknownCertificate(fingerprint: fingerprint, topic: own?.name)) }
@@ -79,7 +83,7 @@ final class BinaryClientDirectory: Sendable {
         for bridge in try await self.store.bridges(kind: .binary) {
             guard let topic = Topic(bridge.name), let settings = try? BinaryBridgeSettings(bridge) else { continue }
             bridges.records[topic] = (bridge, settings)
-            for fingerprint in settings.certificates { bridges.topics[fingerprint] = topic }
+            for fingerprint in settings.certificates { bridges.topics[fingerprint, default: []].insert(topic) }
         }
         self.bridges.withLock { [bridges] in $0 = bridges }
         return bridges

@@ -30,7 +30,12 @@ final class BinaryIntake: Sendable {
 
     /// A connection, as the intake knows it. The handler ends it when no result matters any more.
     final class Connection: Sendable {
+        /// The number of the connection before.
+        private static let lastNumber = Atomic<UInt64>(0)
+
         let id = UUID()
+        /// Counts up, so that it tells which of two connections is older.
+        let number = Connection.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let client: BinaryClient
         private let hasEnded = Atomic(false)
 
@@ -43,6 +48,7 @@ final class BinaryIntake: Sendable {
     }
 
     let windows: RepeatWindows
+    let ending = EndingConnections()
     private let store: any ProviderStore
     private let acceptor: NotificationAcceptor
     private let directory: BinaryClientDirectory
@@ -68,6 +74,7 @@ final class BinaryIntake: Sendable {
     func take(_ items: [Item], of connection: Connection) async -> [Result] {
         let client = connection.client
         var results: [Result] = []
+        if client.dropsRepeats { await self.ending.waitForOlder(than: connection) }
         do {
             guard try await self.directory.isCurrent(client) else {
                 return self.rejected(items.first, .missingTopic, client, after: results)
@@ -113,7 +120,7 @@ final class BinaryIntake: Sendable {
             return nil
         }
         do {
-            _ = try await self.acceptor.accept(
+            let (_, acceptance) = try await self.acceptor.accept(
                 request,
                 app: client.app,
                 id: Self.id(of: item, on: connection),
@@ -122,6 +129,8 @@ final class BinaryIntake: Sendable {
                     origin: NotificationOrigin(.binary, bridge: client.bridge)
                 )
             )
+            // Nothing else can come of a notification without an idempotency key.
+            guard case .accepted = acceptance else { return .processingError }
         } catch let error as RequestError {
             // The token is registered for another use, such as calls.
             self.logger.info("notification of an old provider rejected", metadata: ["reason": "\(error.message)"])
@@ -130,6 +139,13 @@ final class BinaryIntake: Sendable {
         self.windows.stored(key, from: client, on: connection.id)
         self.metrics.countAccepted(over: client.bridge)
         return nil
+    }
+
+    /// Handles the end of a connection of which nothing is stored any more.
+    /// - Parameter isBroken: Whether the provider cannot know what was stored.
+    func connectionEnded(_ connection: Connection, isBroken: Bool) {
+        self.windows.connectionEnded(connection.id, of: connection.client, isBroken: isBroken)
+        self.ending.end(connection)
     }
 
     private func rejected(

@@ -76,8 +76,12 @@ final class LegacyTLSListener: Sendable {
     /// Sets up a new connection: counts it, adds TLS and the listener's own handlers.
     private func accept(_ channel: any Channel, _ initialize: (any Channel) throws -> Void) throws {
         let id = ObjectIdentifier(channel)
+        // Those that have shown no known certificate have a budget of their own, and take no places of others.
+        let strangers = self.unauthenticated.count
         let isAdmitted = self.state.withLock { state in
-            guard !state.isClosing, state.children.count < self.configuration.connections else { return false }
+            guard !state.isClosing, state.children.count - strangers < self.configuration.connections else {
+                return false
+            }
             state.children[id] = channel
             return true
         }

@@ -13,7 +13,7 @@ import PushWire
 struct RepeatWindow: Sendable {
     /// What makes two pushes of a provider equal: token, payload and expiration.
     struct Key: Hashable, Sendable {
-        private let digest: [UInt8]
+        private let digest: SHA256.Digest
 
         init(token: [UInt8], payload: some DataProtocol, expiration: String?) {
             var hash = SHA256()
@@ -21,7 +21,7 @@ struct RepeatWindow: Sendable {
             hash.update(data: token)
             hash.update(data: Array((expiration ?? "none").utf8) + [0])
             hash.update(data: payload)
-            self.digest = Array(hash.finalize())
+            self.digest = hash.finalize()
         }
 
         init(_ notification: BinaryNotification) {
@@ -44,12 +44,32 @@ struct RepeatWindow: Sendable {
         var count = 10_000
     }
 
+    /// The pushes that a connection has stored lately, the oldest first.
+    private struct Memory: Sendable {
+        private(set) var pushes = CircularBuffer<(key: Key, at: Timestamp)>()
+
+        mutating func add(_ key: Key, now: Timestamp, limits: Limits) {
+            while let first = self.pushes.first,
+                self.pushes.count >= limits.count || now.since(first.at) > limits.time
+            {
+                self.pushes.removeFirst()
+            }
+            self.pushes.append((key, now))
+        }
+    }
+
+    /// A push that may come again.
+    private struct Expectation: Sendable {
+        /// How often.
+        var count: Int
+        /// The time from which it is another push.
+        var until: Timestamp
+    }
+
     private let limits: Limits
-    /// The pushes that open connections have stored lately.
-    private var stored: [UUID: [(key: Key, at: Timestamp)]] = [:]
-    /// The pushes that may come again, with their number.
-    private var expected: [Key: Int] = [:]
-    /// The end of the time in which they are recognized; `nil` while none is.
+    private var stored: [UUID: Memory] = [:]
+    private var expected: [Key: Expectation] = [:]
+    /// The time from which nothing is expected any more; `nil` while nothing is.
     private var until: Timestamp?
 
     init(limits: Limits = Limits()) { self.limits = limits }
@@ -59,42 +79,36 @@ struct RepeatWindow: Sendable {
 
     /// Remembers a push that was stored.
     mutating func stored(_ key: Key, on connection: UUID, now: Timestamp) {
-        self.stored[connection, default: []].append((key, now))
-        guard let count = self.stored[connection]?.count, count > self.limits.count * 2 else { return }
-        // The older half goes at once, so that this is rare.
-        self.stored[connection]?.removeFirst(self.limits.count)
+        self.stored[connection, default: Memory()].add(key, now: now, limits: self.limits)
     }
 
     /// Handles the end of a connection.
     /// - Parameter isBroken: Whether the provider cannot know what was stored.
     mutating func connectionEnded(_ connection: UUID, isBroken: Bool, now: Timestamp) {
-        guard let keys = self.stored.removeValue(forKey: connection), isBroken else { return }
-        let recent = keys.suffix(self.limits.count).filter { now.since($0.at) <= self.limits.time }
+        guard let memory = self.stored.removeValue(forKey: connection), isBroken else { return }
+        let recent = memory.pushes.filter { now.since($0.at) <= self.limits.time }
         self.expect(recent.map(\.key), now: now)
     }
 
     /// Remembers pushes that were stored before a crash.
     mutating func expect(_ keys: some Sequence<Key>, now: Timestamp) {
-        self.forgetOld(now: now)
-        var room = self.limits.count - self.expected.values.reduce(0, +)
+        self.expected = self.expected.filter { $0.value.until > now }
+        var room = self.limits.count - self.expected.values.reduce(0) { $0 + $1.count }
+        let until = now.advanced(by: self.limits.time)
         for key in keys {
             guard room > 0 else { break }
-            self.expected[key, default: 0] += 1
+            self.expected[key] = Expectation(count: (self.expected[key]?.count ?? 0) + 1, until: until)
             room -= 1
         }
-        if !self.expected.isEmpty { self.until = now.advanced(by: self.limits.time) }
+        self.until = self.expected.isEmpty ? nil : until
     }
 
     /// Returns whether a push was stored before a break. Each is recognized once.
     mutating func takeRepeat(_ key: Key, now: Timestamp) -> Bool {
-        self.forgetOld(now: now)
-        guard let count = self.expected[key] else { return false }
-        self.expected[key] = count > 1 ? count - 1 : nil
+        if let until, until <= now { (self.expected, self.until) = ([:], nil) }
+        guard var expectation = self.expected.removeValue(forKey: key), expectation.until > now else { return false }
+        expectation.count -= 1
+        if expectation.count > 0 { self.expected[key] = expectation }
         return true
-    }
-
-    private mutating func forgetOld(now: Timestamp) {
-        guard let until, until <= now else { return }
-        (self.expected, self.until) = ([:], nil)
     }
 }

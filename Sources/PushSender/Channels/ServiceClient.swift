@@ -19,7 +19,8 @@ actor ServiceClient {
 
         var takesRequests: Bool { !self.isRetired.isSet }
 
-        func perform(_ request: ServiceRequest) async -> ServiceResult {
+        /// - Returns: The result; `nil` if the connection took no more requests already.
+        func perform(_ request: ServiceRequest) async -> ServiceResult? {
             await withCheckedContinuation { continuation in
                 let handler = self.handler
                 self.eventLoop.execute { handler.value.perform(request) { continuation.resume(returning: $0) } }
@@ -52,7 +53,7 @@ actor ServiceClient {
     private let time: any TimeSource
     private let logger: Logger
     private var current: (number: Int, opening: Task<Connection, any Error>)?
-    private var opened = 0
+    private var openings = 0
     private var isClosed = false
 
     /// - Parameter maximumBody: The largest body of a response, in bytes.
@@ -109,7 +110,11 @@ actor ServiceClient {
     private func perform(_ request: ServiceRequest) async -> ServiceResult {
         guard !self.isClosed else { return .notSent(.init("the client is closed"), mayRetry: false) }
         do {
-            return try await self.connection().perform(request)
+            // The connection of the last request may have ended since it was looked at, which is no fault of this one.
+            for _ in 0..<Self.maximumTries where !self.isClosed {
+                if let result = try await self.connection().perform(request) { return result }
+            }
+            return .notSent(.init("the push service closes each connection at once"), mayRetry: false)
         } catch {
             let failure = ConnectionFailure(error)
             let fault = ConnectionFault(failure.cause, at: self.endpoint, through: self.configuration.proxy)
@@ -118,17 +123,31 @@ actor ServiceClient {
     }
 
     /// Returns the connection, which is opened unless there is one that takes requests.
+    ///
+    /// All callers that wait for one that cannot be opened get its error, so that none waits for another attempt.
     private func connection() async throws -> Connection {
         while let (number, opening) = self.current {
-            if let connection = try? await opening.value, connection.takesRequests { return connection }
-            // Another caller may have opened the next one meanwhile.
-            if self.current?.number == number { self.current = nil }
+            let connection = try await self.opened(opening, number)
+            if connection.takesRequests { return connection }
+            self.forget(number)
         }
-        self.opened += 1
-        let opening = self.opening()
-        self.current = (self.opened, opening)
-        return try await opening.value
+        self.openings += 1
+        let (number, opening) = (self.openings, self.opening())
+        self.current = (number, opening)
+        return try await self.opened(opening, number)
     }
+
+    private func opened(_ opening: Task<Connection, any Error>, _ number: Int) async throws -> Connection {
+        do {
+            return try await opening.value
+        } catch {
+            self.forget(number)
+            throw error
+        }
+    }
+
+    /// Forgets a connection, unless another caller has opened the next one meanwhile.
+    private func forget(_ number: Int) { if self.current?.number == number { self.current = nil } }
 
     private func opening() -> Task<Connection, any Error> {
         let (endpoint, identity, configuration) = (self.endpoint, self.identity, self.configuration)

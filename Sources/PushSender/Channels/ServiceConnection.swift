@@ -16,7 +16,7 @@ final class ServiceConnection: ChannelInboundHandler {
     /// A request, and the receiver of its result.
     private struct Exchange {
         let request: ServiceRequest
-        let end: @Sendable (ServiceResult) -> Void
+        let end: @Sendable (ServiceResult?) -> Void
     }
 
     /// The interval between two checks of the deadlines.
@@ -91,10 +91,9 @@ final class ServiceConnection: ChannelInboundHandler {
     // MARK: Called on the event loop
 
     /// Sends a request as soon as there is a free stream.
-    func perform(_ request: ServiceRequest, _ end: @escaping @Sendable (ServiceResult) -> Void) {
-        guard !self.isRetired else {
-            return end(.notSent(.init("the connection takes no more requests"), mayRetry: true))
-        }
+    /// - Parameter end: Gets the result, or `nil` if the connection took no more requests already.
+    func perform(_ request: ServiceRequest, _ end: @escaping @Sendable (ServiceResult?) -> Void) {
+        guard !self.isRetired else { return end(nil) }
         self.waiting.append(Exchange(request: request, end: end))
         self.work()
     }

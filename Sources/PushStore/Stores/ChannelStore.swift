@@ -8,9 +8,11 @@ package protocol ChannelStore: Sendable {
     /// - Returns: The channel as it is stored.
     func addChannel(_ channel: ChannelRecord) async throws -> ChannelRecord
     /// Returns a channel, also one that was deleted; `nil` if there is none.
-    /// - Parameter environment: The environment; `nil` for the one that has a channel with this id, sandbox first.
+    /// - Parameter environment: The environment; `nil` for the one that has a channel with this id: one that was not deleted
+    ///   before one that was, then sandbox before production.
     func channel(_ id: ChannelID, app: Int64, environment: PushEnvironment?) async throws -> ChannelRecord?
-    /// Returns the channels of an app that were not deleted, in the order of environment, creation and id.
+    /// Returns the channels of an app that were not deleted: those of sandbox before those of production, the oldest first,
+    /// and those of the same time in the order of the bytes of their ids.
     func channels(app: Int64, environment: PushEnvironment?) async throws -> [ChannelRecord]
     /// Notes that a channel was deleted.
     /// - Returns: `false` if there is none that was not.

@@ -62,6 +62,25 @@ import Testing
         }
     }
 
+    @Test func whatABrokenConnectionHadStoredIsStoredOnce() async throws {
+        try await BinaryBridgeFixture.run { fixture in
+            // The provider dies in the middle of a notification, and sends all of them again.
+            let response = try await fixture.exchange(
+                try Self.frame(1) + Self.frame(2, token: Self.otherToken).dropLast()
+            )
+            #expect(Hexadecimal.encode(response) == "088000000000")
+            let again = try await fixture.exchange(try Self.frame(1) + Self.frame(2, token: Self.otherToken))
+            #expect(again.isEmpty)
+            let list = try await fixture.provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications").json
+            #expect(list["notifications"].elements.count == 2)
+            // A push that is equal to one before is another one from now on.
+            let equal = try await fixture.exchange(try Self.frame(1))
+            #expect(equal.isEmpty)
+            let longer = try await fixture.provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications").json
+            #expect(longer["notifications"].elements.count == 3)
+        }
+    }
+
     @Test func aTokenThatIsGoneIsListedOnceAndToldOnce() async throws {
         try await BinaryBridgeFixture.run { fixture in
             let token = try #require(DeviceToken(hex: Vectors.tokenA))
@@ -144,6 +163,37 @@ import Testing
             #expect(Hexadecimal.encode(response) == "080300000005")
             await #expect(throws: (any Error).self) { try await fixture.feedback(stranger) }
             #expect(fixture.service.sent.isEmpty)
+        }
+    }
+
+    @Test func strangersTakeNoPlacesOfProviders() async throws {
+        try await BinaryBridgeFixture.run(configure: { $0.connections = 1 }) { fixture in
+            let port = fixture.ports.binary ?? 0
+            let (silent, other) = (try await RawConnection.open(port: port), try await RawConnection.open(port: port))
+            let response = try await fixture.exchange(try Self.frame(1))
+            #expect(response.isEmpty)
+            var sent = fixture.sent.makeAsyncIterator()
+            #expect(await sent.next() != nil)
+            for connection in [silent, other] { await connection.close() }
+        }
+    }
+
+    @Test func noOtherBridgeTakesACertificateAway() async throws {
+        try await BinaryBridgeFixture.run { fixture in
+            for other in ["com.example.Aaa", "com.example.Zzz"] {
+                try await fixture.provider.api.post("/v1/apps", ["bundleId": .string(other)])
+                try await fixture.provider.api.put(
+                    "/v1/apps/\(other)/bridges/binary/\(other)",
+                    [
+                        "environment": "sandbox",
+                        "settings": ["certificates": [.string(fixture.certificate.fingerprint)]],
+                    ]
+                )
+            }
+            let response = try await fixture.exchange(try Self.frame(1))
+            #expect(response.isEmpty)
+            var sent = fixture.sent.makeAsyncIterator()
+            #expect(await sent.next()?.notification.topic.name == Vectors.bundleID)
         }
     }
 

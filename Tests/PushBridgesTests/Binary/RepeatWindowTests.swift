@@ -48,6 +48,22 @@ import Testing
         #expect(window.isEmpty)
     }
 
+    @Test func laterBreaksDoNotProlongIt() {
+        var window = RepeatWindow()
+        window.stored(self.key(1), on: self.connection, now: Self.start)
+        window.connectionEnded(self.connection, isBroken: true, now: self.after(1))
+        for second in [30, 59, 90] {
+            let other = UUID()
+            window.stored(self.key(2), on: other, now: self.after(second))
+            window.connectionEnded(other, isBroken: true, now: self.after(second))
+        }
+        let old = window.takeRepeat(self.key(1), now: self.after(91))
+        #expect(!old, "it is another push by now")
+        let found = (0..<4).count { _ in window.takeRepeat(self.key(2), now: self.after(92)) }
+        #expect(found == 3)
+        #expect(window.isEmpty)
+    }
+
     @Test func tokenPayloadAndExpirationMakeAPush() {
         let all = [
             self.key(1), self.key(2), self.key(1, payload: "{ }"), self.key(1, expiration: "0"),

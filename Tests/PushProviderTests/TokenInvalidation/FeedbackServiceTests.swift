@@ -136,6 +136,33 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func whatWasReadBeforeTheDeadlineCounts(backend: StoreBackend) async throws {
+        try await self.run(backend) { fixture, target in
+            try await fixture.register(1...3)
+            let tuples = [self.tuple(1), self.tuple(2)]
+            var times = FeedbackTimes()
+            times.deadline = .milliseconds(1)
+            let service = FeedbackService(
+                store: fixture.store,
+                directory: fixture.directory,
+                policy: fixture.invalidation,
+                endpoints: [.sandbox: PushServiceEndpoint(host: "localhost", port: 2196)],
+                times: times,
+                // A list without an end.
+                source: { _, _ in AsyncThrowingStream { for tuple in tuples { $0.yield(tuple) } } },
+                metrics: NOOPMetricsHandler.instance,
+                time: fixture.time,
+                logger: silentLogger
+            )
+            let run = try await service.read(target)
+            #expect(run.counts.tokens == 2 && run.counts.deactivated == 2)
+            #expect(run.error != nil && run.failures == 1)
+            let active = try await fixture.store.activeDevices(of: target, tokens: (1...3).map { .numbered($0) })
+            #expect(active.map(\.token) == [.numbered(3)])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func tooLongAListOpensTheBreaker(backend: StoreBackend) async throws {
         var limits = CircuitBreaker.Limits()
         limits.minimum = 10

@@ -145,6 +145,40 @@ import Testing
         }
     }
 
+    @Test func theEndOfAConnectionIsNoTryOfTheNextRequest() async throws {
+        let count = Mutex(0)
+        // Each response is the last of its connection, which ends while the next request is made.
+        let script: ScriptedService.Script = { _, event in
+            guard case .request = event else { return ScriptedService.greeting }
+            count.withLock { $0 += 1 }
+            return [.reply(body: #"{"channels":[]}"#), .close]
+        }
+        try await self.withChannels(script: script) { channels, _ in
+            let app = try Self.app()
+            for _ in 0..<20 { #expect(try await channels.channels(of: app).isEmpty) }
+        }
+        #expect(count.withLock { $0 } >= 20)
+    }
+
+    @Test func allCallersThatWaitForAConnectionLearnThatThereIsNone() async throws {
+        let service = try await ScriptedService.start(script: ScriptedService.always200)
+        let endpoint = service.endpoint
+        await service.stop()
+        let credential = PushCredential.token(try ProviderTokenSignerTests.key())
+        let channels = try ChannelService(to: endpoint, credential: credential, logger: silentLogger)
+        let app = try Self.app()
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    let error = await #expect(throws: ChannelServiceError.self) { try await channels.channels(of: app) }
+                    if case .notSent = error { return }
+                    Issue.record("\(String(describing: error))")
+                }
+            }
+        }
+        await channels.close()
+    }
+
     @Test func withoutAServiceNothingIsSent() async throws {
         let service = try await ScriptedService.start(script: ScriptedService.always200)
         let endpoint = service.endpoint

@@ -37,6 +37,14 @@ import Testing
             #expect(try await store.channel(second.id, app: app, environment: .production) == production)
             #expect(try await store.channel(first.id, app: app, environment: .production) == nil)
             #expect(try await store.channel(first.id, app: app + 1, environment: nil) == nil)
+            // Without an environment that of a channel that is there precedes, then sandbox.
+            #expect(try await store.channel(second.id, app: app, environment: nil) == second)
+            _ = try await store.channelDeleted(second.id, app: app, environment: .sandbox, at: self.later)
+            #expect(try await store.channel(second.id, app: app, environment: nil) == production)
+            var newest = try self.channel("YA==", app)
+            newest.createdAt = self.later
+            _ = try await store.addChannel(newest)
+            #expect(try await store.channels(app: app, environment: nil) == [first, newest, production])
             // The same one again keeps its name.
             #expect(try await store.addChannel(try self.channel("Yg==", app)).name == "match 1")
         }

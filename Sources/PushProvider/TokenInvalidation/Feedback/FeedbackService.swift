@@ -168,15 +168,21 @@ package final class FeedbackService: Service {
         try await withThrowingTaskGroup(of: FeedbackInvalidation.Reading?.self) { group in
             group.addTask { try await self.apply(all: stream, of: target) }
             group.addTask { [deadline = self.times.deadline] in
-                try await Task.sleep(for: deadline)
+                try? await Task.sleep(for: deadline)
                 return nil
             }
-            defer { group.cancelAll() }
-            guard let reading = try await group.next() ?? nil else { throw FeedbackError.timedOut }
-            return reading
+            // After the deadline comes what was read until then.
+            while let result = try await group.next() {
+                group.cancelAll()
+                if let result { return result }
+            }
+            throw FeedbackError.timedOut
         }
     }
 
+    /// Applies a list until its end, its error or the cancellation of the task.
+    ///
+    /// What was read counts in each case: the service does not list it again.
     private func apply(
         all stream: AsyncThrowingStream<FeedbackTuple, any Error>,
         of target: AppEnvironment
@@ -186,15 +192,28 @@ package final class FeedbackService: Service {
             for try await tuple in stream {
                 batch.append(tuple)
                 guard batch.count >= Self.batch else { continue }
-                try await self.invalidation.apply(batch, to: &reading)
+                reading = try await self.applied(batch, to: reading)
                 batch = []
             }
+            if Task.isCancelled { reading.error = FeedbackError.timedOut }
         } catch {
-            // What was read counts: the service does not list it again.
             reading.error = error
         }
-        if !batch.isEmpty { try await self.invalidation.apply(batch, to: &reading) }
-        return reading
+        return batch.isEmpty ? reading : try await self.applied(batch, to: reading)
+    }
+
+    /// Applies a part of a list, also in a task that is cancelled.
+    private func applied(
+        _ tuples: [FeedbackTuple],
+        to reading: FeedbackInvalidation.Reading
+    ) async throws -> FeedbackInvalidation.Reading {
+        let invalidation = self.invalidation
+        return try await Task {
+            var reading = reading
+            try await invalidation.apply(tuples, to: &reading)
+            return reading
+        }
+        .value
     }
 
     private static func conflict(_ code: String, _ message: String) -> RequestError {

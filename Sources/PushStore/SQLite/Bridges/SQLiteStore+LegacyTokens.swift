@@ -30,7 +30,7 @@ extension SQLiteStore {
         let sql = "UPDATE legacyToken SET isRefused = 0 WHERE app = ? AND environment = ? AND token = ?"
         try await self.database.write { database in
             try database.run(sql: sql, [target.app, target.environment.code, token.databaseValue])
-            try Self.removeSettled(of: target, in: database)
+            try Self.removeSettled(token, of: target, in: database)
         }
     }
 
@@ -59,8 +59,8 @@ extension SQLiteStore {
             for entry in entries {
                 let key = entry.token.databaseValue
                 try database.run(sql: sql, [target.app, target.environment.code, key, entry.since.milliseconds])
+                try Self.removeSettled(entry.token, of: target, in: database)
             }
-            try Self.removeSettled(of: target, in: database)
         }
     }
 
@@ -93,10 +93,12 @@ extension SQLiteStore {
         return try await self.database.run(sql: sql, [before.milliseconds, limit])
     }
 
-    /// Removes the entries that a provider knows in both ways.
-    private static func removeSettled(of target: AppEnvironment, in database: Database) throws {
-        let sql = "DELETE FROM legacyToken WHERE app = ? AND environment = ? AND isListed = 0 AND isRefused = 0"
-        try database.run(sql: sql, [target.app, target.environment.code])
+    /// Removes the entry of a token that its provider knows in both ways.
+    private static func removeSettled(_ token: DeviceToken, of target: AppEnvironment, in database: Database) throws {
+        let sql = """
+            DELETE FROM legacyToken WHERE app = ? AND environment = ? AND token = ? AND isListed = 0 AND isRefused = 0
+            """
+        try database.run(sql: sql, [target.app, target.environment.code, token.databaseValue])
     }
 }
 

@@ -5,6 +5,8 @@ package import PushTypes
 extension SQLiteStore {
     /// The time after which a deleted channel is forgotten, in milliseconds: 90 days.
     private static let memoryOfDeleted: Int64 = 90 * 86_400_000
+    /// The environment whose channels precede those of the other, as in every list of environments.
+    private static let firstEnvironment = PushEnvironment.sandbox
 
     package func addChannel(_ channel: ChannelRecord) async throws -> ChannelRecord {
         try await self.database.write { database in
@@ -35,10 +37,10 @@ extension SQLiteStore {
     package func channels(app: Int64, environment: PushEnvironment?) async throws -> [ChannelRecord] {
         let sql = """
             SELECT * FROM channel WHERE app = ?1 AND (?2 IS NULL OR environment = ?2) AND deletedAt IS NULL
-            ORDER BY environment, createdAt, id
+            ORDER BY environment = ?3 DESC, createdAt, id
             """
         return try await self.database.lookup { database in
-            try database.rows(sql: sql, [app, environment?.code]).map(Self.channel)
+            try database.rows(sql: sql, [app, environment?.code, Self.firstEnvironment.code]).map(Self.channel)
         }
     }
 
@@ -62,9 +64,11 @@ extension SQLiteStore {
     ) throws -> ChannelRecord? {
         let sql = """
             SELECT * FROM channel WHERE app = ?1 AND (?2 IS NULL OR environment = ?2) AND id = ?3
-            ORDER BY deletedAt IS NOT NULL, environment LIMIT 1
+            ORDER BY deletedAt IS NOT NULL, environment = ?4 DESC LIMIT 1
             """
-        return try database.row(sql: sql, [app, environment?.code, id.text]).map(Self.channel)
+        return try database.row(sql: sql, [app, environment?.code, id.text, Self.firstEnvironment.code]).map(
+            Self.channel
+        )
     }
 
     /// Reads a channel's row.
