@@ -20,7 +20,16 @@ package final class KeyRateLimiter: Sendable {
     private let forms: TokenBucketTable<Topic>
     /// The rates of addresses from which requests with public keys come.
     private let addresses = TokenBucketTable<[UInt8]>(rate: 1, burst: 1)
-    private let bodies = TokenBucketTable<UUID>(rate: KeyRateLimiter.bodyBytes, burst: KeyRateLimiter.bodyBytes)
+    private let bodies = TokenBucketTable<Sender>(rate: KeyRateLimiter.bodyBytes, burst: KeyRateLimiter.bodyBytes)
+    /// The rates of apps' bridges, for requests that bring the bridge's secret in place of an API key.
+    private let bridges: TokenBucketTable<Topic>
+
+    /// The sender of long bodies.
+    private enum Sender: Hashable {
+        case caller(UUID)
+        /// The bridges of an app.
+        case bridges(Topic)
+    }
 
     /// A key, whose bucket is another one once its rate is changed.
     private struct KeyWithRate: Hashable {
@@ -35,6 +44,7 @@ package final class KeyRateLimiter: Sendable {
         (self.rate, self.publicRate, self.clock) = (rate, publicRate, clock)
         self.requests = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
         self.forms = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
+        self.bridges = TokenBucketTable(rate: Double(rate), burst: 2 * Double(rate))
     }
 
     /// Counts a request of a caller.
@@ -73,6 +83,14 @@ package final class KeyRateLimiter: Sendable {
         try self.take(from: self.forms, app, rate: self.rate, orElse: message)
     }
 
+    /// Counts a request that was admitted by the secret of an app's bridge. Forms, which anybody can post, take nothing of it.
+    ///
+    /// - Throws: ``RetryLaterError`` if the app's bridges exceed their rate.
+    package func take(bridgeOf app: Topic) throws {
+        let message = "the bridges of this app have \(self.rate) requests per second: send fewer, or in batches"
+        try self.take(from: self.bridges, app, rate: self.rate, orElse: message)
+    }
+
     /// - Parameters:
     ///   - rate: Requests per second; 0 sets no limit.
     ///   - message: The explanation for a caller who exceeds the rate.
@@ -92,15 +110,26 @@ package final class KeyRateLimiter: Sendable {
     ///
     /// - Throws: ``RetryLaterError`` if that is too long.
     package func delay(of caller: APICaller, bytes: Int) throws -> Duration {
+        try self.delay(of: .caller(caller.id), caller.text, bytes: bytes)
+    }
+
+    /// Counts a body that came with the secret of an app's bridge, and returns the time to wait before it is parsed.
+    ///
+    /// - Throws: ``RetryLaterError`` if that is too long.
+    package func delay(bridgeOf app: Topic, bytes: Int) throws -> Duration {
+        try self.delay(of: .bridges(app), "this bridge", bytes: bytes)
+    }
+
+    private func delay(of sender: Sender, _ name: String, bytes: Int) throws -> Duration {
         guard bytes >= Self.smallBody else { return .zero }
         let now = self.clock()
-        let delay = self.bodies.with(caller.id, now: now) { bucket in
+        let delay = self.bodies.with(sender, now: now) { bucket in
             let delay = bucket.spend(Double(bytes), now: now)
             if delay > Self.maximumDelay { _ = bucket.spend(-Double(bytes), now: now) }
             return delay
         }
         guard delay <= Self.maximumDelay else {
-            let message = "\(caller.text) sends more than 8 MB per second in long bodies: send fewer, or an import"
+            let message = "\(name) sends more than 8 MB per second in long bodies: send fewer, or an import"
             throw RetryLaterError(RequestError(.rateLimited, code: "too_many_bytes", message: message), after: delay)
         }
         return delay

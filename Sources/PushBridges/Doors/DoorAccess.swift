@@ -19,8 +19,8 @@ struct DoorAccess: Sendable {
     /// The right by which a request was admitted.
     enum Admission: Sendable {
         case key(APICaller)
-        /// The path has the secret of the bridge.
-        case secret
+        /// The path has the secret of a bridge of the app.
+        case secret(Topic)
 
         /// The API key, for the ledger.
         var key: KeyReference? { if case .key(let caller) = self { caller.reference } else { nil } }
@@ -49,7 +49,7 @@ struct DoorAccess: Sendable {
         return caller
     }
 
-    /// Admits a request by the secret of a bridge, which counts as a form of the app.
+    /// Admits a request by the secret of a bridge, which counts for the bridges of its app.
     ///
     /// - Throws: ``RequestError`` for another secret, ``RetryLaterError`` for a request beyond the rate.
     func checkSecret(_ secret: String, of bridge: BridgeRecord?, app: Topic?, _ context: APIContext) throws {
@@ -59,17 +59,19 @@ struct DoorAccess: Sendable {
             let message = "the secret in the path is not that of a bridge"
             throw RequestError(.unauthenticated, code: "unauthorized", message: message)
         }
-        try self.runner.rates.take(formOf: app)
+        try self.runner.rates.take(bridgeOf: app)
         UnauthenticatedConnections.markAuthenticated(context.channel)
     }
 
     /// Reads a whole body at the pace that its caller has left.
     func body(of request: Request, maximum: Int, _ admission: Admission) async throws -> Data {
         let body = try await request.wholeBody(maximum: maximum)
-        if case .key(let caller) = admission {
-            let delay = try self.runner.rates.delay(of: caller, bytes: body.count)
-            if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
+        let delay: Duration
+        switch admission {
+        case .key(let caller): delay = try self.runner.rates.delay(of: caller, bytes: body.count)
+        case .secret(let app): delay = try self.runner.rates.delay(bridgeOf: app, bytes: body.count)
         }
+        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
         return body
     }
 
@@ -115,7 +117,8 @@ extension DoorAccess {
             let place = ["bridge": Logger.MetadataValue.string(String(bridge.prefix(BridgeRecord.maximumName)))]
             if let (error, headers) = await self.runner.failures.report(error, place) {
                 response = failure(error)
-                response.headers.append(contentsOf: headers)
+                // The delay that is known takes the place of a usual one.
+                for field in headers { response.headers[field.name] = field.value }
             } else {
                 let failures = self.runner.failures
                 failures.logger.error(

@@ -67,7 +67,7 @@ struct FCMAccess: Sendable {
         if let bridge { app = try await self.store.app(id: bridge.app) }
         try self.access.checkSecret(context.path("secret"), of: bridge, app: app?.bundleID, context)
         guard let bridge, let app else { throw RequestError.internalFailure }
-        return try .init(bridge: bridge, app: app, settings: FCMSettings(bridge), admission: .secret)
+        return try .init(bridge: bridge, app: app, settings: FCMSettings(bridge), admission: .secret(app.bundleID))
     }
 
     private func project(
@@ -105,11 +105,14 @@ struct FCMAccess: Sendable {
     }
 
     /// Returns the response to an error.
-    static func response(_ error: FCMError) -> Response {
+    static func response(_ error: FCMError) -> Response { self.response(error, body: error.json) }
+
+    /// Returns the response to an error, with another body than FCM's own.
+    static func response(_ error: FCMError, body: JSONValue) -> Response {
         let status = HTTPResponse.Status(code: error.status)
         var headers: HTTPFields = [:]
         if error.status == 503 || error.status == 429 { headers[.retryAfter] = "10" }
         if error.status == 401 { headers[.wwwAuthenticate] = "Bearer" }
-        return (try? .json(error.json, status: status, headers: headers)) ?? Response(status: status)
+        return (try? .json(body, status: status, headers: headers)) ?? Response(status: status)
     }
 }

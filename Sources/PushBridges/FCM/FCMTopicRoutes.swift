@@ -118,9 +118,7 @@ struct FCMTopicRoutes: Sendable {
     /// Runs `body`. The Instance ID service's errors are a text.
     private func respondToBatch(_ context: APIContext, _ body: () async throws -> Response) async -> Response {
         await self.access.respond("fcm.topics", context) { error in
-            let response = FCMAccess.response(error)
-            let text: [String: JSONValue] = ["error": .string("\(error.name): \(error.message)")]
-            return (try? .json(text, status: response.status, headers: response.headers)) ?? response
+            FCMAccess.response(error, body: .object(["error": .string("\(error.name): \(error.message)")]))
         } _: {
             try await body()
         }

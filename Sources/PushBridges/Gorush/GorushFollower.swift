@@ -7,6 +7,7 @@ import PushStore
 import PushSupport
 import PushTypes
 import ServiceLifecycle
+import Synchronization
 
 /// Follows the notifications of gorush's doors until they end: counts their outcomes, and posts each failure to the hook.
 ///
@@ -15,6 +16,8 @@ import ServiceLifecycle
 struct GorushFollower: Service {
     /// The most notifications that wait to be followed; further ones are not followed.
     private static let maximumWaiting = 10_000
+    /// The most tokens and failures of all notifications that wait or are followed. Each takes about 200 bytes.
+    private static let maximumTokens = 500_000
     /// The most notifications that are followed at the same time.
     private static let width = 1000
     /// The longest time for which one is followed.
@@ -37,8 +40,33 @@ struct GorushFollower: Service {
     private enum Work: Sendable {
         case follow(Followed)
         case post([GorushLogEntry], hook: String, app: Int64)
+
+        /// The number of tokens and failures that it keeps in memory.
+        var size: Int {
+            switch self {
+            case .follow(let followed): followed.push.tokens.count
+            case .post(let entries, _, _): entries.count
+            }
+        }
     }
 
+    /// The size of the work that waits or runs.
+    final class Load: Sendable {
+        private let size = Mutex(0)
+
+        /// Adds work, unless the size would be larger than `limit`.
+        func add(_ size: Int, limit: Int) -> Bool {
+            self.size.withLock { all in
+                guard all <= limit - size else { return false }
+                all += size
+                return true
+            }
+        }
+
+        func remove(_ size: Int) { self.size.withLock { $0 -= size } }
+    }
+
+    private let load = Load()
     private let submission: PushSubmission
     private let statistics: GorushStatistics
     private let client: GuardedClient
@@ -61,7 +89,10 @@ struct GorushFollower: Service {
     }
 
     private func add(_ work: Work, bridge: String) {
-        guard case .dropped = self.queue.yield(work) else { return }
+        if self.load.add(work.size, limit: Self.maximumTokens) {
+            guard case .dropped = self.queue.yield(work) else { return }
+            self.load.remove(work.size)
+        }
         self.logger.warning("outcomes are not followed: too many wait", metadata: ["bridge": "\(bridge)"])
     }
 
@@ -74,6 +105,7 @@ struct GorushFollower: Service {
                     running -= 1
                 }
                 group.addTask {
+                    defer { self.load.remove(work.size) }
                     switch work {
                     case .follow(let followed): await self.observe(followed)
                     case .post(let entries, let hook, let app): await self.post(entries, to: hook, app: app)

@@ -31,6 +31,8 @@ struct GorushLogEntry: Hashable, Sendable {
 /// The words of failures.
 enum GorushFailure {
     /// Returns the push service's reason for what the provider's own check found, or an explanation.
+    ///
+    /// None of the reasons accuses a token: an error concerns all tokens of a notification, of which one may be at fault.
     static func text(_ error: RequestError) -> String {
         switch (error.code, error.path?.prefix { $0 != "." && $0 != "[" }) {
         case ("payload_too_large", _): Reason.payloadTooLarge.text
@@ -39,7 +41,6 @@ enum GorushFailure {
         case (_, "collapseId"?): Reason.badCollapseId.text
         case (_, "expiration"?): Reason.badExpirationDate.text
         case (_, "priority"?): Reason.badPriority.text
-        case ("token_of_other_kind", _): Reason.deviceTokenNotForTopic.text
         default: error.path.map { "\($0): \(error.message)" } ?? error.message
         }
     }

@@ -201,7 +201,12 @@ struct GorushRoutes: Sendable {
             let app = try await self.app(of: bridge)
             try self.access.checkSecret(context.path("secret"), of: bridge, app: app?.bundleID, context)
             guard let bridge, let app else { throw Self.noDoor }
-            return try .init(bridge: bridge, app: app, settings: GorushSettings(bridge), admission: .secret)
+            return try .init(
+                bridge: bridge,
+                app: app,
+                settings: GorushSettings(bridge),
+                admission: .secret(app.bundleID)
+            )
         }
         let admission = DoorAccess.Admission.key(try await self.access.key(of: request, context))
         guard let bridge = try await self.bridge(name), let app = try await self.app(of: bridge) else {

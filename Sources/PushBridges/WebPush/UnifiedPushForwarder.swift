@@ -8,8 +8,8 @@ import Synchronization
 struct UnifiedPushForwarder: Sendable {
     /// The longest endpoint, and the longest body, in bytes (UnifiedPush, server specification).
     static let (maximumEndpoint, maximumBody) = (1000, WebPushRequest.maximumBody)
-    /// The most posts at a time.
-    private static let maximumInFlight = 64
+    /// The most posts at a time, and those to one push server, so that a slow one leaves room to others.
+    private static let (maximumInFlight, maximumOfServer) = (256, 64)
     /// The time for which a push server keeps a message: one day.
     private static let ttl = "86400"
 
@@ -39,8 +39,11 @@ struct UnifiedPushForwarder: Sendable {
     func forward(_ body: Data, to endpoint: String, app: Int64, isUrgent: Bool) async -> End {
         guard endpoint.utf8.count <= Self.maximumEndpoint else { return .gone }
         guard (1...Self.maximumBody).contains(body.count) else { return .refused(status: 413) }
-        guard self.inFlight.begin(limit: Self.maximumInFlight) else { return .unavailable(retryAfter: .seconds(1)) }
-        defer { self.inFlight.end() }
+        guard let server = WebOrigin(endpoint) else { return .notAllowed }
+        guard self.inFlight.begin(server, limit: Self.maximumInFlight, ofServer: Self.maximumOfServer) else {
+            return .unavailable(retryAfter: .seconds(1))
+        }
+        defer { self.inFlight.end(server) }
         // Push servers of UnifiedPush expect the coding of Web Push, whatever the body is.
         let headers = [
             (name: "ttl", value: Self.ttl), (name: "content-encoding", value: "aes128gcm"),
@@ -65,19 +68,33 @@ struct UnifiedPushForwarder: Sendable {
         }
     }
 
-    /// The number of posts on their way.
-    private final class InFlight: Sendable {
-        private let count = Mutex(0)
+    /// The numbers of posts on their way.
+    final class InFlight: Sendable {
+        private struct State {
+            var all = 0
+            var ofServer: [WebOrigin: Int] = [:]
+        }
 
-        func begin(limit: Int) -> Bool {
-            self.count.withLock { count in
-                guard count < limit else { return false }
-                count += 1
+        private let state = Mutex(State())
+
+        /// Begins a post, which ends with ``end(_:)``.
+        /// - Returns: `false` for one too many.
+        func begin(_ server: WebOrigin, limit: Int, ofServer serverLimit: Int) -> Bool {
+            self.state.withLock { state in
+                guard state.all < limit, state.ofServer[server, default: 0] < serverLimit else { return false }
+                state.all += 1
+                state.ofServer[server, default: 0] += 1
                 return true
             }
         }
 
-        func end() { self.count.withLock { $0 -= 1 } }
+        func end(_ server: WebOrigin) {
+            self.state.withLock { state in
+                state.all -= 1
+                let left = state.ofServer[server, default: 1] - 1
+                state.ofServer[server] = left > 0 ? left : nil
+            }
+        }
     }
 }
 

@@ -14,6 +14,27 @@ final class PushServicePool: Sendable {
     private struct State {
         var services: [Key: PushService] = [:]
         var isClosed = false
+
+        /// Returns `true` if an app may have another service.
+        func hasRoom(for app: Int64, _ limits: WebPushLimits) -> Bool {
+            self.services.count < limits.services
+                && self.services.keys.count { $0.app == app } < limits.servicesOfApp
+        }
+
+        /// Removes what nobody uses if an app has no room for another service: first what is sent to, then what is left alone.
+        /// - Returns: The services to close.
+        mutating func makeRoom(for app: Int64, _ limits: WebPushLimits, at now: Timestamp) -> [PushService] {
+            var retired: [PushService] = []
+            for isPausedToo in [false, true] where !self.hasRoom(for: app, limits) {
+                let isFull = self.services.count >= limits.services
+                for (key, service) in self.services where isFull || key.app == app {
+                    guard service.isIdle, isPausedToo || !service.gate.isPaused(at: now) else { continue }
+                    self.services[key] = nil
+                    if service.retire() { retired.append(service) }
+                }
+            }
+            return retired
+        }
     }
 
     private let addresses: AddressPolicy
@@ -46,26 +67,27 @@ final class PushServicePool: Sendable {
         let now = self.time.steady
         return self.state.withLock { state in
             guard !state.isClosed else { return (nil, []) }
-            if let known = state.services[key], now < known.expiresAt {
-                known.retain()
-                return (known, [])
-            }
+            var gate: PushServiceGate?
             var retired: [PushService] = []
-            if let old = state.services.removeValue(forKey: key), old.retire() { retired.append(old) }
-            if state.services.count >= self.limits.services {
-                // What nobody uses gives way, and what has expired.
-                for (other, service) in state.services where service.isIdle {
-                    state.services[other] = nil
-                    if service.retire() { retired.append(service) }
+            if let known = state.services[key] {
+                guard now >= known.expiresAt else {
+                    known.retain()
+                    return (known, [])
                 }
-                guard state.services.count < self.limits.services else { return (nil, retired) }
+                // What the push service asks for outlives the look-up of its name.
+                gate = known.gate
+                state.services[key] = nil
+                if known.retire() { retired.append(known) }
             }
+            retired += state.makeRoom(for: key.app, self.limits, at: now)
+            guard state.hasRoom(for: key.app, self.limits) else { return (nil, retired) }
             let service = PushService(
                 url: url,
                 app: key.app,
                 addresses: self.addresses,
                 resolver: self.resolver,
-                limits: self.limits,
+                deadline: self.limits.deadline,
+                gate: gate ?? PushServiceGate(inFlight: self.limits.inFlight),
                 expiresAt: now.advanced(by: self.limits.addressLifetime)
             )
             service.retain()
@@ -84,17 +106,38 @@ final class PushServicePool: Sendable {
     }
 }
 
-/// A push service as one app uses it.
+/// The state of a push service, as one app uses it, that outlives its connections: the messages in flight, and its pauses.
+final class PushServiceGate: Sendable {
+    private let turns: CountingSemaphore
+    private let machine = Mutex(PushServiceStateMachine())
+
+    /// - Parameter inFlight: The most messages in flight.
+    init(inFlight: Int) { self.turns = CountingSemaphore(count: max(1, inFlight)) }
+
+    /// Runs `body` when fewer messages than the limit are in flight.
+    func inTurn<Value>(_ body: () async -> Value) async -> Value { await self.turns.run(body) }
+
+    func admit(at now: Timestamp) -> PushServiceStateMachine.Admission {
+        self.machine.withLock { $0.admit(at: now) }
+    }
+
+    func ended(_ end: PushServiceStateMachine.End, at now: Timestamp) {
+        self.machine.withLock { $0.ended(end, at: now) }
+    }
+
+    func isPaused(at now: Timestamp) -> Bool { self.machine.withLock { $0.isPaused(at: now) } }
+}
+
+/// The connections to a push service of one app.
 final class PushService: Sendable {
     private struct State {
-        var machine = PushServiceStateMachine()
         var users = 0
         var isRetired = false
         var client: Task<Result<PinnedClient, PinnedClientFailure>, Never>?
     }
 
     let expiresAt: Timestamp
-    private let turns: CountingSemaphore
+    let gate: PushServiceGate
     private let state = Mutex(State())
     private let connect: @Sendable () async -> Result<PinnedClient, PinnedClientFailure>
 
@@ -103,11 +146,11 @@ final class PushService: Sendable {
         app: Int64,
         addresses: AddressPolicy,
         resolver: any NameResolver,
-        limits: WebPushLimits,
+        deadline: Duration,
+        gate: PushServiceGate,
         expiresAt: Timestamp
     ) {
-        self.expiresAt = expiresAt
-        self.turns = CountingSemaphore(count: max(1, limits.inFlight))
+        (self.expiresAt, self.gate) = (expiresAt, gate)
         self.connect = {
             do throws(PinnedClientFailure) {
                 return .success(
@@ -117,7 +160,7 @@ final class PushService: Sendable {
                         addresses,
                         resolver,
                         speaksHTTP2: true,
-                        deadline: limits.deadline
+                        deadline: deadline
                     )
                 )
             } catch {
@@ -125,9 +168,6 @@ final class PushService: Sendable {
             }
         }
     }
-
-    /// Runs `body` when fewer messages than the limit are in flight.
-    func inTurn<Value>(_ body: () async -> Value) async -> Value { await self.turns.run(body) }
 
     /// The client; its name is resolved with the first use, and again after a failure.
     var client: Result<PinnedClient, PinnedClientFailure> {
@@ -144,14 +184,6 @@ final class PushService: Sendable {
             }
             return result
         }
-    }
-
-    func admit(at now: Timestamp) -> PushServiceStateMachine.Admission {
-        self.state.withLock { $0.machine.admit(at: now) }
-    }
-
-    func ended(_ end: PushServiceStateMachine.End, at now: Timestamp) {
-        self.state.withLock { $0.machine.ended(end, at: now) }
     }
 
     /// Closes the connections. Nothing may use it any more.

@@ -54,6 +54,9 @@ struct PushServiceStateMachine: Hashable, Sendable {
         return .send
     }
 
+    /// Returns `true` while nothing is sent.
+    func isPaused(at now: Timestamp) -> Bool { self.pausedUntil.map { now < $0 } ?? false }
+
     mutating func ended(_ end: End, at now: Timestamp) {
         switch end {
         case .answered: (self.failures, self.isProbing) = (0, false)

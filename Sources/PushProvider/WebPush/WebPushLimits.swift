@@ -10,6 +10,9 @@ package struct WebPushLimits: Hashable, Sendable {
     package var addressLifetime: Duration = .seconds(300)
     /// The most push services of all apps with connections. Default 256.
     package var services = 256
+    /// The most push services of one app with connections, so that an app with many origins leaves room to others.
+    /// Default 128.
+    package var servicesOfApp = 128
 
     package init() {}
 }

@@ -63,13 +63,13 @@ struct WebPushSender: NotificationSender {
         guard let origin = WebOrigin(url.url) else { return Self.refused("the subscription's URL has no origin") }
         return await self.pool.with(origin, app: self.app, url: url.url) { service in
             guard let service else { return .notSent(.init("the push service cannot be used now")) }
-            return await service.inTurn {
+            return await service.gate.inTurn {
                 guard self.time.steady < page.end else {
                     return .notSent(.init("the push service is too slow for all messages"))
                 }
-                if case .wait(let reason) = service.admit(at: self.time.steady) { return .notSent(.init(reason)) }
+                if case .wait(let reason) = service.gate.admit(at: self.time.steady) { return .notSent(.init(reason)) }
                 let (outcome, end) = await self.post(push, stored, key, url, origin, service)
-                service.ended(end, at: self.time.steady)
+                service.gate.ended(end, at: self.time.steady)
                 return outcome
             }
         }

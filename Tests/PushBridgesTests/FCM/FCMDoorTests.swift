@@ -1,4 +1,7 @@
+import AsyncHTTPClient
 import Foundation
+import NIOCore
+import NIOHTTP1
 import PushSender
 import PushSupport
 import PushTesting
@@ -193,6 +196,34 @@ import Testing
             let reader = try await provider.client(["read"])
             #expect(try await reader.post(Self.path, Self.body()).status == 403)
             #expect(try await provider.stranger.post("/fcm/send", [:]).json["error"]["status"] == "NOT_FOUND")
+        }
+    }
+
+    /// The SDKs wait for as long as the response says, which is said once.
+    @Test func aRateSaysWhenToTryAgain() async throws {
+        try await withProvider(
+            senders: ScriptedSender(),
+            time: ManualTime(),
+            addition: { try Bridges($0) }
+        ) { provider in
+            try await provider.addVectorsApp()
+            try await provider.setBridge("fcm", "shop")
+            let key: JSONValue = ["name": "back end", "scopes": ["send"], "rate": 1]
+            let text = try #require(try await provider.api.post("/v1/keys", key).json["key"].stringValue)
+            var request = HTTPClientRequest(url: "\(provider.api.baseURL)\(Self.path)")
+            request.method = .POST
+            request.headers.add(name: "authorization", value: "Bearer \(text)")
+            request.body = .bytes(ByteBuffer(bytes: try Self.body(["token": "a:b"]).text))
+            var statuses: [UInt] = []
+            var delays: [String] = []
+            for _ in 0..<3 {
+                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+                _ = try await response.body.collect(upTo: 1024 * 1024)
+                statuses.append(response.status.code)
+                delays = response.headers["retry-after"]
+            }
+            #expect(statuses == [404, 404, 429])
+            #expect(delays == ["2"])
         }
     }
 

@@ -201,6 +201,8 @@ import Testing
         ("payload_too_large", "payload", "PayloadTooLarge"), ("invalid_topic", "topic", "BadTopic"),
         ("invalid_push_type", "pushType", "InvalidPushType"), ("too_long", "collapseId", "BadCollapseId"),
         ("not_visible", "payload.aps", "payload.aps: m"),
+        // Of a thousand tokens one has changed meanwhile.
+        ("token_of_other_kind", "to.tokens[7]", "to.tokens[7]: m"),
     ])
     func whatIsRefusedHasTheReasonOfTheService(code: String, path: String, text: String) {
         let error = RequestError(.invalid, code: code, message: "m", path: path)

@@ -3,6 +3,7 @@ import NIOHTTP1
 import PushProvider
 import PushSupport
 import PushTesting
+import PushWire
 import Testing
 
 @testable import PushBridges
@@ -53,6 +54,20 @@ import Testing
         let large = Data(repeating: 1, count: 4097)
         let end = await forwarder.forward(large, to: "https://push.example/x", app: 1, isUrgent: false)
         #expect(end == .refused(status: 413))
+    }
+
+    @Test func aSlowPushServerLeavesRoomToOthers() throws {
+        let inFlight = UnifiedPushForwarder.InFlight()
+        let (slow, other) = (
+            try #require(WebOrigin("https://slow.example")), try #require(WebOrigin("https://other.example"))
+        )
+        func begin(_ server: WebOrigin) -> Bool { inFlight.begin(server, limit: 3, ofServer: 2) }
+        #expect(begin(slow) && begin(slow) && !begin(slow))
+        #expect(begin(other) && !begin(other), "there are three")
+        inFlight.end(slow)
+        #expect(begin(slow) && !begin(slow))
+        for server in [slow, slow, other] { inFlight.end(server) }
+        #expect(begin(other) && begin(other) && !begin(other))
     }
 
     /// A homeserver repeats what fails, and forgets what is gone.

@@ -179,6 +179,22 @@ import Testing
         }
     }
 
+    @Test func aPauseOutlivesTheLookUpOfTheName() async throws {
+        try await self.withFixture { fixture in
+            let (_, busy) = try fixture.browser("/busy")
+            let (_, next) = try fixture.browser("/next")
+            fixture.service.script("/busy", .init(429, headers: [("retry-after", "600")]))
+            _ = try await fixture.send(busy)
+            fixture.time.advance(by: WebPushLimits().addressLifetime + .seconds(1))
+            guard case .notSent? = try await fixture.send(next).first else {
+                Issue.record("it was sent during the pause")
+                return
+            }
+            fixture.time.advance(by: .seconds(300))
+            #expect(try await fixture.send(next) == [.accepted(.init(id: "an-id"))])
+        }
+    }
+
     @Test func aSilentPushServiceIsGivenUp() async throws {
         var limits = WebPushLimits()
         limits.deadline = .seconds(2)

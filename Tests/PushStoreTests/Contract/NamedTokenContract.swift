@@ -94,4 +94,20 @@ import Testing
             #expect(try await store.shadow(.fcm, name: "default", app: app)?.requests == 1)
         }
     }
+
+    @Test(arguments: StoreBackend.available)
+    func aReportLeavesWithItsBridge(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let bridge = BridgeRecord(kind: .gorush, name: "default", app: app, changedAt: self.now)
+            let added = try await store.setBridge(bridge, keepsSecret: false)
+            #expect(added != nil)
+            try await store.addShadow(self.comparison(1), of: .gorush, name: "default", app: app, now: self.now)
+            let other = try await store.removeBridge(.gorush, name: "default", app: app + 1)
+            #expect(!other)
+            #expect(try await store.shadow(.gorush, name: "default", app: app) != nil)
+            let removed = try await store.removeBridge(.gorush, name: "default", app: app)
+            #expect(removed)
+            #expect(try await store.shadow(.gorush, name: "default", app: app) == nil)
+        }
+    }
 }

@@ -8,7 +8,8 @@ struct ForeignColumns: Equatable {
     /// - Throws: ``RequestError`` that names a column by its number.
     init(header: [String]) throws(RequestError) {
         let names = header.map { $0.trimmingCharacters(in: .whitespaces) }
-        for (index, name) in names.enumerated() where !name.isEmpty && names[..<index].contains(name) {
+        var known: Set<String> = []
+        for (index, name) in names.enumerated() where !name.isEmpty && !known.insert(name).inserted {
             let message = "\"\(name.prefix(16))\" occurs twice"
             throw RequestError(.invalid, code: "duplicate_column", message: message, path: "column \(index + 1)")
         }

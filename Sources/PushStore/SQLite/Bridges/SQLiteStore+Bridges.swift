@@ -63,8 +63,16 @@ extension SQLiteStore {
 
     package func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool {
         defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
-        let sql = "DELETE FROM bridge WHERE kind = ? AND name = ? AND app = ?"
-        return try await self.database.run(sql: sql, [kind.rawValue, name, app]) > 0
+        return try await self.database.write { database in
+            let arguments: StatementArguments = [kind.rawValue, name, app]
+            func delete(_ table: String) throws -> Int {
+                try database.run(sql: "DELETE FROM \(table) WHERE kind = ? AND name = ? AND app = ?", arguments)
+            }
+            guard try delete("bridge") > 0 else { return false }
+            // Another bridge of this name is compared anew.
+            _ = try (delete("shadow"), delete("shadowDifference"))
+            return true
+        }
     }
 
     private static func sealed(_ bridge: BridgeRecord, _ masterKey: MasterKey) throws -> Data? {
