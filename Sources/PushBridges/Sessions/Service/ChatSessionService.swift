@@ -190,6 +190,8 @@ package final class ChatSessionService: Service {
         let supervisor = SessionSupervisor(
             settings: settings,
             memory: ChatMemory(seenThrough: record.seenThrough),
+            // Something has arrived since the password was set.
+            wasSignedIn: record.seenThrough > record.changedAt,
             seed: UInt64.random(in: .min ... .max),
             coalescer: PushCoalescer(interval: self.limits.coalescing),
             limits: self.limits.supervisor
