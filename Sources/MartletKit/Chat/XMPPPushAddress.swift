@@ -36,15 +36,15 @@ public struct XMPPPushAddress: Hashable, Sendable, Codable {
         """
     }
 
-    /// Returns text as XML has it.
+    /// Returns text as XML has it. A mark of XML is one before a combining character too.
     private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { output, character in
+        text.unicodeScalars.reduce(into: "") { output, character in
             switch character {
             case "&": output += "&amp;"
             case "<": output += "&lt;"
             case ">": output += "&gt;"
             case "'": output += "&apos;"
-            default: output.append(character)
+            default: output.unicodeScalars.append(character)
             }
         }
     }

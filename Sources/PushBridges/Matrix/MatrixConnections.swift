@@ -26,8 +26,9 @@ final class MatrixConnections: Sendable {
 
     private static func id(_ channel: any Channel) -> ObjectIdentifier { ObjectIdentifier(Self.connection(channel)) }
 
-    /// Returns the connection of a stream of HTTP/2, or the connection itself. The parent of a connection is its listener.
+    /// Returns the connection of a stream of HTTP/2, or the connection itself. The parent of a connection is its listener, which has
+    /// no peer.
     private static func connection(_ channel: any Channel) -> any Channel {
-        channel.remoteAddress == nil ? channel.parent ?? channel : channel
+        channel.parent.flatMap { $0.remoteAddress == nil ? nil : $0 } ?? channel
     }
 }

@@ -39,12 +39,16 @@ struct MatrixGateway: Sendable {
     }
 
     /// Accepts the notification in the body of a request.
-    /// - Parameter channel: The connection that the request came on.
+    /// - Parameters:
+    ///   - agent: The name of the homeserver's program.
+    ///   - channel: The connection that the request came on.
     /// - Returns: The pushkeys that the homeserver shall forget.
     /// - Throws: ``MatrixError``, or an error of the store.
-    func notify(_ body: [UInt8], on channel: any Channel) async throws -> [String] {
+    func notify(_ body: [UInt8], agent: String?, on channel: any Channel) async throws -> [String] {
         let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
         let notification = try MatrixNotification(parsing: body)
+        let further = notification.devices.count - 1
+        try self.limits.take(from: Self.address(of: channel), agent: agent, count: further)
         let plans = try await self.plans(for: notification)
         var apps: Set<Int64> = []
         for case .push(let push) in plans {
@@ -74,6 +78,11 @@ struct MatrixGateway: Sendable {
             rejected.append(device.pushkey)
         }
         return rejected
+    }
+
+    /// Returns the address of the homeserver at the other end of a connection, or of a stream of one.
+    static func address(of channel: any Channel) -> SocketAddress? {
+        channel.remoteAddress ?? channel.parent?.remoteAddress
     }
 
     /// Returns the plan for each device of a notification.

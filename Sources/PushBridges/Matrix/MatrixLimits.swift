@@ -47,13 +47,16 @@ final class MatrixLimits: Sendable {
         self.tokens = TokenBucketTable(rate: Self.tokenRate.rate, burst: Self.tokenRate.burst)
     }
 
-    /// Counts a request of a homeserver.
-    func take(from address: SocketAddress?, agent: String?) throws(MatrixError) {
-        guard self.rate > 0, let network = address.map(KeyRateLimiter.network(of:)) else { return }
+    /// Counts requests of a homeserver.
+    /// - Parameter count: One, or the further devices of a request, each of which costs as much as a request of its own.
+    func take(from address: SocketAddress?, agent: String?, count: Int = 1) throws(MatrixError) {
+        guard self.rate > 0, count > 0, let network = address.map(KeyRateLimiter.network(of:)) else { return }
         let agent = (agent?.utf8.count ?? 0) <= Self.maximumAgent ? agent : nil
         let (now, homeserver) = (self.clock(), Homeserver(network: network, agent: agent))
-        if let delay = self.homeservers.with(homeserver, now: now, { $0.take(now: now) })
-            ?? self.addresses.with(network, now: now, { $0.take(now: now) })
+        // No more than a full bucket has: else the request could never be taken.
+        let tokens = min(Double(count), 2 * self.rate)
+        if let delay = self.homeservers.with(homeserver, now: now, { $0.take(tokens, now: now) })
+            ?? self.addresses.with(network, now: now, { $0.take(tokens, now: now) })
         {
             throw .tooMany("this homeserver sends more than \(Int(self.rate)) requests per second", delay: delay)
         }

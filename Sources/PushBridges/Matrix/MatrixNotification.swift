@@ -57,8 +57,9 @@ struct MatrixNotification: Hashable, Sendable {
         self.eventID = try fields.string("event_id") ?? id
         (self.roomID, self.type) = (try fields.string("room_id"), try fields.string("type"))
         self.sender = try fields.string("sender")
-        self.senderName = try fields.string("sender_display_name")
-        (self.roomName, self.roomAlias) = (try fields.string("room_name"), try fields.string("room_alias"))
+        // Members of a room choose these, and homeservers send on what they chose, be it no text.
+        self.senderName = fields.lenientString("sender_display_name")
+        (self.roomName, self.roomAlias) = (fields.lenientString("room_name"), fields.lenientString("room_alias"))
         self.content = try fields.object("content") ?? [:]
         self.membership = try fields.string("membership") ?? self.content["membership"]?.stringValue
         self.isForTarget = fields.flag("user_is_target")

@@ -63,10 +63,11 @@ struct MatrixRoutes: Sendable {
         let start = ContinuousClock.now
         let response: Response
         do {
-            let address = context.channel.remoteAddress ?? context.channel.parent?.remoteAddress
-            try self.gateway.limits.take(from: address, agent: request.headers[.userAgent])
+            let agent = request.headers[.userAgent]
+            try self.gateway.limits.take(from: MatrixGateway.address(of: context.channel), agent: agent)
             let body = Array(try await request.body.collect(upTo: MatrixNotification.maximumBody).readableBytesView)
-            response = Self.response(rejecting: try await self.gateway.notify(body, on: context.channel))
+            let rejected = try await self.gateway.notify(body, agent: agent, on: context.channel)
+            response = Self.response(rejecting: rejected)
         } catch {
             response = Self.response(await self.matrixError(error))
         }

@@ -40,7 +40,8 @@ package struct ChatMessage: Hashable, Sendable {
     /// The name by which the messages of a conversation are gathered.
     package var thread: String { self.conversation.lowercased() }
 
-    /// Returns the beginning of a text, whole characters of at most `maximum` bytes together.
+    /// Returns the beginning of a text, whole characters of at most `maximum` bytes together; a part of the first one if that is
+    /// longer, as it may have any number of marks.
     static func beginning(of text: String, _ maximum: Int) -> String {
         guard text.utf8.count > maximum else { return text }
         var (length, end) = (0, text.startIndex)
@@ -49,6 +50,12 @@ package struct ChatMessage: Hashable, Sendable {
             guard length <= maximum else { break }
             end = text.index(after: end)
         }
-        return String(text[..<end])
+        guard end == text.startIndex else { return String(text[..<end]) }
+        length = 0
+        let scalars = text.unicodeScalars.prefix { scalar in
+            length += UTF8.width(scalar)
+            return length <= maximum
+        }
+        return String(scalars)
     }
 }

@@ -17,6 +17,7 @@ package protocol XMPPNodeStore: Sendable {
     func removeXMPPNode(_ node: String, app: Int64, owner: XMPPNodeRecord.Owner?) async throws -> Bool
     /// Returns the tokens of the active devices of a node's owner that alerts go to, the oldest device first.
     /// - Parameter environment: The environment of the devices; `nil` for both.
+    /// - Throws: ``DamagedRow`` if there are devices, and none can be read.
     func xmppTokens(
         of owner: XMPPNodeRecord.Owner,
         app: Int64,

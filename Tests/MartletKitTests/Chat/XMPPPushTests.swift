@@ -51,6 +51,14 @@ import Testing
         await #expect(throws: XMPPPushError.self) { try await app.martlet.xmppPushAddress(domain: "example.com") }
     }
 
+    @Test("Marks of XML are escaped before combining characters too") func combining() {
+        let address = XMPPPushAddress(jid: "a'\u{301}", node: "<\u{301}", secret: "&\u{301}")
+        let stanza = address.enableStanza(id: ">\u{301}")
+        for part in ["jid='a&apos;\u{301}'", "node='&lt;\u{301}'", "<value>&amp;\u{301}</value>", "id='&gt;\u{301}'"] {
+            #expect(stanza.unicodeScalars.firstRange(of: part.unicodeScalars) != nil, "\(part)")
+        }
+    }
+
     @Test("An address is removed, once or twice") func removed() async throws {
         let app = try await self.registeredApp()
         try await app.martlet.removeXMPPPushAddress(Self.address)

@@ -38,6 +38,19 @@ import Testing
         #expect(all == 80)
     }
 
+    @Test func furtherDevicesOfARequestCostAsMuchAsRequests() throws {
+        let clock = Clock()
+        let limits = MatrixLimits(rate: 10, clock: { clock.now })
+        let address = try Self.address("192.0.2.1")
+        try limits.take(from: address, agent: nil, count: 0)
+        try limits.take(from: address, agent: nil, count: 15)
+        #expect(try Self.taken(limits, "192.0.2.1", nil) == 5)
+        // More than there can ever be at once are taken when the bucket is full.
+        #expect(throws: MatrixError.self) { try limits.take(from: address, agent: nil, count: 99) }
+        clock.advance(by: .seconds(2))
+        try limits.take(from: address, agent: nil, count: 99)
+    }
+
     @Test func theRefusalSaysWhenToComeBack() throws {
         let clock = Clock()
         let limits = MatrixLimits(rate: 1, clock: { clock.now })

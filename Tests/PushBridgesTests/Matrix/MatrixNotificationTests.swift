@@ -111,6 +111,11 @@ import Testing
         let notification = try MatrixVectors.notification(
             MatrixVectors.body(["type": "m.room.message", "content": content], device: device)
         )
+        // A member whose name is no text would keep all later pushes back: homeservers repeat a request that is refused for a day.
+        let names: [String: JSONValue] = ["sender_display_name": ["a": 1], "room_name": 1, "room_alias": [true]]
+        let named = try MatrixVectors.notification(MatrixVectors.body(names.merging(["sender": "@ada:x"]) { $1 }))
+        #expect(named.senderName == nil && named.roomName == nil && named.roomAlias == nil)
+        #expect(named.sender == "@ada:x")
         #expect(notification.devices.first?.defaultPayload == [:])
         #expect(notification.devices.first?.collapses == false)
         #expect(notification.devices.first?.sound == nil)

@@ -4,14 +4,17 @@ import NIOTLS
 import PushSupport
 
 /// Translates between a connection and the session that it belongs to.
-final class ChatConnectionHandler: ChannelInboundHandler {
+final class ChatConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
 
     private let runner: SessionRunner
     /// The number of the connection: events of an earlier one mean nothing to the session.
     private let number: Int
     /// The machine, until the connection is open.
     private var session: (any ChatSession)?
+    /// Indicates whether a read waits until the server takes what has been written.
+    private var isReadPending = false
 
     init(_ runner: SessionRunner, number: Int, session: any ChatSession) {
         (self.runner, self.number, self.session) = (runner, number, session)
@@ -38,6 +41,20 @@ final class ChatConnectionHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         self.runner.received(Self.unwrapInboundIn(data), self.number)
+    }
+
+    /// Keeps a server that takes no answers from asking more: what waits to be sent would have no end. The session's own
+    /// deadline ends a connection that stays so.
+    func read(context: ChannelHandlerContext) {
+        if context.channel.isWritable { context.read() } else { self.isReadPending = true }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, self.isReadPending {
+            self.isReadPending = false
+            context.read()
+        }
+        context.fireChannelWritabilityChanged()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -310,7 +310,7 @@ extension IRCSession {
                     sender: sender,
                     conversation: isDirect ? sender : target,
                     isDirect: isDirect,
-                    isHighlight: isDirect || names.contains { IRCText.contains($0, in: words) },
+                    isHighlight: isDirect || IRCText.contains(anyOf: names, in: words),
                     text: words,
                     id: message.tags["msgid"],
                     at: time ?? now.wall

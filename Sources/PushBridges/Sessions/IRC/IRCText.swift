@@ -28,14 +28,19 @@ enum IRCText {
         if drop(&background) { rest.unicodeScalars = background }
     }
 
-    /// Returns `true` if a text has a word, in any case. A word ends where a nick would end.
-    static func contains(_ word: String, in text: String) -> Bool {
-        guard !word.isEmpty else { return false }
-        let (text, word) = (Array(text.lowercased().unicodeScalars), Array(word.lowercased().unicodeScalars))
-        guard text.count >= word.count else { return false }
-        for start in 0...(text.count - word.count) where text[start..<(start + word.count)].elementsEqual(word) {
+    /// Returns `true` if a text has one of some words, in any case. A word ends where a nick would end.
+    static func contains(anyOf words: [String], in text: String) -> Bool {
+        let text = Array(text.lowercased().unicodeScalars)
+        return words.contains { Self.contains(Array($0.lowercased().unicodeScalars), in: text) }
+    }
+
+    private static func contains(_ word: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Bool {
+        guard let first = word.first, text.count >= word.count else { return false }
+        for start in 0...(text.count - word.count) where text[start] == first {
             let end = start + word.count
-            if (start == 0 || Self.isBoundary(text[start - 1])) && (end == text.count || Self.isBoundary(text[end])) {
+            if text[start..<end].elementsEqual(word), start == 0 || Self.isBoundary(text[start - 1]),
+                end == text.count || Self.isBoundary(text[end])
+            {
                 return true
             }
         }

@@ -48,7 +48,9 @@ package final class ChatSessionService: Service {
     /// Indicates whether the store has changed since it was read.
     private let isChanged = Mutex(true)
     private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
-    private let (openings, continuation) = AsyncStream.makeStream(of: Opening.self)
+    private let openings = Mutex(OpeningQueue<Opening>())
+    /// An element for each session of ``openings``.
+    private let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
 
     /// - Parameters:
     ///   - addresses: The addresses that servers may have.
@@ -188,6 +190,8 @@ package final class ChatSessionService: Service {
         let supervisor = SessionSupervisor(
             settings: settings,
             memory: ChatMemory(seenThrough: record.seenThrough),
+            // Something has arrived since the password was set.
+            wasSignedIn: record.seenThrough > record.changedAt,
             seed: UInt64.random(in: .min ... .max),
             coalescer: PushCoalescer(interval: self.limits.coalescing),
             limits: self.limits.supervisor
@@ -200,13 +204,17 @@ package final class ChatSessionService: Service {
     private func openSessions() async {
         await withTaskGroup(of: Void.self) { group in
             var running = 0
-            for await opening in self.openings {
+            for await _ in self.turns {
                 if running == self.limits.openings {
                     await group.next()
                     running -= 1
                 }
+                guard let opening = self.openings.withLock({ $0.take() }) else { continue }
                 running += 1
-                group.addTask { await self.open(opening.session, opening.loop) }
+                group.addTask {
+                    await self.open(opening.session, opening.loop)
+                    self.openings.withLock { $0.end(of: opening.session.app) }
+                }
             }
         }
     }
@@ -247,7 +255,8 @@ package final class ChatSessionService: Service {
 
 extension ChatSessionService: SessionOutputs {
     func open(_ session: RunningSession, _ loop: SessionLoop) {
-        self.continuation.yield(Opening(session: session, loop: loop))
+        self.openings.withLock { $0.add(Opening(session: session, loop: loop), of: session.app) }
+        self.continuation.yield()
     }
 
     func push(_ push: ChatPush, _ session: RunningSession) { self.pusher.push(push, session) }

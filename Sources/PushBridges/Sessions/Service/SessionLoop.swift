@@ -91,12 +91,13 @@ final class SessionLoop: Sendable {
 
     /// Reports that a connection could not be opened.
     func failed(_ session: RunningSession, _ failure: ChatFailure, connection: Int) {
-        self.eventLoop.execute { self.run(session.key.id) { $0.closed(failure, connection) } }
+        self.eventLoop.execute { self.run(session.key) { $0.closed(failure, connection) } }
     }
 
-    /// Calls a method of a session that runs. It is called on the event loop.
-    func run(_ id: UUID, _ body: (SessionRunner) -> Void) {
-        if let runner = self.state.value.runners[id] { body(runner) }
+    /// Calls a method of a session that runs, in this version of it: another counts its connections anew. It is called on the
+    /// event loop.
+    func run(_ key: ChatSessionKey, _ body: (SessionRunner) -> Void) {
+        if let runner = self.state.value.runners[key.id], runner.session.key == key { body(runner) }
     }
 
     // MARK: Deadlines

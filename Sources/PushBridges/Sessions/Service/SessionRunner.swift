@@ -129,11 +129,11 @@ final class SessionRunner {
 
     /// Derives a key on a thread that may be busy.
     private func derive(_ derivation: KeyDerivation) {
-        let (number, id) = (self.connection, self.session.key.id)
+        let (number, key) = (self.connection, self.session.key)
         NIOThreadPool.singleton.runIfActive(eventLoop: self.loop.eventLoop) { derivation.key() }
             .whenComplete { [loop] result in
-                let key = (try? result.get()) ?? []
-                loop.run(id) { $0.perform(number) { $0.derived(key, at: $1) } }
+                let derived = (try? result.get()) ?? []
+                loop.run(key) { $0.perform(number) { $0.derived(derived, at: $1) } }
             }
     }
 

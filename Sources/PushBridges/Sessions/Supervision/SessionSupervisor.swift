@@ -57,7 +57,7 @@ package struct SessionSupervisor: Sendable {
     private var coalescer: PushCoalescer
     private var failures = 0
     private var refusals = 0
-    private var wasSignedIn = false
+    private var wasSignedIn: Bool
     private var isAttached = false
     /// The end of the time in which the user counts as present for their own words.
     private var presentUntil: Timestamp?
@@ -68,15 +68,19 @@ package struct SessionSupervisor: Sendable {
     /// The state for the next connection.
     package private(set) var memory: ChatMemory
 
-    /// - Parameter seed: A number that differs between sessions, so that they do not connect again at the same time.
+    /// - Parameters:
+    ///   - wasSignedIn: `true` if the server has accepted this password before.
+    ///   - seed: A number that differs between sessions, so that they do not connect again at the same time.
     package init(
         settings: ChatPushSettings,
         memory: ChatMemory,
+        wasSignedIn: Bool = false,
         seed: UInt64,
         coalescer: PushCoalescer = PushCoalescer(),
         limits: Limits = Limits()
     ) {
         (self.settings, self.memory, self.coalescer, self.limits) = (settings, memory, coalescer, limits)
+        self.wasSignedIn = wasSignedIn
         self.random = SessionJitter(seed: seed)
     }
 

@@ -182,7 +182,8 @@ extension XMPPSession {
         case .streamEnd: return self.fail("the server closed the stream")
         case .stanza(let element):
             if let error = XMPPStreamError(element) {
-                let isFinal = error.condition == .hostUnknown || error.condition == .hostGone
+                // Without TLS anybody on the way can say so.
+                let isFinal = self.isSecure && [.hostUnknown, .hostGone].contains(error.condition)
                 return self.fail("the server closed the stream: \(error.condition.rawValue)", isFinal: isFinal)
             }
             return self.received(element, at: now)

@@ -240,9 +240,10 @@ extension ComponentStateMachine {
             let sender = JabberAddress(from)
         else { return [] }
         let to = stanza["to"] ?? self.domain
+        // A server ends the stream of a component that answers for another domain.
+        guard let receiver = JabberAddress(to), receiver.domain == self.domain else { return [] }
         let request = RequestStanza(id: id, from: from, to: to)
-        guard let receiver = JabberAddress(to), receiver.domain == self.domain, receiver.local == nil,
-            let element = stanza.children.first, stanza.children.count == 1
+        guard receiver.local == nil, let element = stanza.children.first, stanza.children.count == 1
         else { return [self.respond(request, .error(.serviceUnavailable), now)] }
         switch self.reading(of: element, isSet: type == "set") {
         case .answer(let answer): return [self.respond(request, answer, now)]

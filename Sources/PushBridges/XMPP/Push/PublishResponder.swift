@@ -45,7 +45,7 @@ final class PublishResponder: Sendable {
                     environment: bridge.environment,
                     limit: Self.maximumDevices
                 )
-                guard !tokens.isEmpty else { return self.refuse(.itemNotFound) }
+                guard !tokens.isEmpty else { return try await self.answerWithoutDevice(node, over: bridge) }
                 let content = PublishContent(bridge: bridge, node: node, isImportant: publish.isImportant)
                 return try await self.push(content, to: tokens, receivedAt: receivedAt)
             }
@@ -60,6 +60,24 @@ final class PublishResponder: Sendable {
             )
             return .error(.internalServerError)
         }
+    }
+
+    /// Answers a publish for an owner whom the component does not reach.
+    ///
+    /// Devices of the other environment are not gone: the component's environment may be the mistake.
+    private func answerWithoutDevice(
+        _ node: XMPPNodeRecord,
+        over bridge: ComponentBridge
+    ) async throws -> StanzaAnswer {
+        guard bridge.environment != nil else { return self.refuse(.itemNotFound) }
+        let others = try await self.store.xmppTokens(of: node.owner, app: node.app, environment: nil, limit: 1)
+        guard !others.isEmpty else { return self.refuse(.itemNotFound) }
+        self.metrics.countPublish(.failed)
+        self.logger.warning(
+            "publish for devices of another environment than the bridge's",
+            metadata: ["bridge": "\(bridge.name)"]
+        )
+        return .error(.internalServerError)
     }
 
     private func push(

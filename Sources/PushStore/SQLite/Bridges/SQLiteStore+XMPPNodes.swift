@@ -66,7 +66,10 @@ extension SQLiteStore {
                 ORDER BY +id LIMIT ?
                 """
             let arguments: StatementArguments = [app, value, TokenKind.alert.code, environment?.code, limit]
-            return try database.rows(sql: sql, arguments).compactMap { $0.token("token") }
+            let rows = try database.rows(sql: sql, arguments)
+            let tokens = rows.compactMap { $0.token("token") }
+            guard !tokens.isEmpty || rows.isEmpty else { throw DamagedRow(table: "device") }
+            return tokens
         }
     }
 

@@ -63,6 +63,8 @@ import Testing
         ("adaada ada", true),
     ])
     func aNickIsAWord(text: String, isFound: Bool) {
-        #expect(IRCText.contains("ada", in: text) == isFound)
+        #expect(IRCText.contains(anyOf: ["ada"], in: text) == isFound)
+        #expect(IRCText.contains(anyOf: ["", "Tee", "ADA"], in: text) == isFound)
+        #expect(!IRCText.contains(anyOf: [], in: text))
     }
 }

@@ -65,6 +65,12 @@ import Testing
         #expect(request.content.payload.count <= 4096)
     }
 
+    @Test func aNameOfOneEndlessCharacterIsCutToo() {
+        let name = "a" + String(repeating: "\u{301}", count: 500)
+        let message = ChatMessage(sender: name, conversation: name, isDirect: true, text: nil, at: .start)
+        #expect(message.sender.utf8.count == 255 && message.sender.unicodeScalars.first == "a")
+    }
+
     @Test func aMessageThatIsReplayedHasTheSameKey() {
         let first = self.request("a").idempotency
         #expect(self.request("b", count: 2).idempotency == first)

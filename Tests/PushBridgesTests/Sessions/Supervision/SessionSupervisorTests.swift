@@ -118,6 +118,20 @@ import Testing
         }
     }
 
+    @Test func aPasswordThatWasAcceptedBeforeARestartIsNotGivenUpAtTheFirstRefusal() throws {
+        var supervisor = SessionSupervisor(
+            settings: try ChatPushSettings(.object([:])),
+            memory: ChatMemory(seenThrough: .start),
+            wasSignedIn: true,
+            seed: 1
+        )
+        _ = supervisor.start(at: ClockReading(.start))
+        _ = supervisor.began(at: ClockReading(.start))
+        _ = supervisor.opened(ScriptedSession(), at: ClockReading(.start))
+        #expect(supervisor.received("refused", at: .start) == [.close])
+        #expect(supervisor.status == .waiting)
+    }
+
     @Test func aServerThatSendsTooMuchIsLeft() throws {
         var supervisor = try self.signedIn()
         let megabyte = ByteBuffer(repeating: 32, count: 1024 * 1024)

@@ -82,6 +82,15 @@ import Testing
         #expect(actions.failure?.isFinal == false && actions.text.isEmpty)
     }
 
+    @Test func nothingThatIsSaidWithoutTLSEndsTheSessionForGood() throws {
+        let unknown = "<stream:error><host-unknown xmlns='urn:ietf:params:xml:ns:xmpp-streams'/></stream:error>"
+        for (settings, isFinal) in [([:], false), (["tls": "direct"], true)] as [([String: JSONValue], Bool)] {
+            var session = try self.session(settings)
+            _ = session.opened(at: ClockReading(.start))
+            #expect(session.received(Self.header + unknown).failure?.isFinal == isFinal)
+        }
+    }
+
     @Test func itSignsInAndBinds() throws {
         var session = try self.session()
         _ = session.opened(at: ClockReading(.start))

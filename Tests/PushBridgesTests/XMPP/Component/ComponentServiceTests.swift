@@ -33,11 +33,14 @@ import Testing
         _ provider: RunningProvider,
         _ server: TestComponentServer,
         _ settings: [String: JSONValue] = [:],
-        secret: String = "secret"
+        secret: String = "secret",
+        environment: String? = nil
     ) async throws {
         var all = settings
         (all["host"], all["port"]) = ("127.0.0.1", .integer(Int64(server.port)))
-        let response = try await provider.api.put(Self.bridge, ["settings": .object(all), "secret": .string(secret)])
+        var body: [String: JSONValue] = ["settings": .object(all), "secret": .string(secret)]
+        body["environment"] = environment.map { .string($0) }
+        let response = try await provider.api.put(Self.bridge, .object(body))
         #expect(response.status == 200)
     }
 
@@ -125,6 +128,25 @@ import Testing
             link.send(Self.publish(node))
             #expect(Self.condition(try await link.stanza()) == "item-not-found")
             #expect(try await Self.sent(sender).count == 1)
+        }
+    }
+
+    @Test func aDeviceOfTheOtherEnvironmentIsNotGone() async throws {
+        try await self.withComponent { provider, sender, server in
+            let first = try await server.accept()
+            let token = String(repeating: "b7", count: 32)
+            _ = try await provider.register(token, ["installation": "phone-002", "environment": "sandbox"])
+            let node = try await Self.addNode(provider, ["installation": "phone-002"])
+            try await Self.set(provider, server, environment: "production")
+            #expect(await first.next() == .streamEnd)
+            let link = try await server.accept()
+            link.send(Self.publish(node))
+            let answer = try await link.stanza()
+            #expect(answer.children.first?["type"] == "wait")
+            _ = try await provider.api.delete("\(Self.app)/devices/\(token)")
+            link.send(Self.publish(node, id: "n13"))
+            #expect(Self.condition(try await link.stanza()) == "item-not-found")
+            #expect(sender.sent.isEmpty)
         }
     }
 
