@@ -12,6 +12,16 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     case noConnection(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
+    /// A response with a longer body than its reader takes, in bytes.
+    case tooLong(maximum: Int)
+
+    /// The failure in words.
+    package var text: String {
+        switch self {
+        case .noResponse(let reason), .noConnection(let reason), .addressNotAllowed(let reason): reason
+        case .tooLong(let maximum): "the response has more than \(maximum) bytes"
+        }
+    }
 }
 
 /// An HTTP client for one URL that a caller of the API has named.
