@@ -63,13 +63,11 @@ package struct PinnedClient: Sendable {
             } catch {
                 throw .noConnection(reason: "\(error)")
             }
-            let allowed = found.filter(policy.allows)
-            guard !allowed.isEmpty else {
+            guard let address = policy.choice(of: found, attempt: attempt) else {
                 throw .addressNotAllowed(
                     reason: "its name resolves to private or reserved addresses only, see \(WebhookAddress.hint)"
                 )
             }
-            let address = allowed[Int(attempt.magnitude % UInt(allowed.count))]
             configuration.dnsOverride = [self.address.host: address.description]
         }
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
