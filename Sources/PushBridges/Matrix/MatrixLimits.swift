@@ -52,9 +52,7 @@ final class MatrixLimits: Sendable {
         guard self.rate > 0, let network = address.map(KeyRateLimiter.network(of:)) else { return }
         let agent = (agent?.utf8.count ?? 0) <= Self.maximumAgent ? agent : nil
         let (now, homeserver) = (self.clock(), Homeserver(network: network, agent: agent))
-        if let delay = self.homeservers.with(homeserver, now: now, { $0.take(now: now) })
-            ?? self.addresses.with(network, now: now, { $0.take(now: now) })
-        {
+        if let delay = self.homeservers.take(homeserver, now: now) ?? self.addresses.take(network, now: now) {
             throw .tooMany("this homeserver sends more than \(Int(self.rate)) requests per second", delay: delay)
         }
     }
@@ -63,7 +61,7 @@ final class MatrixLimits: Sendable {
     func take(_ token: DeviceToken, of app: Int64) throws(MatrixError) {
         guard self.rate > 0 else { return }
         let now = self.clock()
-        let delay = self.tokens.with(TokenOfApp(app: app, token: token), now: now) { $0.take(now: now) }
+        let delay = self.tokens.take(TokenOfApp(app: app, token: token), now: now)
         if let delay {
             throw .tooMany("a pushkey gets more than \(Int(Self.tokenRate.rate)) pushes per second", delay: delay)
         }
