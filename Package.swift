@@ -179,8 +179,8 @@ let package = Package(
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes",
                 "PushWire",
-                .asyncHTTPClient, .crypto, .cryptoExtras, .httpTypes, .hummingbird, .hummingbirdCore, .logging,
-                .metrics, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
+                .crypto, .cryptoExtras, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
+                .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         // What the pages of the servers share, and the provider's pages.

@@ -22,10 +22,10 @@ package struct Bridges: ProviderExtension {
         let (configuration, store, time) = (parts.configuration, parts.store, parts.time)
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         let binary = try binary.map { try BinaryBridgeService($0, parts) }
-        let (doors, sessions) = (Doors(parts), ChatSessionService(parts))
+        let guarded = GuardedClient(addresses: configuration.webhookAddresses)
+        let (doors, sessions) = (Doors(parts, client: guarded), ChatSessionService(parts))
         self.binary = binary
         self.doors = doors
-        let guarded = GuardedRequest(addresses: configuration.webhookAddresses)
         let forwarder = UnifiedPushForwarder(client: guarded, time: time)
         self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
         self.pushDoor = PushDoor(

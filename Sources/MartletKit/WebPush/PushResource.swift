@@ -72,21 +72,3 @@ public struct PushedMessage: Hashable, Sendable {
         return Reference(id: id, token: token)
     }
 }
-
-/// An error of push resources and their messages.
-public enum PushResourceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The provider has not confirmed the installation yet: try again after ``Martlet/Event/registered(kind:)``.
-    case notRegistered
-    /// The network or the provider was in the way: it may work later, not before the time that the provider names.
-    case unavailable(reason: String, retryAfter: Duration?)
-    /// The provider refuses it, with a stable code such as `too_many_push_resources`.
-    case refused(code: String, message: String)
-
-    public var description: String {
-        switch self {
-        case .notRegistered: "the provider has not confirmed the installation yet"
-        case .unavailable(let reason, _): reason
-        case .refused(let code, let message): message.isEmpty ? code : "\(message) (\(code))"
-        }
-    }
-}

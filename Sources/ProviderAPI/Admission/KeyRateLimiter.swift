@@ -102,7 +102,7 @@ package final class KeyRateLimiter: Sendable {
     ) throws {
         guard rate > 0 else { return }
         let now = self.clock()
-        guard let delay = limiter.with(key, rate: Double(rate), now: now, { $0.take(now: now) }) else { return }
+        guard let delay = limiter.take(key, rate: Double(rate), now: now) else { return }
         throw RetryLaterError(RequestError(.rateLimited, code: "too_many_requests", message: message), after: delay)
     }
 

@@ -17,20 +17,11 @@ struct BroadcastsController: Controller {
     let time: any TimeSource
 
     var operations: [ProviderOperation] {
-        let accepted = ResponseDescription(
-            status: 202,
-            "Accepted.",
-            NotificationResponse.schema,
-            headers: [
-                "location": "The path of the notification.",
-                "idempotency-replayed": "true if it was accepted before.",
-            ]
-        )
-        return [
+        [
             .init(.post, "/v1/apps/{app}/broadcasts", .unaudited, id: "broadcast", self.broadcast)
                 .summary("Accepts a broadcast as a notification with one recipient: it is on disk before the response.")
                 .tag(.channels).scope(.send).parameters(SendingController.idempotencyParameter)
-                .body(Self.request).responses(accepted).errors(.conflict)
+                .body(Self.request).responses(SendingController.accepted).errors(.conflict)
         ]
     }
 

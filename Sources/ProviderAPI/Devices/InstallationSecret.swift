@@ -3,19 +3,31 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-import PushHTTP
-import PushStore
+package import PushHTTP
+package import PushStore
 import PushSupport
 
-/// The secret by which an installation shows that it is the caller's own (docs/decisions/0024).
-enum InstallationSecret {
-    /// The parameter that ``check(in:_:)`` reads.
-    static let header = ParameterDescription.header(
+extension ParameterDescription {
+    /// The secret by which a request shows that an installation is its own.
+    package static let installationSecret = Self.header(
         "installation-secret",
         "The secret of the installation.",
         .string(length: 1...100, pattern: "^[!-~]+$")
     )
+}
 
+extension OperationRequest {
+    /// Returns the installation that the path holds, whose secret the request shows.
+    /// - Throws: ``RequestError`` for a request without it.
+    package func ownInstallation(of app: AppRecord, _ store: any UserSecretStore) throws -> String {
+        let installation = try self.installation()
+        try InstallationSecret.check(in: self, store.installationSecret(installation, of: app.bundleID))
+        return installation
+    }
+}
+
+/// The secret by which an installation shows that it is the caller's own (docs/decisions/0024).
+enum InstallationSecret {
     private static let field = HTTPField.Name("installation-secret")
 
     /// - Throws: ``RequestError`` for a request without the installation's secret.

@@ -59,7 +59,7 @@ struct InstallationsController: Controller {
             .init(.put, path, .unaudited, id: "registerSelf", "Registers the caller's own device.", self.register)
                 .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)).errors(.conflict),
             .init(.delete, path, .unaudited, id: "deleteSelf", "Removes the caller's own device.", self.delete)
-                .parameters(InstallationSecret.header).responses(.noContent),
+                .parameters(.installationSecret).responses(.noContent),
         ]
         return operations.map { $0.tag(.devices).scope(.registerSelf) }
     }
@@ -98,8 +98,8 @@ struct InstallationsController: Controller {
 
     /// Removes the devices of an installation. The response is the same whether there was one.
     private func delete(_ request: OperationRequest) async throws -> Response {
-        let (app, installation) = (try await request.app(self.store), try request.installation())
-        try InstallationSecret.check(in: request, self.store.installationSecret(installation, of: app.bundleID))
+        let app = try await request.app(self.store)
+        let installation = try request.ownInstallation(of: app, self.store)
         _ = try await self.store.deleteDevices(app: app.id, installation: installation, now: self.time.now)
         return .noContent
     }

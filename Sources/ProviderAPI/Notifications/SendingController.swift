@@ -26,27 +26,29 @@ struct SendingController: Controller {
         .string(length: 1...maximumIdempotencyKey, pattern: "^[!-~]+$")
     )
 
+    /// The response to a notification that is on disk.
+    static let accepted = ResponseDescription(
+        status: 202,
+        "Accepted.",
+        NotificationResponse.schema,
+        headers: [
+            "location": "The path of the notification.",
+            "idempotency-replayed": "true if it was accepted before.",
+        ]
+    )
+
     var operations: [ProviderOperation] {
         let key = Self.idempotencyParameter
-        let accepted = ResponseDescription(
-            status: 202,
-            "Accepted.",
-            NotificationResponse.schema,
-            headers: [
-                "location": "The path of the notification.",
-                "idempotency-replayed": "true if it was accepted before.",
-            ]
-        )
         return [
             .init(.post, "/v1/apps/{app}/notifications", .unaudited, id: "send", self.send)
                 .summary("Accepts a notification: it is on disk before the response.")
                 .tag(.notifications).scope(.send).parameters(key, OutcomeWaiting.parameter)
                 .body(.notificationRequest)
-                .responses(accepted).errors(.conflict),
+                .responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/notifications/{notification}:resend", .unaudited, id: "resendNotification", self.resend)
                 .summary("Sends a notification that has ended again, to exactly the recipients that failed.")
                 .tag(.notifications).scope(.send).cost(.query).parameters(key).body(Self.resendRequest)
-                .responses(accepted).errors(.conflict),
+                .responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/apps/{app}/notifications:preview", .readOnly, id: "previewNotification", self.preview)
                 .summary("Renders a notification for a device and counts the recipients; sends nothing.")
                 .tag(.notifications).scope(.read).cost(.query)

@@ -24,7 +24,7 @@ struct ReceiptsController: Controller {
                 "Reports receipts. They are on disk before the response.",
                 self.receive
             )
-            .tag(.devices).scope(.registerSelf).parameters(InstallationSecret.header)
+            .tag(.devices).scope(.registerSelf).parameters(.installationSecret)
             .body(ReceiptRequest.schema, maximum: ReceiptRequest.maximumBody)
             .responses(.ok(ReceiptResults.schema, "Every receipt of the request has been processed.")),
             .init(.get, path, id: "listReceipts", "The receipts of the notification.", self.list)

@@ -107,28 +107,7 @@ extension DoorAccess {
         failure: (RequestError) -> Response,
         _ body: () async throws -> Response
     ) async -> Response {
-        let start = ContinuousClock.now
-        var response: Response
-        do {
-            response = try await body()
-        } catch let error as RequestError {
-            response = failure(error)
-        } catch {
-            let place = ["bridge": Logger.MetadataValue.string(String(bridge.prefix(BridgeRecord.maximumName)))]
-            if let (error, headers) = await self.runner.failures.report(error, place) {
-                response = failure(error)
-                // The delay that is known takes the place of a usual one.
-                for field in headers { response.headers[field.name] = field.value }
-            } else {
-                let failures = self.runner.failures
-                failures.logger.error(
-                    "request to a bridge failed",
-                    metadata: place.merging(["error": "\(error)"]) { $1 }
-                )
-                response = failure(.internalFailure)
-            }
-        }
-        self.runner.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)
-        return response
+        let name = String(bridge.prefix(BridgeRecord.maximumName))
+        return await self.runner.respond(operation, at: ["bridge": .string(name)], failure: failure, body)
     }
 }

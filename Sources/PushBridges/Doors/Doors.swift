@@ -8,21 +8,14 @@ import ServiceLifecycle
 
 /// The doors for clients of other push servers: the parts that gorush's and FCM's share, and their routes.
 struct Doors: Sendable {
-    /// The most time for a post to a feedback hook, and for an old server's answer.
-    private static let deadline: Duration = .seconds(10)
-
     private let gorush: GorushRoutes
     private let fcm: FCMRoutes
     private let topics: FCMTopicRoutes
 
-    init(_ parts: ProviderParts) {
+    /// - Parameter client: The client for posts to feedback hooks, and of old servers.
+    init(_ parts: ProviderParts, client: GuardedClient) {
         let access = DoorAccess(runner: parts.runner)
         let submission = PushSubmission(parts: parts)
-        let client = GuardedClient(
-            policy: parts.configuration.webhookAddresses,
-            resolver: SystemResolver(),
-            deadline: Self.deadline
-        )
         let shadow = ShadowForwarder(client: client, store: parts.store, time: parts.time, logger: parts.logger)
         let statistics = GorushStatistics()
         self.gorush = GorushRoutes(

@@ -23,14 +23,14 @@ struct NamedTokens: Hashable, Sendable {
     ///   - environment: The environment that the request or the bridge names; `nil` for that of each device.
     init(
         _ tokens: [DeviceToken],
-        standings: [DeviceToken: [NamedTokenRegistration]],
+        registrations: [DeviceToken: [NamedTokenRegistration]],
         wanted: TokenKind?,
         environment: PushEnvironment?
     ) {
         var seen: Set<DeviceToken> = []
         var sorted: [PushEnvironment?: [DeviceToken]] = [:]
         for token in tokens where seen.insert(token).inserted {
-            let all = standings[token] ?? []
+            let all = registrations[token] ?? []
             let known = environment.map { named in all.filter { $0.environment == named } } ?? all
             let active = known.first { $0.isActive && $0.environment == .production } ?? known.first(where: \.isActive)
             if let active {

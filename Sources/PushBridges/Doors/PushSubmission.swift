@@ -12,7 +12,7 @@ import PushTypes
 struct PushSubmission: Sendable {
     /// The longest wait for outcomes, as other systems' clients wait for a response.
     static let longestWait: Duration = .seconds(10)
-    /// The tokens whose standing is looked up together.
+    /// The tokens whose registrations are looked up together.
     private static let lookedUpAtOnce = 1000
 
     let parts: ProviderParts
@@ -32,7 +32,7 @@ struct PushSubmission: Sendable {
     ) async throws -> NamedTokens {
         NamedTokens(
             tokens,
-            standings: try await self.registrations(tokens, app: app.id),
+            registrations: try await self.registrations(tokens, app: app.id),
             wanted: wanted,
             environment: environment
         )
@@ -41,14 +41,14 @@ struct PushSubmission: Sendable {
     private func registrations(_ tokens: [DeviceToken], app: Int64) async throws -> [DeviceToken:
         [NamedTokenRegistration]]
     {
-        var standings: [DeviceToken: [NamedTokenRegistration]] = [:]
+        var found: [DeviceToken: [NamedTokenRegistration]] = [:]
         var rest = tokens[...]
         while !rest.isEmpty {
             let some = Array(rest.prefix(Self.lookedUpAtOnce))
-            standings.merge(try await self.parts.store.registrations(app: app, tokens: some)) { $1 }
+            found.merge(try await self.parts.store.registrations(app: app, tokens: some)) { $1 }
             rest = rest.dropFirst(some.count)
         }
-        return standings
+        return found
     }
 
     /// Returns `true` if the app can send to an environment; `nil` stands for that of named tokens without one.
@@ -129,8 +129,8 @@ struct PushSubmission: Sendable {
         }
         let accused = verdicts.filter { $0.value.accusesToken }.keys
         guard !accused.isEmpty else { return verdicts }
-        let standings = try await self.registrations(Array(accused), app: notification.app)
-        for token in accused where standings[token]?.contains(where: \.isActive) == true {
+        let registrations = try await self.registrations(Array(accused), app: notification.app)
+        for token in accused where registrations[token]?.contains(where: \.isActive) == true {
             verdicts[token] = verdicts[token]?.unconfirmed
         }
         return verdicts

@@ -66,7 +66,7 @@ final class MatrixLimits: Sendable {
     func take(_ token: DeviceToken, of app: Int64) throws(MatrixError) {
         guard self.rate > 0 else { return }
         let now = self.clock()
-        let delay = self.tokens.with(TokenOfApp(app: app, token: token), now: now) { $0.take(now: now) }
+        let delay = self.tokens.take(TokenOfApp(app: app, token: token), now: now)
         if let delay {
             throw .tooMany("a pushkey gets more than \(Int(Self.tokenRate.rate)) pushes per second", delay: delay)
         }

@@ -29,10 +29,10 @@ struct PushDoor: Sendable {
 
     func addRoutes(to router: Router<APIContext>) {
         router.post("push/:id") { request, context in
-            await self.respond("webpush.receive", context) { try await self.receive(request, context) }
+            await self.respond("webpush.receive") { try await self.receive(request, context) }
         }
         router.get("push/messages/:id") { request, context in
-            await self.respond("webpush.fetch", context) { try await self.fetch(request, context) }
+            await self.respond("webpush.fetch") { try await self.fetch(request, context) }
         }
     }
 
@@ -163,30 +163,7 @@ struct PushDoor: Sendable {
     }
 
     /// Runs `body`, counts its response and turns an error into one. Nothing of a message or its address is logged.
-    private func respond(
-        _ operation: String,
-        _ context: APIContext,
-        _ body: () async throws -> Response
-    ) async -> Response {
-        let start = ContinuousClock.now
-        let response: Response
-        do {
-            response = try await body()
-        } catch let error as RequestError {
-            response = .error(error)
-        } catch {
-            let place: Logger.Metadata = ["operation": "\(operation)"]
-            if let (known, headers) = await self.runner.failures.report(error, place) {
-                response = .error(known, headers: headers)
-            } else {
-                self.runner.failures.logger.error(
-                    "message could not be processed",
-                    metadata: place.merging(["error": "\(error)"]) { $1 }
-                )
-                response = .error(.internalFailure)
-            }
-        }
-        self.runner.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)
-        return response
+    private func respond(_ operation: String, _ body: () async throws -> Response) async -> Response {
+        await self.runner.respond(operation, at: ["operation": .string(operation)], failure: { .error($0) }, body)
     }
 }

@@ -34,7 +34,7 @@ final class PushDoorRates: Sendable {
     /// - Throws: ``RetryLaterError`` if it gets too many.
     func take(of resource: UUID) throws {
         let now = self.clock()
-        guard let delay = self.resources.with(resource, now: now, { $0.take(now: now) }) else { return }
+        guard let delay = self.resources.take(resource, now: now) else { return }
         throw Self.error("this subscription gets too many messages", delay)
     }
 
@@ -52,8 +52,7 @@ final class PushDoorRates: Sendable {
     private func take(from table: TokenBucketTable<[UInt8]>, _ channel: any Channel) throws {
         guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress else { return }
         let now = self.clock()
-        guard let delay = table.with(KeyRateLimiter.network(of: address), now: now, { $0.take(now: now) })
-        else { return }
+        guard let delay = table.take(KeyRateLimiter.network(of: address), now: now) else { return }
         throw Self.error("this address makes too many requests", delay)
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOHTTP1
 import PushProvider
 import PushStore
 import PushSupport
@@ -17,13 +18,13 @@ final class PushResourceCleaner: Service {
     private static let tries = 5
 
     private let store: any PushResourceStore
-    private let client: GuardedRequest
+    private let client: GuardedClient
     private let time: any TimeSource
     private let logger: Logger
     /// The failed tries of each push resource.
     private let failures = Mutex<[UUID: Int]>([:])
 
-    init(store: any PushResourceStore, client: GuardedRequest, time: any TimeSource, logger: Logger) {
+    init(store: any PushResourceStore, client: GuardedClient, time: any TimeSource, logger: Logger) {
         (self.store, self.client, self.time, self.logger) = (store, client, time, logger)
     }
 
@@ -62,14 +63,16 @@ final class PushResourceCleaner: Service {
     /// - Returns: `true` if nothing is left to do.
     private func tell(_ resource: PushResourceRecord) async -> Bool {
         guard let url = resource.unsubscribeURL else { return true }
-        switch await self.client.send("DELETE", to: url, app: resource.app, now: self.time.now) {
-        case .answered(let status, _) where status < 500 && status != 429: return true
-        case .notAllowed: return true
-        case .answered, .failed:
-            return self.failures.withLock { failures in
-                failures[resource.id, default: 0] += 1
-                return failures[resource.id, default: 0] >= Self.tries
-            }
+        do throws(PinnedClientFailure) {
+            let headers: HTTPHeaders = ["user-agent": "martlet"]
+            let response = try await self.client.request(.DELETE, url, headers: headers, app: resource.app)
+            if response.status < 500, response.status != 429 { return true }
+        } catch {
+            if case .addressNotAllowed = error { return true }
+        }
+        return self.failures.withLock { failures in
+            failures[resource.id, default: 0] += 1
+            return failures[resource.id, default: 0] >= Self.tries
         }
     }
 }

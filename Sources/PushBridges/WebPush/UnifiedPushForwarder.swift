@@ -1,4 +1,5 @@
 import Foundation
+import NIOHTTP1
 import PushProvider
 import PushSupport
 import PushWire
@@ -26,11 +27,11 @@ struct UnifiedPushForwarder: Sendable {
         case unavailable(retryAfter: Duration?)
     }
 
-    private let client: GuardedRequest
+    private let client: GuardedClient
     private let time: any TimeSource
     private let inFlight = InFlight()
 
-    init(client: GuardedRequest, time: any TimeSource) { (self.client, self.time) = (client, time) }
+    init(client: GuardedClient, time: any TimeSource) { (self.client, self.time) = (client, time) }
 
     /// Posts a body.
     /// - Parameters:
@@ -45,26 +46,21 @@ struct UnifiedPushForwarder: Sendable {
         }
         defer { self.inFlight.end(server) }
         // Push servers of UnifiedPush expect the coding of Web Push, whatever the body is.
-        let headers = [
-            (name: "ttl", value: Self.ttl), (name: "content-encoding", value: "aes128gcm"),
-            (name: "urgency", value: (isUrgent ? WebPushRequest.Urgency.high : .normal).rawValue),
+        let headers: HTTPHeaders = [
+            "user-agent": "martlet", "ttl": Self.ttl, "content-encoding": "aes128gcm",
+            "urgency": (isUrgent ? WebPushRequest.Urgency.high : .normal).rawValue,
         ]
-        let end = await self.client.send(
-            "POST",
-            to: endpoint,
-            headers: headers,
-            body: body,
-            app: app,
-            now: self.time.now
-        )
-        switch end {
-        case .answered(200..<300, _): return .accepted
-        case .answered(404, _), .answered(410, _): return .gone
-        case .answered(408, let after), .answered(429, let after), .answered(500..., let after):
-            return .unavailable(retryAfter: after)
-        case .answered(let status, _): return .refused(status: status)
-        case .notAllowed: return .notAllowed
-        case .failed: return .unavailable(retryAfter: nil)
+        do throws(PinnedClientFailure) {
+            let response = try await self.client.request(.POST, endpoint, headers: headers, body: body, app: app)
+            switch response.status {
+            case 200..<300: return .accepted
+            case 404, 410: return .gone
+            case 408, 429, 500...: return .unavailable(retryAfter: response.retryAfter(now: self.time.now))
+            default: return .refused(status: response.status)
+            }
+        } catch {
+            if case .addressNotAllowed = error { return .notAllowed }
+            return .unavailable(retryAfter: nil)
         }
     }
 

@@ -88,8 +88,7 @@ struct WebPushSender: NotificationSender {
         case .success(let open): client = open
         case .failure(.addressNotAllowed(let reason)):
             return (Self.refused("the subscription's URL is not allowed: \(reason)"), .answered)
-        case .failure(.noConnection(let reason)), .failure(.noResponse(let reason)):
-            return (.notSent(.init(reason)), .failed)
+        case .failure(let failure): return (.notSent(.init(failure.text)), .failed)
         }
         var request = HTTPClientRequest(url: url.url)
         do {
@@ -116,7 +115,7 @@ struct WebPushSender: NotificationSender {
             switch error {
             case .addressNotAllowed(let reason): return (Self.refused(reason), .answered)
             case .noConnection(let reason): return (.notSent(.init(reason)), .failed)
-            case .noResponse(let reason): return (.unknown(.init(reason)), .failed)
+            case .noResponse, .tooLong: return (.unknown(.init(error.text)), .failed)
             }
         }
         return await self.read(response, id: push.notification.id)

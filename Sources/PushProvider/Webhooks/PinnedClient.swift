@@ -12,6 +12,16 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     case noConnection(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
+    /// A response with a longer body than its reader takes, in bytes.
+    case tooLong(maximum: Int)
+
+    /// The failure in words.
+    package var text: String {
+        switch self {
+        case .noResponse(let reason), .noConnection(let reason), .addressNotAllowed(let reason): reason
+        case .tooLong(let maximum): "the response has more than \(maximum) bytes"
+        }
+    }
 }
 
 /// An HTTP client for one URL that a caller of the API has named.
@@ -53,13 +63,11 @@ package struct PinnedClient: Sendable {
             } catch {
                 throw .noConnection(reason: "\(error)")
             }
-            let allowed = found.filter(policy.allows)
-            guard !allowed.isEmpty else {
+            guard let address = policy.choice(of: found, attempt: attempt) else {
                 throw .addressNotAllowed(
                     reason: "its name resolves to private or reserved addresses only, see \(WebhookAddress.hint)"
                 )
             }
-            let address = allowed[Int(attempt.magnitude % UInt(allowed.count))]
             configuration.dnsOverride = [self.address.host: address.description]
         }
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

@@ -16,21 +16,16 @@ struct PKCS12Writer {
 
     /// - Throws: An error of swift-asn1 or swift-crypto, which does not occur for keys and certificates that were read.
     func archive() throws -> [UInt8] {
-        let bags = try Self.sequence { coder in
+        let bags = try PKCS12DER.sequence { coder in
             for (index, certificate) in self.certificates.enumerated() {
                 try Self.bag(.certificateBag, isPaired: index == 0, into: &coder) { coder in
-                    try coder.appendConstructedNode(identifier: .sequence) { coder in
-                        try coder.serialize(ASN1ObjectIdentifier.x509Certificate)
-                        try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific) { coder in
-                            try coder.serialize(ASN1OctetString(contentBytes: certificate[...]))
-                        }
-                    }
+                    try PKCS12DER.certificate(certificate, into: &coder)
                 }
             }
         }
-        let content = try Self.sequence { coder in
+        let content = try PKCS12DER.sequence { coder in
             try self.encrypted(bags, into: &coder)
-            try Self.data(try self.keyBag(), into: &coder)
+            try PKCS12DER.data(try self.keyBag(), into: &coder)
         }
         return try self.signed(content)
     }
@@ -38,7 +33,7 @@ struct PKCS12Writer {
     /// Returns the part with the key, which is encrypted by itself.
     private func keyBag() throws -> [UInt8] {
         let encrypted = try PBES2(self.key.der, passphrase: self.passphrase)
-        return try Self.sequence { coder in
+        return try PKCS12DER.sequence { coder in
             try Self.bag(.shroudedKeyBag, isPaired: true, into: &coder) { coder in
                 coder.serializeRawBytes(try encrypted.keyInfo())
             }
@@ -48,7 +43,7 @@ struct PKCS12Writer {
     /// Writes the part with the certificates.
     private func encrypted(_ bags: [UInt8], into coder: inout DER.Serializer) throws {
         let encrypted = try PBES2(bags, passphrase: self.passphrase)
-        try Self.contentInfo(.encryptedData, into: &coder) { coder in
+        try PKCS12DER.typed(.encryptedData, into: &coder) { coder in
             try coder.appendConstructedNode(identifier: .sequence) { coder in
                 try coder.serialize(0)
                 try coder.appendConstructedNode(identifier: .sequence) { coder in
@@ -64,46 +59,12 @@ struct PKCS12Writer {
 
     /// Returns the whole archive with its MAC.
     private func signed(_ content: [UInt8]) throws -> [UInt8] {
-        let salt = PBES2.random(Self.saltLength)
-        let password = PKCS12MAC.password(self.passphrase)
-        let mac = PKCS12MAC.sign(content, password: password, salt: salt, rounds: Self.rounds)
-        return try Self.sequence { coder in
-            try coder.serialize(3)
-            try Self.data(content, into: &coder)
-            try coder.appendConstructedNode(identifier: .sequence) { coder in
-                try coder.appendConstructedNode(identifier: .sequence) { coder in
-                    try coder.appendConstructedNode(identifier: .sequence) { coder in
-                        try coder.serialize(ASN1ObjectIdentifier.sha256)
-                        try coder.serialize(ASN1Null())
-                    }
-                    try coder.serialize(ASN1OctetString(contentBytes: mac[...]))
-                }
-                try coder.serialize(ASN1OctetString(contentBytes: salt[...]))
-                try coder.serialize(Self.rounds)
-            }
-        }
-    }
-
-    private static func sequence(_ body: (inout DER.Serializer) throws -> Void) throws -> [UInt8] {
-        var coder = DER.Serializer()
-        try coder.appendConstructedNode(identifier: .sequence, body)
-        return coder.serializedBytes
-    }
-
-    /// Writes a `ContentInfo` of the type data.
-    private static func data(_ bytes: [UInt8], into coder: inout DER.Serializer) throws {
-        try Self.contentInfo(.pkcs7Data, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: bytes[...])) }
-    }
-
-    private static func contentInfo(
-        _ type: ASN1ObjectIdentifier,
-        into coder: inout DER.Serializer,
-        _ value: (inout DER.Serializer) throws -> Void
-    ) throws {
-        try coder.appendConstructedNode(identifier: .sequence) { coder in
-            try coder.serialize(type)
-            try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific, value)
-        }
+        try PKCS12DER.archive(
+            content,
+            password: PKCS12MAC.password(self.passphrase),
+            salt: PBES2.random(Self.saltLength),
+            rounds: Self.rounds
+        )
     }
 
     /// Writes a bag.
@@ -114,9 +75,7 @@ struct PKCS12Writer {
         into coder: inout DER.Serializer,
         _ value: (inout DER.Serializer) throws -> Void
     ) throws {
-        try coder.appendConstructedNode(identifier: .sequence) { coder in
-            try coder.serialize(type)
-            try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific, value)
+        let pairing = { (coder: inout DER.Serializer) in
             guard isPaired else { return }
             try coder.appendConstructedNode(identifier: .set) { coder in
                 try coder.appendConstructedNode(identifier: .sequence) { coder in
@@ -127,6 +86,7 @@ struct PKCS12Writer {
                 }
             }
         }
+        try PKCS12DER.typed(type, into: &coder, attributes: pairing, value)
     }
 }
 

@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// What the push service has said about the tokens of old providers, until these know it.
+/// The news for old providers about their tokens, until they know it. What is known about a token lasts: see ``TokenStanding``.
 package protocol LegacyTokenStore: Sendable {
     /// Returns the tokens among some to which nothing is sent: those of inactive devices, and those that the push service
     /// has called invalid and whose provider was not told yet.

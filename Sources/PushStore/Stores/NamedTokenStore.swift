@@ -1,9 +1,11 @@
 package import PushTypes
 
-/// The registrations of tokens that another system names, one by one.
+/// The knowledge about tokens that another system names, one by one.
 package protocol NamedTokenStore: Sendable {
     /// Returns the registrations of tokens, one per environment at most. Tokens without one are left out.
     func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]]
+    /// Returns the standing of a token as notifications that name it find it.
+    func standing(of token: DeviceToken, app: Int64, environment: PushEnvironment) async throws -> TokenStanding
     /// Gives a tag to the active devices with some tokens, or takes it from them, in one transaction. The other devices of
     /// their installations follow, as they share the profile.
     /// - Returns: The change of each token, in their order.

@@ -31,7 +31,7 @@ import Testing
 
     @Test("Without a registration there is none") func notRegistered() async throws {
         let app = try TestApp()
-        await #expect(throws: XMPPPushError.notRegistered) {
+        await #expect(throws: InstallationError.notRegistered) {
             try await app.martlet.xmppPushAddress(domain: "example.com")
         }
         #expect(app.transport.requests.isEmpty)
@@ -40,15 +40,15 @@ import Testing
     @Test("The provider's refusal and its absence are told apart") func failures() async throws {
         let app = try await self.registeredApp()
         app.transport.answer { _ in .error(409, "no_component") }
-        await #expect(throws: XMPPPushError.refused(code: "no_component", message: "no")) {
+        await #expect(throws: InstallationError.refused(code: "no_component", message: "no")) {
             try await app.martlet.xmppPushAddress(domain: "example.com")
         }
         app.transport.answer { _ in .json(503, .object([:]), headers: ["retry-after": "7"]) }
-        await #expect(throws: XMPPPushError.unavailable(reason: "status 503", retryAfter: .seconds(7))) {
+        await #expect(throws: InstallationError.unavailable(reason: "status 503", retryAfter: .seconds(7))) {
             try await app.martlet.xmppPushAddress(domain: "example.com")
         }
         app.transport.answer { _ in .json(201, .object(["jid": "push.example.org"])) }
-        await #expect(throws: XMPPPushError.self) { try await app.martlet.xmppPushAddress(domain: "example.com") }
+        await #expect(throws: InstallationError.self) { try await app.martlet.xmppPushAddress(domain: "example.com") }
     }
 
     @Test("Marks of XML are escaped before combining characters too") func combining() {
@@ -67,7 +67,7 @@ import Testing
         app.transport.answer { _ in .error(404, "no_such_node") }
         try await app.martlet.removeXMPPPushAddress(Self.address)
         app.transport.answer { _ in .error(403, "not_own_installation") }
-        await #expect(throws: XMPPPushError.self) { try await app.martlet.removeXMPPPushAddress(Self.address) }
+        await #expect(throws: InstallationError.self) { try await app.martlet.removeXMPPPushAddress(Self.address) }
     }
 
     @Test("The stanzas are those of XEP-0357") func stanzas() {

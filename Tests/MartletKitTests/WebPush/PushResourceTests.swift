@@ -64,20 +64,20 @@ import Testing
     @Test("Failures are named")
     func failures() async throws {
         let fresh = try TestApp()
-        await #expect(throws: PushResourceError.notRegistered) { try await fresh.martlet.pushResources() }
+        await #expect(throws: InstallationError.notRegistered) { try await fresh.martlet.pushResources() }
         #expect(fresh.transport.requests.isEmpty)
         let app = try await self.registered { _ in .error(409, "too_many_push_resources") }
-        await #expect(throws: PushResourceError.refused(code: "too_many_push_resources", message: "no")) {
+        await #expect(throws: InstallationError.refused(code: "too_many_push_resources", message: "no")) {
             try await app.martlet.makePushResource()
         }
         app.transport.answer { _ in TransportResponse(status: 503, headers: ["retry-after": "7"]) }
-        await #expect(throws: PushResourceError.unavailable(reason: "status 503", retryAfter: .seconds(7))) {
+        await #expect(throws: InstallationError.unavailable(reason: "status 503", retryAfter: .seconds(7))) {
             try await app.martlet.removePushResource(UUID())
         }
         app.transport.answer { _ in throw ScriptedTransport.Offline() }
-        await #expect(throws: PushResourceError.self) { try await app.martlet.pushResources() }
+        await #expect(throws: InstallationError.self) { try await app.martlet.pushResources() }
         app.transport.answer { _ in .json(201, .object(["id": .string(Self.id)])) }
-        await #expect(throws: PushResourceError.self) { try await app.martlet.makePushResource() }
+        await #expect(throws: InstallationError.self) { try await app.martlet.makePushResource() }
     }
 
     @Test("A message is in its notification")
@@ -114,7 +114,7 @@ import Testing
         #expect(request.headers["authorization"] == "Bearer a-token")
         #expect(request.maximumResponse == 4096 && request.deadline == .seconds(5))
         app.transport.answer { _ in .error(404, "no_such_message") }
-        await #expect(throws: PushResourceError.refused(code: "no_such_message", message: "no")) {
+        await #expect(throws: InstallationError.refused(code: "no_such_message", message: "no")) {
             try await app.martlet.message(of: notification)
         }
     }

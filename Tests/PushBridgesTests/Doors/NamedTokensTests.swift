@@ -9,7 +9,7 @@ import Testing
 @Suite struct NamedTokensTests {
     private static let (a, b) = (DeviceToken.numbered(1), DeviceToken.numbered(2))
 
-    private static func standing(
+    private static func device(
         _ environment: PushEnvironment,
         _ isActive: Bool = true,
         kind: TokenKind = .alert
@@ -18,46 +18,46 @@ import Testing
     }
 
     private static func sort(
-        _ standings: [NamedTokenRegistration],
+        _ registrations: [NamedTokenRegistration],
         environment: PushEnvironment? = nil,
         wanted: TokenKind? = .alert
     ) -> NamedTokens {
-        NamedTokens([self.a], standings: [self.a: standings], wanted: wanted, environment: environment)
+        NamedTokens([self.a], registrations: [self.a: registrations], wanted: wanted, environment: environment)
     }
 
     @Test func anUnknownTokenIsSentTo() {
-        let sorted = NamedTokens([Self.a, Self.b, Self.a], standings: [:], wanted: .alert, environment: nil)
+        let sorted = NamedTokens([Self.a, Self.b, Self.a], registrations: [:], wanted: .alert, environment: nil)
         #expect(sorted.groups == [.init(environment: nil, tokens: [Self.a, Self.b])])
         #expect(sorted.refused.isEmpty)
     }
 
     @Test func aTokenIsSentToWhereItIsRegistered() {
-        #expect(Self.sort([Self.standing(.sandbox)]).groups.map(\.environment) == [.sandbox])
-        #expect(Self.sort([Self.standing(.production)]).groups.map(\.environment) == [nil])
-        #expect(Self.sort([Self.standing(.sandbox), Self.standing(.production)]).groups.map(\.environment) == [nil])
+        #expect(Self.sort([Self.device(.sandbox)]).groups.map(\.environment) == [.sandbox])
+        #expect(Self.sort([Self.device(.production)]).groups.map(\.environment) == [nil])
+        #expect(Self.sort([Self.device(.sandbox), Self.device(.production)]).groups.map(\.environment) == [nil])
         #expect(
-            Self.sort([Self.standing(.sandbox)], environment: .production).groups.map(\.environment) == [.production]
+            Self.sort([Self.device(.sandbox)], environment: .production).groups.map(\.environment) == [.production]
         )
         #expect(
-            Self.sort([Self.standing(.sandbox), Self.standing(.production, false)]).groups.map(\.environment) == [
+            Self.sort([Self.device(.sandbox), Self.device(.production, false)]).groups.map(\.environment) == [
                 .sandbox
             ]
         )
     }
 
     @Test func aTokenThatIsGoneOrOfAnotherKindIsRefused() {
-        #expect(Self.sort([Self.standing(.sandbox, false)]).refused == [Self.a: .unregistered])
+        #expect(Self.sort([Self.device(.sandbox, false)]).refused == [Self.a: .unregistered])
         #expect(
-            Self.sort([Self.standing(.sandbox, false), Self.standing(.production)], environment: .sandbox).refused
+            Self.sort([Self.device(.sandbox, false), Self.device(.production)], environment: .sandbox).refused
                 == [Self.a: .unregistered]
         )
-        #expect(Self.sort([Self.standing(.production, kind: .voip)]).refused == [Self.a: .deviceTokenNotForTopic])
-        #expect(Self.sort([Self.standing(.production, kind: .voip)], wanted: nil).refused.isEmpty)
+        #expect(Self.sort([Self.device(.production, kind: .voip)]).refused == [Self.a: .deviceTokenNotForTopic])
+        #expect(Self.sort([Self.device(.production, kind: .voip)], wanted: nil).refused.isEmpty)
     }
 
     @Test func aNotificationHasAtMostAThousandTokens() {
         let tokens = (1...2001).map(DeviceToken.numbered)
-        let sorted = NamedTokens(tokens, standings: [:], wanted: .alert, environment: .sandbox)
+        let sorted = NamedTokens(tokens, registrations: [:], wanted: .alert, environment: .sandbox)
         #expect(sorted.groups.map(\.tokens.count) == [1000, 1000, 1])
         #expect(sorted.groups.flatMap(\.tokens) == tokens)
     }

@@ -54,7 +54,7 @@ import Testing
                 let time = ManualTime()
                 let cleaner = PushResourceCleaner(
                     store: store,
-                    client: GuardedRequest(addresses: addresses),
+                    client: GuardedClient(addresses: addresses),
                     time: time,
                     logger: silentLogger
                 )

@@ -12,7 +12,7 @@ import Testing
     private let body = Data(#"{"notification":{}}"#.utf8)
 
     private func forwarder(_ addresses: AddressPolicy = AddressPolicy(allowsPrivate: true)) -> UnifiedPushForwarder {
-        UnifiedPushForwarder(client: GuardedRequest(addresses: addresses), time: ManualTime())
+        UnifiedPushForwarder(client: GuardedClient(addresses: addresses), time: ManualTime())
     }
 
     @Test func aBodyIsPostedAsItIs() async throws {

@@ -6,15 +6,15 @@ import Testing
 /// Tokens that another system names, and their tags.
 @Suite(.timeLimit(.minutes(5))) struct NamedTokenContract: StoreContract {
     @Test(arguments: StoreBackend.available)
-    func aTokenHasAStandingInEachEnvironment(backend: StoreBackend) async throws {
+    func aTokenIsRegisteredInEachEnvironment(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await store.register(1, app: app)
             try await store.register(1, app: app, environment: .production) { $0.kind = .voip }
             try await store.register(2, app: app)
             _ = try await store.deleteDevices(app: app, token: .numbered(2), environment: nil, now: self.now)
-            let standings = try await store.registrations(app: app, tokens: [1, 2, 3].map(DeviceToken.numbered))
-            #expect(standings.keys.map(\.self) == [.numbered(1)])
-            let both = Set(standings[.numbered(1)] ?? [])
+            let registrations = try await store.registrations(app: app, tokens: [1, 2, 3].map(DeviceToken.numbered))
+            #expect(registrations.keys.map(\.self) == [.numbered(1)])
+            let both = Set(registrations[.numbered(1)] ?? [])
             #expect(
                 both == [
                     NamedTokenRegistration(environment: .sandbox, kind: .alert, isActive: true),

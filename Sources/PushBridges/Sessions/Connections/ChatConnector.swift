@@ -77,11 +77,10 @@ final class ChatConnector: Sendable {
         } catch {
             throw ChatFailure("no connection: \(error)")
         }
-        let allowed = found.filter(self.addresses.allows)
-        guard !allowed.isEmpty else {
+        guard let address = self.addresses.choice(of: found, attempt: attempt) else {
             throw ChatFailure("the server's name resolves to private or reserved addresses only")
         }
-        return allowed[Int(attempt.magnitude % UInt(allowed.count))]
+        return address
     }
 
     /// Returns the handler of TLS.

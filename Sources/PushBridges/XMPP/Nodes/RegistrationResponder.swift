@@ -29,7 +29,7 @@ struct RegistrationResponder: Sendable {
         // A server has no devices.
         guard sender.local != nil else { return .error(.forbidden) }
         let now = ContinuousClock.now
-        let wait = self.rates.with(sender.domain, now: now) { $0.take(now: now) }
+        let wait = self.rates.take(sender.domain, now: now)
         guard wait == nil else { return .error(.resourceConstraint) }
         do {
             let name = "\(bridge.name)/\(command.dialect.rawValue)/\(sender.bare)/\(command.device)"

@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// A token of a push that came over the legacy bridge and that the push service has called invalid since.
+/// The news for an old provider that the push service has called a token of its pushes invalid.
 package struct LegacyToken: Hashable, Sendable {
     package var token: DeviceToken
     /// The time from which the push service calls it invalid.

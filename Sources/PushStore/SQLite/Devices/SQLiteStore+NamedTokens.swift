@@ -9,15 +9,16 @@ extension SQLiteStore {
             let sql = "SELECT environment, kind, isActive FROM device WHERE app = ? AND token = ? AND hasLeft = 0"
             var found: [DeviceToken: [NamedTokenRegistration]] = [:]
             for token in tokens {
-                let standings = try database.rows(sql: sql, [app, token.databaseValue]).compactMap(Self.standing)
-                if !standings.isEmpty { found[token] = standings }
+                let rows = try database.rows(sql: sql, [app, token.databaseValue])
+                let registrations = rows.compactMap(Self.registration)
+                if !registrations.isEmpty { found[token] = registrations }
             }
             return found
         }
     }
 
     /// Reads a registration; `nil` for a row that is damaged.
-    private static func standing(_ row: Row) -> NamedTokenRegistration? {
+    private static func registration(_ row: Row) -> NamedTokenRegistration? {
         guard let environment = row.environment("environment"), let kind = row.tokenKind("kind"),
             let isActive = row["isActive"] as Bool?
         else { return nil }
