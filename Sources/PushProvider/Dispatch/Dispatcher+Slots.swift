@@ -8,6 +8,11 @@ extension Dispatcher {
     func run(_ lane: NotificationRecord.Lane) async {
         let slots = LaneSlots(lane, limits: self.limits, time: self.time)
         await withDiscardingTaskGroup { group in
+            if lane == .urgent {
+                let work = self.direct.open(slots)
+                group.addTask { await self.send(work) }
+            }
+            defer { if lane == .urgent { self.direct.close() } }
             var isAwake = true
             while isAwake, !self.isEnding {
                 do {
@@ -58,10 +63,13 @@ extension Dispatcher {
         of lane: NotificationRecord.Lane,
         in group: inout DiscardingTaskGroup
     ) async throws -> Bool {
-        for offer in slots.offers(.shards) {
+        for offer in slots.offersOfShards() {
             let limit = min(offer.limit, self.limits.urgentClaims)
             let claims = try await self.claimShards(lane, limit: limit, excluding: offer.excluded)
-            guard !claims.isEmpty else { continue }
+            guard !claims.isEmpty else {
+                if lane == .urgent { self.direct.noneWaits(besides: offer.excluded) }
+                continue
+            }
             for claim in claims {
                 let slot = slots.acquire(.shards, DispatchTarget(claim.notification))
                 group.addTask {
@@ -71,7 +79,7 @@ extension Dispatcher {
                             let metadata: Logger.Metadata = ["error": "\(error)"]
                             self.logger.error("sending failed, trying again when the lease ends", metadata: metadata)
                         }
-                    case .urgent: await self.sendUrgent(claim, in: slot)
+                    case .urgent: _ = await self.sendUrgent(claim, in: slot)
                     }
                     self.release(slot, of: lane)
                 }
@@ -79,6 +87,19 @@ extension Dispatcher {
             return true
         }
         return false
+    }
+
+    /// Sends notifications that were claimed when they were accepted, each as it comes.
+    private func send(_ work: AsyncStream<DirectDispatch.Work>) async {
+        await withDiscardingTaskGroup { group in
+            for await work in work {
+                group.addTask {
+                    let leavesWork = await self.sendUrgent(work.shard.claim, work.shard.page, in: work.slot)
+                    // The lane is not woken for each push: it would look for work in the store.
+                    if work.slot.release() || leavesWork { self.wakes[.urgent].signal() }
+                }
+            }
+        }
     }
 
     private func release(_ slot: LaneSlots.Slot?, of lane: NotificationRecord.Lane) {

@@ -65,9 +65,10 @@ enum Leases {
         if try database.hasRow(sql: sql, notification) { try Completion.tidy(notification, in: database) }
     }
 
-    /// Ends a lease that holds nothing any more.
+    /// Ends a lease unless it holds another shard. Shards that were claimed as they were accepted share one.
     static func end(_ fence: Int64, in database: Database) throws {
-        try database.run(sql: "DELETE FROM lease WHERE fence = ?", fence)
+        let sql = "DELETE FROM lease WHERE fence = ?1 AND NOT EXISTS (SELECT 1 FROM shard WHERE lease = ?1)"
+        try database.run(sql: sql, fence)
     }
 
     /// Releases the retries that a lease still holds.
