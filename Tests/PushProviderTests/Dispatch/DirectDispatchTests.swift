@@ -1,0 +1,229 @@
+import PushSender
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Synchronization
+import Testing
+
+@testable import PushProvider
+
+/// Notifications that are claimed when they are accepted.
+@Suite(.timeLimit(.minutes(5))) struct DirectDispatchTests {
+    private static let named: [String: JSONValue] = [
+        "to": ["tokens": [.string(DeviceToken.numbered(1).hex)]], "environment": "sandbox",
+    ]
+
+    private func direct(_ fixture: DispatchFixture, _ limits: DispatchLimits? = nil) -> DirectDispatch {
+        DirectDispatch(store: fixture.store, limits: limits ?? fixture.limits, time: fixture.time)
+    }
+
+    /// Opens a way whose dispatcher never begins.
+    private func open(
+        _ direct: DirectDispatch,
+        _ fixture: DispatchFixture,
+        _ limits: DispatchLimits? = nil
+    ) -> (LaneSlots, AsyncStream<DirectDispatch.Work>) {
+        let slots = LaneSlots(.urgent, limits: (limits ?? fixture.limits).checked, time: fixture.time)
+        return (slots, direct.open(slots))
+    }
+
+    private func wait(_ fixture: DispatchFixture, until isTrue: () async throws -> Bool) async throws {
+        while try await !isTrue() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    private func claimable(_ fixture: DispatchFixture) async throws -> Int {
+        let now = fixture.time.steady
+        return try await fixture.store.claim(lane: .urgent, now: now, until: now, limit: 100).count
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aPushIsSentOnce(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let direct = self.direct(fixture)
+            let acceptor = fixture.acceptor(direct)
+            try await withServices([fixture.dispatcher(direct: direct)]) {
+                // The way opens once the dispatcher runs.
+                try await self.wait(fixture) {
+                    let probe = try NotificationRecord.fixture(app: fixture.app, to: .tokens([.numbered(1)]))
+                    var urgent = probe
+                    urgent.lane = .urgent
+                    return direct.reserve(for: urgent)?.release() != nil
+                }
+                var accepted: [NotificationRecord] = []
+                for _ in 0..<20 { accepted.append(try await fixture.accept(Self.named, by: acceptor)) }
+                for notification in accepted {
+                    try await self.wait(fixture) { try await fixture.progress(of: notification).state == .done }
+                    try await fixture.store.expect(notification, .done, accepted: 1, recipients: 1)
+                }
+                #expect(fixture.sender.sent.count == 20)
+                #expect(Set(fixture.sender.sent.map(\.lane)) == [.urgent])
+            }
+            #expect(try await fixture.store.recover(now: fixture.time.now) == 0)
+        }
+    }
+
+    /// The response leaves only once the notification is on disk, and its process ends before it sends it.
+    @Test(arguments: StoreBackend.available)
+    func aCrashBeforeTheSendingCostsNothing(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let direct = self.direct(fixture)
+            let (slots, work) = self.open(direct, fixture)
+            let notification = try await fixture.accept(Self.named, by: fixture.acceptor(direct))
+            #expect(slots.isBusy)
+            #expect(try await fixture.progress(of: notification).progress.ahead.isInFlight)
+            withExtendedLifetime(work) {}
+            // The next process.
+            #expect(try await fixture.store.recover(now: fixture.time.now) == 0)
+            try await fixture.settle()
+            #expect(fixture.sender.sent.count == 1)
+            try await fixture.store.expect(notification, .done, accepted: 1, recipients: 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func withoutADispatcherEverythingWaitsInTheStore(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let direct = self.direct(fixture)
+            let acceptor = fixture.acceptor(direct)
+            _ = try await fixture.accept(Self.named, by: acceptor)
+            #expect(try await self.claimable(fixture) == 1)
+            let (_, work) = self.open(direct, fixture)
+            direct.close()
+            _ = try await fixture.accept(Self.named, by: acceptor)
+            #expect(try await self.claimable(fixture) == 2)
+            for await _ in work { Issue.record("nothing comes on a way that is closed") }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatIsNotDueOrNotNamedIsFoundInTheStore(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1) { $0.user = .set("alice") }
+            let direct = self.direct(fixture)
+            let (slots, work) = self.open(direct, fixture)
+            let tokens = (1...9).map { JSONValue.string(DeviceToken.numbered($0).hex) }
+            let others: [[String: JSONValue]] = [
+                ["to": ["user": "alice"]], ["to": ["tokens": .array(tokens)]], ["urgent": false],
+                ["when": ["at": .integer(fixture.time.now.milliseconds + 3_600_000)]],
+            ]
+            for members in others {
+                let all = Self.named.merging(members) { $1 }
+                _ = try await fixture.accept(all, by: fixture.acceptor(direct))
+                #expect(!slots.isBusy, "\(members)")
+            }
+            _ = try await fixture.accept(Self.named, by: fixture.acceptor(direct))
+            #expect(slots.isBusy)
+            withExtendedLifetime(work) {}
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aStoppedAppWaitsInTheStore(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let direct = self.direct(fixture)
+            let (slots, work) = self.open(direct, fixture)
+            let stop = AppStop(app: fixture.app, since: fixture.time.now, reason: nil, by: nil)
+            _ = try await fixture.store.stop(stop)
+            let notification = try await fixture.accept(Self.named, by: fixture.acceptor(direct))
+            #expect(!slots.isBusy, "its slot is free again")
+            try await fixture.settle()
+            #expect(fixture.sender.sent.isEmpty)
+            _ = try await fixture.store.resumeApp(fixture.app)
+            try await fixture.settle()
+            try await fixture.store.expect(notification, .done, accepted: 1, recipients: 1)
+            withExtendedLifetime(work) {}
+        }
+    }
+
+    /// A request that is refused, or repeated, gives its slot back.
+    @Test(arguments: StoreBackend.available)
+    func aRequestThatIsNotAcceptedKeepsNoSlot(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            let direct = self.direct(fixture)
+            let (slots, work) = self.open(direct, fixture)
+            let acceptor = fixture.acceptor(direct)
+            await #expect(throws: RequestError.self) {
+                try await fixture.accept(Self.named.merging(["pushType": "voip"]) { $1 }, by: acceptor)
+            }
+            #expect(!slots.isBusy)
+            withExtendedLifetime(work) {}
+        }
+    }
+
+    /// Without a free slot a notification is accepted all the same, and later ones do not overtake it.
+    @Test(arguments: StoreBackend.available)
+    func whatFindsNoSlotWaitsInTheStoreAndInItsOrder(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var limits = fixture.limits
+            // One slot for each app and environment.
+            limits.urgentSlots = 4
+            let direct = self.direct(fixture, limits)
+            let (slots, work) = self.open(direct, fixture, limits)
+            let acceptor = fixture.acceptor(direct)
+            for _ in 0..<3 { _ = try await fixture.accept(Self.named, by: acceptor) }
+            #expect(try await self.claimable(fixture) == 2)
+            var items = work.makeAsyncIterator()
+            let first = try #require(await items.next())
+            first.slot.release()
+            _ = try await fixture.accept(Self.named, by: acceptor)
+            #expect(!slots.isBusy, "two wait before it")
+            direct.noneWaits(besides: [DispatchTarget(app: fixture.app, environment: .sandbox)])
+            _ = try await fixture.accept(Self.named, by: acceptor)
+            #expect(!slots.isBusy)
+            direct.noneWaits(besides: [])
+            _ = try await fixture.accept(Self.named, by: acceptor)
+            #expect(slots.isBusy)
+        }
+    }
+
+    /// A flood of one app that fills its share, while the push service does not respond.
+    @Test(arguments: StoreBackend.available)
+    func allOfAFloodAreSentOnceInTheEnd(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var limits = fixture.limits
+            limits.urgentSlots = 8
+            let direct = self.direct(fixture, limits)
+            let acceptor = fixture.acceptor(direct)
+            let gate = Gate()
+            fixture.sender.onSend { _ in await gate.pass() }
+            try await withServices([fixture.dispatcher(direct: direct, limits: limits)]) {
+                defer { gate.open() }
+                var accepted: [NotificationRecord] = []
+                for _ in 0..<30 { accepted.append(try await fixture.accept(Self.named, by: acceptor)) }
+                gate.open()
+                for notification in accepted {
+                    try await self.wait(fixture) {
+                        fixture.wakes[.urgent].signal()
+                        return try await fixture.progress(of: notification).state == .done
+                    }
+                }
+                #expect(Set(fixture.sender.sent.map(\.notification.id)).count == 30)
+                #expect(fixture.sender.sent.count == 30)
+            }
+        }
+    }
+
+    /// A try that failed is repeated, though nothing else wakes the lane.
+    @Test(arguments: StoreBackend.available)
+    func aRefusedPushIsTriedAgain(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let direct = self.direct(fixture)
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
+            try await withServices([fixture.dispatcher(direct: direct)]) {
+                let notification = try await fixture.accept(Self.named, by: fixture.acceptor(direct))
+                try await self.wait(fixture) { try await fixture.progress(of: notification).progress.retrying == 1 }
+                try await self.wait(fixture) {
+                    fixture.time.advance(by: .seconds(1))
+                    fixture.wakes[.urgent].signal()
+                    return try await fixture.progress(of: notification).state == .done
+                }
+                #expect(try await fixture.deliveries(of: notification).map(\.attempts) == [2])
+            }
+        }
+    }
+}
