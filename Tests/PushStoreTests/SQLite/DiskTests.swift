@@ -104,7 +104,8 @@ import Testing
             #expect(try await store.current(earlier.notification).progress.accepted == 0)
             try await Self.limit(store, pages: 1_000_000)
             let results = try await write([small, large], [page])
-            #expect(try results.requests.allSatisfy { try $0.get().claimed != nil })
+            let claims = try results.requests.compactMap { try $0.get().claimed }
+            #expect(claims.count == 2)
             #expect(results.pages == [.inProgress])
             #expect(try await store.current(earlier.notification).state == .done)
             #expect(try await store.checkIntegrity() == [])
