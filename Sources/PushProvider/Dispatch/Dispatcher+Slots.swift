@@ -17,6 +17,7 @@ extension Dispatcher {
             while isAwake, !self.isEnding {
                 do {
                     slots.tick()
+                    if lane == .urgent { self.direct.fill() }
                     if try await self.start(in: slots, of: lane, in: &group) { continue }
                     let pause = try await self.pause(of: lane, slots)
                     isAwake = await self.wakes[lane].wait(atMost: pause)
@@ -95,8 +96,10 @@ extension Dispatcher {
             for await work in work {
                 group.addTask {
                     let leavesWork = await self.sendUrgent(work.shard.claim, work.shard.page, in: work.slot)
+                    let isWanted = work.slot.release()
+                    self.direct.fill()
                     // The lane is not woken for each push: it would look for work in the store.
-                    if work.slot.release() || leavesWork { self.wakes[.urgent].signal() }
+                    if isWanted || leavesWork { self.wakes[.urgent].signal() }
                 }
             }
         }
@@ -104,6 +107,7 @@ extension Dispatcher {
 
     private func release(_ slot: LaneSlots.Slot?, of lane: NotificationRecord.Lane) {
         slot?.release()
+        if lane == .urgent { self.direct.fill() }
         self.wakes[lane].signal()
     }
 

@@ -61,7 +61,7 @@ package struct NotificationAcceptor: Sendable {
     package func accept(
         _ request: NotificationRequest,
         app: Int64,
-        id: UUID = UUID(),
+        id: UUID = .random(),
         key: KeyReference? = nil,
         idempotency: Idempotency? = nil,
         run: ScheduleRun? = nil,
@@ -121,19 +121,19 @@ package struct NotificationAcceptor: Sendable {
     /// Writes a notification together with others, and lets the dispatcher send it.
     private func write(_ new: AcceptanceRequest) async throws -> Acceptance {
         var request = new
-        let slot = new.shards.isEmpty ? nil : self.direct.reserve(for: new.notification)
-        request.isClaimed = slot != nil
+        let place = new.shards.isEmpty ? nil : self.direct.place(for: new.notification)
+        request.isClaimed = place != nil
         do {
             let result = try await self.direct.ledger.accept(request)
-            if let slot, let claimed = result.claimed {
-                self.direct.start(claimed, in: slot)
+            if let place, let claimed = result.claimed {
+                self.direct.start(claimed, from: place)
             } else {
-                slot?.release()
+                if let place { self.direct.leave(place) }
                 self.wakes[new.notification.lane].signal()
             }
             return result.acceptance
         } catch {
-            slot?.release()
+            if let place { self.direct.leave(place) }
             throw error
         }
     }

@@ -31,8 +31,7 @@ public enum PushCredential: Sendable {
     public var identity: String {
         switch self {
         case .certificate(let certificate): "certificate-\(certificate.fingerprint)"
-        case .token(let key):
-            "token-\(Hexadecimal.encode(SHA256.hash(data: Array("\(key.teamID) \(key.keyID) ".utf8) + key.publicKey)))"
+        case .token(let key): key.identity
         }
     }
 

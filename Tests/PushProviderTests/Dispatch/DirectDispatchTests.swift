@@ -47,12 +47,9 @@ import Testing
             let acceptor = fixture.acceptor(direct)
             try await withServices([fixture.dispatcher(direct: direct)]) {
                 // The way opens once the dispatcher runs.
-                try await self.wait(fixture) {
-                    let probe = try NotificationRecord.fixture(app: fixture.app, to: .tokens([.numbered(1)]))
-                    var urgent = probe
-                    urgent.lane = .urgent
-                    return direct.reserve(for: urgent)?.release() != nil
-                }
+                var probe = try NotificationRecord.fixture(app: fixture.app, to: .tokens([.numbered(1)]))
+                probe.lane = .urgent
+                try await self.wait(fixture) { direct.place(for: probe).map(direct.leave) != nil }
                 var accepted: [NotificationRecord] = []
                 for _ in 0..<20 { accepted.append(try await fixture.accept(Self.named, by: acceptor)) }
                 for notification in accepted {
@@ -129,7 +126,7 @@ import Testing
             let stop = AppStop(app: fixture.app, since: fixture.time.now, reason: nil, by: nil)
             _ = try await fixture.store.stop(stop)
             let notification = try await fixture.accept(Self.named, by: fixture.acceptor(direct))
-            #expect(!slots.isBusy, "its slot is free again")
+            #expect(!slots.isBusy, "it has none")
             try await fixture.settle()
             #expect(fixture.sender.sent.isEmpty)
             _ = try await fixture.store.resumeApp(fixture.app)
@@ -139,37 +136,68 @@ import Testing
         }
     }
 
-    /// A request that is refused, or repeated, gives its slot back.
+    /// A request that is refused gives its place back.
     @Test(arguments: StoreBackend.available)
-    func aRequestThatIsNotAcceptedKeepsNoSlot(backend: StoreBackend) async throws {
+    func aRequestThatIsNotAcceptedKeepsNoPlace(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
-            let direct = self.direct(fixture)
+            var limits = fixture.limits
+            limits.urgentQueue = 4
+            let direct = self.direct(fixture, limits)
             let (slots, work) = self.open(direct, fixture)
             let acceptor = fixture.acceptor(direct)
-            await #expect(throws: RequestError.self) {
-                try await fixture.accept(Self.named.merging(["pushType": "voip"]) { $1 }, by: acceptor)
+            // The token is registered for alerts.
+            let background = Self.named.merging(["pushType": "voip"]) { $1 }
+            for _ in 0..<3 {
+                await #expect(throws: RequestError.self) { try await fixture.accept(background, by: acceptor) }
             }
             #expect(!slots.isBusy)
+            _ = try await fixture.accept(Self.named, by: acceptor)
+            #expect(slots.isBusy, "the only place of the app is free")
             withExtendedLifetime(work) {}
         }
     }
 
-    /// Without a free slot a notification is accepted all the same, and later ones do not overtake it.
+    /// Without a free slot a notification waits for one in memory, where it has a place.
     @Test(arguments: StoreBackend.available)
-    func whatFindsNoSlotWaitsInTheStoreAndInItsOrder(backend: StoreBackend) async throws {
+    func whatFindsNoSlotTakesTheNextOne(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             var limits = fixture.limits
             // One slot for each app and environment.
             limits.urgentSlots = 4
             let direct = self.direct(fixture, limits)
             let (slots, work) = self.open(direct, fixture, limits)
+            var accepted: [NotificationRecord] = []
+            for _ in 0..<3 { accepted.append(try await fixture.accept(Self.named, by: fixture.acceptor(direct))) }
+            #expect(try await self.claimable(fixture) == 0)
+            var items = work.makeAsyncIterator()
+            for notification in accepted {
+                let next = try #require(await items.next())
+                #expect(next.shard.claim.notification.id == notification.id, "in their order")
+                next.slot.release()
+                direct.fill()
+            }
+            #expect(!slots.isBusy)
+        }
+    }
+
+    /// Without a place it is accepted all the same, and later ones do not overtake it.
+    @Test(arguments: StoreBackend.available)
+    func whatFindsNoPlaceWaitsInTheStoreAndInItsOrder(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var limits = fixture.limits
+            // One slot and one place for each app and environment.
+            (limits.urgentSlots, limits.urgentQueue) = (4, 4)
+            let direct = self.direct(fixture, limits)
+            let (slots, work) = self.open(direct, fixture, limits)
             let acceptor = fixture.acceptor(direct)
-            for _ in 0..<3 { _ = try await fixture.accept(Self.named, by: acceptor) }
+            for _ in 0..<4 { _ = try await fixture.accept(Self.named, by: acceptor) }
             #expect(try await self.claimable(fixture) == 2)
             var items = work.makeAsyncIterator()
-            let first = try #require(await items.next())
-            first.slot.release()
+            for _ in 0..<2 {
+                try #require(await items.next()).slot.release()
+                direct.fill()
+            }
             _ = try await fixture.accept(Self.named, by: acceptor)
             #expect(!slots.isBusy, "two wait before it")
             direct.noneWaits(besides: [DispatchTarget(app: fixture.app, environment: .sandbox)])
@@ -181,12 +209,31 @@ import Testing
         }
     }
 
+    /// What waits for a slot when the dispatcher ends is sent after the next start.
+    @Test(arguments: StoreBackend.available)
+    func whatWaitsAtTheEndIsSentAfterTheNextStart(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var limits = fixture.limits
+            limits.urgentSlots = 4
+            let direct = self.direct(fixture, limits)
+            let (_, work) = self.open(direct, fixture, limits)
+            for _ in 0..<3 { _ = try await fixture.accept(Self.named, by: fixture.acceptor(direct)) }
+            direct.close()
+            let arrived = await work.reduce(0) { count, _ in count + 1 }
+            #expect(arrived == 1)
+            _ = try await fixture.store.recover(now: fixture.time.now)
+            try await fixture.settle()
+            #expect(Set(fixture.sender.sent.map(\.notification.id)).count == 3)
+            #expect(fixture.sender.sent.count == 3)
+        }
+    }
+
     /// A flood of one app that fills its share, while the push service does not respond.
     @Test(arguments: StoreBackend.available)
     func allOfAFloodAreSentOnceInTheEnd(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             var limits = fixture.limits
-            limits.urgentSlots = 8
+            (limits.urgentSlots, limits.urgentQueue) = (8, 16)
             let direct = self.direct(fixture, limits)
             let acceptor = fixture.acceptor(direct)
             let gate = Gate()
