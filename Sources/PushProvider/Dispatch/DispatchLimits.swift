@@ -13,8 +13,8 @@ package struct DispatchLimits: Hashable, Sendable {
     /// Urgent notifications that are claimed at once. Default 64.
     package var urgentClaims = 64
     /// Urgent notifications that are claimed as they are accepted and wait for a slot in memory, a quarter of them for one app.
-    /// Later ones wait in the store. Default 2,048.
-    package var urgentQueue = 2048
+    /// Later ones wait in the store. Default 8,192.
+    package var urgentQueue = 8192
     /// Pages of retries of each lane that are sent at the same time. Default 4.
     package var retryPages = 4
     /// A page without its responses after this time leaves its slot to others. Default 5 s.

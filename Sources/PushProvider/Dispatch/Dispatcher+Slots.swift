@@ -80,9 +80,11 @@ extension Dispatcher {
                             let metadata: Logger.Metadata = ["error": "\(error)"]
                             self.logger.error("sending failed, trying again when the lease ends", metadata: metadata)
                         }
-                    case .urgent: _ = await self.sendUrgent(claim, in: slot)
+                        self.release(slot, of: lane)
+                    case .urgent:
+                        let leavesWork = await self.sendUrgent(claim, in: slot)
+                        self.releaseUrgent(slot, leavesWork: leavesWork)
                     }
-                    self.release(slot, of: lane)
                 }
             }
             return true
@@ -96,18 +98,21 @@ extension Dispatcher {
             for await work in work {
                 group.addTask {
                     let leavesWork = await self.sendUrgent(work.shard.claim, work.shard.page, in: work.slot)
-                    let isWanted = work.slot.release()
-                    self.direct.fill()
-                    // The lane is not woken for each push: it would look for work in the store.
-                    if isWanted || leavesWork { self.wakes[.urgent].signal() }
+                    self.releaseUrgent(work.slot, leavesWork: leavesWork)
                 }
             }
         }
     }
 
+    /// Frees the slot of an urgent notification. The lane is not woken for each of them: it would look for work in the store.
+    private func releaseUrgent(_ slot: LaneSlots.Slot?, leavesWork: Bool) {
+        let isWanted = slot?.release() ?? true
+        self.direct.fill()
+        if isWanted || leavesWork { self.wakes[.urgent].signal() }
+    }
+
     private func release(_ slot: LaneSlots.Slot?, of lane: NotificationRecord.Lane) {
         slot?.release()
-        if lane == .urgent { self.direct.fill() }
         self.wakes[lane].signal()
     }
 

@@ -90,8 +90,8 @@ final class LaneSlots: Sendable {
         /// - Returns: `true` if work may wait for it.
         @discardableResult
         func release() -> Bool {
-            self.slots.allocators.withLock { $0[self.kind]?.release(self.ticket) }
-            return self.slots.areWanted
+            let mayBeOffered = self.slots.allocators.withLock { $0[self.kind]?.release(self.ticket) ?? false }
+            return mayBeOffered && self.slots.areWanted
         }
     }
 }
@@ -110,6 +110,7 @@ extension DispatchLimits {
             reservePerService: max(1, self.urgentSlots / 32),
             late: self.urgentSlots,
             perSilentService: max(1, self.urgentSlots / 32),
+            batch: max(1, self.urgentSlots / 32),
             deadline: self.pageDeadline
         )
     }

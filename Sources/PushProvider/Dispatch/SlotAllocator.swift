@@ -21,6 +21,8 @@ struct SlotAllocator: Sendable {
         var late = 32
         /// The number of slots of a service that was late and did not respond at all.
         var perSilentService = 1
+        /// The number of free slots from which a service that has some is offered more, so that claims come in batches.
+        var batch = 1
         /// The time after which a page without its responses is late.
         var deadline: Duration = .seconds(5)
     }
@@ -92,7 +94,11 @@ struct SlotAllocator: Sendable {
         limit = min(limit, inReserve ? self.settings.reservePerService : most)
         for service in Set(self.held.keys).union(self.late.keys) {
             let free = self.free(for: service, most: inReserve ? self.settings.reservePerService : most, lateCount)
-            if free <= 0 { excluded.insert(service) } else { limit = min(limit, free) }
+            if free < self.batch(of: service, inReserve: inReserve) {
+                excluded.insert(service)
+            } else {
+                limit = min(limit, free)
+            }
         }
         return Offer(limit: max(0, limit), excluded: excluded)
     }
@@ -105,6 +111,11 @@ struct SlotAllocator: Sendable {
         case .slow: min(self.settings.perService - count, self.settings.late - lateCount)
         case nil: most - count
         }
+    }
+
+    /// The fewest free slots of which a service is offered some.
+    private func batch(of service: DispatchTarget, inReserve: Bool) -> Int {
+        self.held[service] == nil || self.late[service] != nil || inReserve ? 1 : max(1, self.settings.batch)
     }
 
     /// Takes a slot for one service, if an offer of equal shares would include it.
@@ -157,9 +168,15 @@ struct SlotAllocator: Sendable {
         return isInTime && !slot.isLate && !self.isReserveUsed
     }
 
-    mutating func release(_ ticket: Ticket) {
-        guard let slot = self.slots.removeValue(forKey: ticket.number) else { return }
+    /// Frees a slot.
+    /// - Returns: `true` if an offer may include what the last one left out.
+    @discardableResult
+    mutating func release(_ ticket: Ticket) -> Bool {
+        guard let slot = self.slots.removeValue(forKey: ticket.number) else { return false }
+        let wasFull = self.regular >= self.settings.slots
         self.count(slot.service, -1, regular: slot.isLate ? 0 : -1)
+        let free = self.free(for: slot.service, most: self.share, self.slots.count - self.regular)
+        return wasFull || free >= self.batch(of: slot.service, inReserve: false)
     }
 
     /// Counts slots of a service that are taken, or freed for numbers below zero.

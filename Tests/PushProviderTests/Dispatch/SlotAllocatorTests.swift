@@ -181,6 +181,22 @@ import Testing
         #expect(!allocator.isBusy)
     }
 
+    /// A service is offered more only once a batch is free, and another one meanwhile.
+    @Test func slotsAreOfferedInBatches() {
+        var allocator = SlotAllocator(.init(slots: 16, perService: 8, batch: 4))
+        let tickets = self.start(&allocator, 1, 1, 1, 1, 1, 1, 1, 1)
+        for ticket in tickets.prefix(3) {
+            let isWanted = allocator.release(ticket)
+            #expect(!isWanted)
+        }
+        #expect(allocator.offer(isShared: true) == .init(limit: 8, excluded: [Self.service(1)]))
+        let isWanted = allocator.release(tickets[3])
+        #expect(isWanted)
+        #expect(allocator.offer(isShared: true) == .init(limit: 4, excluded: []))
+        for ticket in tickets { allocator.release(ticket) }
+        #expect(!allocator.isBusy)
+    }
+
     @Test func unknownTicketsAreIgnored() {
         var allocator = SlotAllocator(Self.settings)
         let ticket = allocator.acquire(Self.service(1))
