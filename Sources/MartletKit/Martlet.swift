@@ -260,7 +260,7 @@ extension Martlet {
         }
     }
 
-    private func exchange(_ request: TransportRequest) async -> ProviderResponse {
+    func exchange(_ request: TransportRequest) async -> ProviderResponse {
         var request = request
         // The user waits for what the extension returns.
         if self.configuration.role == .serviceExtension { request.deadline = .seconds(5) }

@@ -13,7 +13,13 @@ struct BridgesController: Controller {
     let time: any TimeSource
 
     /// The settings of each kind that can be configured.
-    private static let kinds: [BridgeKind: any BridgeSettings.Type] = [:]
+    private static let kinds: [BridgeKind: any BridgeSettings.Type] = [
+        .binary: BinaryBridgeSettings.self,
+        .gorush: GorushSettings.self,
+        .fcm: FCMSettings.self,
+        .xmpp: ComponentSettings.self,
+        .matrix: MatrixSettings.self,
+    ]
 
     private static let members: Set = ["environment", "settings", "secret"]
     /// The lengths of a secret that a caller chooses, in bytes.
@@ -80,7 +86,11 @@ struct BridgesController: Controller {
             changedAt: self.time.now
         )
         guard let stored = try await self.store.setBridge(bridge, keepsSecret: secret == nil) else {
-            throw RequestError.conflict("name_taken", "a bridge of another app has this name: choose another", at: "bridge")
+            throw RequestError.conflict(
+                "name_taken",
+                "a bridge of another app has this name: choose another",
+                at: "bridge"
+            )
         }
         return try .json(BridgeResponse(bridge: stored))
     }

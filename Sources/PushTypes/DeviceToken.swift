@@ -17,6 +17,9 @@ public struct DeviceToken: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// Creates the stand-in for a token where a channel takes its place. It is never sent.
+    package init(standingFor channel: ChannelID) { self.bytes = Array(channel.text.utf8) }
+
     /// Reads hexadecimal text in either case, without separators. Returns `nil` for anything else.
     public init?(hex: some StringProtocol) {
         guard hex.utf8.count <= Self.maximumLength * 2, let bytes = Hexadecimal.decode(hex) else { return nil }

@@ -219,7 +219,10 @@ import Testing
                 try await run.notify(issue)
                 _ = try await fleet.perform(.wait(.downloaded, count: 20, seconds: 120))
                 let counts = fleet.counts.counts
-                #expect(counts.woken == 20 && counts.downloaded == 20 && counts.bytes == 6_000_000)
+                #expect(counts.downloaded == 20)
+                #expect(counts.bytes == 6_000_000)
+                // A push whose response was late comes again.
+                #expect(counts.woken >= 20)
             }
         }
     }

@@ -48,6 +48,43 @@ extension Martlet.Configuration {
         }
     }
 
+    /// Returns a request about something of an installation.
+    /// - Parameter path: The path below the installation.
+    func request(
+        _ method: String,
+        _ path: String,
+        installation: UUID,
+        secret: String,
+        body: [String: JSONValue]? = nil
+    ) -> TransportRequest {
+        var headers = self.headers
+        if body == nil { headers["content-type"] = nil }
+        headers["installation-secret"] = secret
+        return TransportRequest(
+            method: method,
+            url: self.url(of: installation).appending(path: path),
+            headers: headers,
+            body: body.map { JSONValue.object($0).json } ?? Data()
+        )
+    }
+
+    /// Returns the request that makes a node for a chat account.
+    func request(nodeWith body: [String: JSONValue], installation: UUID, secret: String) -> TransportRequest {
+        var headers = self.headers
+        headers["installation-secret"] = secret
+        let url = self.url(of: installation).appending(path: "xmpp-nodes")
+        return TransportRequest(method: "POST", url: url, headers: headers, body: JSONValue.object(body).json)
+    }
+
+    /// Returns the request that removes a node.
+    func request(removing node: String, installation: UUID, secret: String) -> TransportRequest {
+        var headers = self.headers
+        headers["content-type"] = nil
+        headers["installation-secret"] = secret
+        let url = self.url(of: installation).appending(path: "xmpp-nodes").appending(path: node)
+        return TransportRequest(method: "DELETE", url: url, headers: headers)
+    }
+
     /// Returns the request that sends a batch of receipts.
     func request(_ batch: ReceiptOutbox.Batch, installation: UUID, secret: String) -> TransportRequest {
         var headers = self.headers

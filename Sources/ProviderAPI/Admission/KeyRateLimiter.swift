@@ -57,7 +57,7 @@ package final class KeyRateLimiter: Sendable {
     }
 
     /// Returns the bytes of an IPv4 address, or of the 64 bits that one customer has of IPv6.
-    private static func network(of address: SocketAddress) -> [UInt8] {
+    package static func network(of address: SocketAddress) -> [UInt8] {
         switch address {
         case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
         case .v6(let address): withUnsafeBytes(of: address.address.sin6_addr) { Array($0.prefix(8)) }
@@ -91,7 +91,7 @@ package final class KeyRateLimiter: Sendable {
     /// Counts a body, and returns the time to wait before it is parsed.
     ///
     /// - Throws: ``RetryLaterError`` if that is too long.
-    func delay(of caller: APICaller, bytes: Int) throws -> Duration {
+    package func delay(of caller: APICaller, bytes: Int) throws -> Duration {
         guard bytes >= Self.smallBody else { return .zero }
         let now = self.clock()
         let delay = self.bodies.with(caller.id, now: now) { bucket in

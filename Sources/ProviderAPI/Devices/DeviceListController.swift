@@ -35,9 +35,10 @@ struct DeviceListController: Controller {
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let sort = try request.choice("sort", DeviceSort.self) ?? .oldest
         var search = DeviceSearch(app: app.id)
         search.tokenPrefix = try Self.tokenPrefix(request)
+        // However many tokens begin so, a page of them is read in their own order.
+        let sort = try request.choice("sort", DeviceSort.self) ?? (search.tokenPrefix == nil ? .oldest : .token)
         search.user = try request.text("user")
         search.installation = try request.text("installation")
         search.tag = try request.text("tag")

@@ -89,7 +89,7 @@ struct CompatibilityRoutes: Sendable {
             switch acceptance {
             case .accepted: return Self.accepted(notification)
             case .repeated(let earlier): return Self.accepted(earlier)
-            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind:
+            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken:
                 let message = "this id was used for another product or other waves: choose a new one"
                 throw RequestError.conflict("idempotency_conflict", message, at: "Id")
             }

@@ -20,12 +20,14 @@ struct SendingController: Controller {
     let faults: ConfigurationFaults
     let time: any TimeSource
 
+    static let idempotencyParameter = ParameterDescription.header(
+        "idempotency-key",
+        "The same request with the same key is accepted once.",
+        .string(length: 1...maximumIdempotencyKey, pattern: "^[!-~]+$")
+    )
+
     var operations: [ProviderOperation] {
-        let key = ParameterDescription.header(
-            "idempotency-key",
-            "The same request with the same key is accepted once.",
-            .string(length: 1...Self.maximumIdempotencyKey, pattern: "^[!-~]+$")
-        )
+        let key = Self.idempotencyParameter
         let accepted = ResponseDescription(
             status: 202,
             "Accepted.",
@@ -95,7 +97,7 @@ struct SendingController: Controller {
             warnings += try await self.pauseWarnings(app, wanted)
             return try await self.accepted(notification, app, warnings: warnings, waiting, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind: throw Self.conflict
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken: throw Self.conflict
         }
     }
 
@@ -124,7 +126,7 @@ struct SendingController: Controller {
         return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
     }
 
-    private static let conflict = RequestError.conflict(
+    static let conflict = RequestError.conflict(
         "idempotency_conflict",
         "this key was used for another request: choose a new one",
         at: "idempotency-key"
@@ -136,7 +138,7 @@ struct SendingController: Controller {
         switch try await self.store.accepted(idempotency, app: app.id) {
         case .repeated(let earlier): earlier
         case .conflict: throw Self.conflict
-        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, nil: nil
+        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, nil: nil
         }
     }
 
@@ -169,6 +171,8 @@ struct SendingController: Controller {
         if needed == nil, case .tokens = wanted.audience { needed = .production }
         let environments = needed.map { [$0] } ?? PushEnvironment.allCases
         let stop = try await self.store.stop(of: app.id).map { AppStopResponse.warning($0, app: app.bundleID) }
+        // The environments are Apple's.
+        guard !wanted.content.isWeb else { return [stop].compactMap(\.self) }
         return [stop].compactMap(\.self)
             + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
@@ -251,13 +255,13 @@ struct SendingController: Controller {
         }
         guard !original.isForgotten else { throw NotificationResend.forgotten }
         var deliveries: [DeliveryRecord] = []
-        if case .tokens(let tokens) = original.audience {
+        if let count = original.audience.namedCount {
             deliveries = try await self.store.deliveries(
                 of: original.id,
                 state: nil,
                 reason: nil,
                 after: nil,
-                limit: tokens.count
+                limit: count
             )
         }
         let wanted = try resend.request(original, deliveries, now: self.time.now)
@@ -272,12 +276,16 @@ struct SendingController: Controller {
         case .accepted: return try await self.accepted(notification, app, warnings: [], nil, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
         case .originalForgotten: throw NotificationResend.forgotten
-        case .conflict, .scheduleChanged, .tokenOfOtherKind: throw Self.conflict
+        case .conflict, .scheduleChanged, .tokenOfOtherKind, .inactiveToken: throw Self.conflict
         }
     }
 
     /// Rejects a notification that could not be sent for want of a credential.
     private func checkCredentials(_ app: AppRecord, _ wanted: NotificationRequest) async throws {
+        guard !wanted.content.isWeb else {
+            guard try await !self.store.vapidKeys(app: app.id).isEmpty else { throw RequestError.noVAPIDKey }
+            return
+        }
         let environments = try await self.store.environments(app: app.id)
         var needed = wanted.environment
         if needed == nil, case .tokens = wanted.audience { needed = .production }
@@ -293,7 +301,7 @@ struct SendingController: Controller {
     private static let keyField = HTTPField.Name("idempotency-key")
 
     /// Returns the idempotency key of a request; `nil` without one.
-    private static func idempotencyKey(_ request: Request) throws -> String? {
+    static func idempotencyKey(_ request: Request) throws -> String? {
         guard let name = Self.keyField, let key = request.headers[name] else { return nil }
         guard !key.isEmpty, key.utf8.count <= Self.maximumIdempotencyKey else {
             let message = "an idempotency key has 1 to \(Self.maximumIdempotencyKey) bytes"

@@ -84,7 +84,9 @@ extension RequestError {
     /// A credential that has to be set before anything can be sent.
     ///
     /// - Parameter environment: The name of the environment that lacks it.
-    package static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil) -> RequestError {
+    package static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil)
+        -> RequestError
+    {
         .conflict("missing_credential", "the app has no credential for \(environment)\(hint)", at: path)
     }
 }

@@ -138,9 +138,8 @@ struct FilesController: Controller {
         return ResponseBody(contentLength: part.count) { writer in
             var reader = reader
             while !reader.rest.isEmpty {
-                let (length, delay) = open.reserve(left: reader.rest.count)
-                if delay > .zero {
-                    // A client that has gone frees its place at once, however long the next piece would wait.
+                // A client that has gone frees its place at once, however long the next piece would wait.
+                let length = try await open.reserve(left: reader.rest.count) { delay in
                     try await channel.withClientConnected { try await Task.sleep(for: delay, clock: .continuous) }
                 }
                 let piece = try await reader.next(length)

@@ -2,7 +2,6 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
-import NIOTLS
 import PushHTTP
 import PushSupport
 import Synchronization
@@ -144,49 +143,5 @@ final class Listener: Sendable {
             try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
         }
         try initialize(channel, fault)
-    }
-}
-
-/// Closes a connection whose TLS handshake fails, or does not end in time.
-private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-
-    private let deadline: TimeAmount
-    private var timer: Scheduled<Void>?
-
-    init(deadline: TimeAmount) { self.deadline = deadline }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
-            context.close(promise: nil)
-        }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        context.fireUserInboundEventTriggered(event)
-        guard case .handshakeCompleted = event as? TLSUserEvent else { return }
-        self.timer?.cancel()
-        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        self.timer?.cancel()
-        context.fireChannelInactive()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.fireErrorCaught(error)
-        context.close(promise: nil)
-    }
-}
-
-extension ChannelHandlerContext {
-    /// Closes both sides of a connection, one of which may be closed already.
-    ///
-    /// With half-closure allowed, TLS does not count the client's closure alert as the response to its own and would
-    /// wait for five seconds.
-    func closeBothSides() {
-        try? self.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
-        self.close(promise: nil)
     }
 }

@@ -39,12 +39,15 @@ package struct CredentialTester: Sendable {
     }
 
     /// Tests a credential that is not stored.
-    package func test(_ record: CredentialRecord, of app: AppRecord, in environment: PushEnvironment) async
-        -> CredentialTest
-    {
+    package func test(
+        _ record: CredentialRecord,
+        over transport: PushTransport = .http2,
+        of app: AppRecord,
+        in environment: PushEnvironment
+    ) async -> CredentialTest {
         let endpoint = self.source.endpoint(of: environment)
         do {
-            let credential = await self.directory.prepare(try record.credential())
+            let credential = await self.directory.prepare(try record.credential().over(transport))
             let target = AppEnvironment(app: app.id, environment: environment)
             return await self.test(credential, target, topic: app.bundleID, measures: true)
         } catch {
@@ -64,7 +67,7 @@ package struct CredentialTester: Sendable {
         topic: Topic,
         measures: Bool
     ) async -> CredentialTest {
-        let endpoint = self.source.endpoint(of: target.environment)
+        let endpoint = self.source.endpoint(of: target.environment, for: credential)
         let sender: any NotificationSender
         do {
             sender = try self.source.testSender(for: credential, app: target.app, environment: target.environment)

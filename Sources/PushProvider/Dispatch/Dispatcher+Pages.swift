@@ -70,7 +70,7 @@ extension Dispatcher {
             pagesLeft -= 1
             let isSliceOver = pagesLeft <= 0 || !keepsSlot || self.time.steady >= sliceEnds || self.isEnding
             // The next claim knows what has changed.
-            let isPaused = self.pages.faults.pauses(of: claim.notification.app) != notification.pauses
+            let isPaused = self.pages.pauses(of: claim.notification) != notification.pauses
             let isLast = page.isLast || delay > .zero || isSliceOver || isPaused
             if isLast { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }

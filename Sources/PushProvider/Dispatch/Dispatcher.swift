@@ -25,6 +25,7 @@ package struct Dispatcher: Service {
     var leases: HeldLeases { self.direct.ledger.leases }
 
     /// - Parameters:
+    ///   - web: The senders to browsers; `nil` where nothing is sent to them.
     ///   - outcomes: Signalled when outcomes of a notification are on disk.
     ///   - events: Signalled when events for webhooks are.
     ///   - downloads: Returns the figures of an app's downloads, which waves may wait for; `nil` if they are not known.
@@ -33,6 +34,7 @@ package struct Dispatcher: Service {
     package init(
         store: any ProviderStore,
         directory: SenderDirectory,
+        web: WebPushSenders? = nil,
         invalidation: TokenInvalidationPolicy,
         faults: ConfigurationFaults,
         wakes: LaneWakeSignals,
@@ -52,6 +54,7 @@ package struct Dispatcher: Service {
             store: store,
             caps: CapReserver(store),
             directory: directory,
+            web: web,
             invalidation: invalidation,
             faults: faults,
             policy: policy,

@@ -70,6 +70,7 @@ struct NotificationPlanner: Sendable {
     private func count(_ notification: NotificationRecord) async throws -> Int {
         switch notification.audience {
         case .tokens(let tokens): tokens.count
+        case .channel: 1
         case .devices(let audience): try await self.countDevices(notification, audience)
         }
     }
@@ -78,7 +79,7 @@ struct NotificationPlanner: Sendable {
     static func shards(of notification: NotificationRecord, in store: any ProviderStore) async throws -> [ShardPlan] {
         let acceptedAt = notification.createdAt
         guard let delivery = notification.delivery else { return [ShardPlan(notBefore: acceptedAt)] }
-        if delivery.isSameEverywhere || notification.audience.isTokens {
+        if delivery.isSameEverywhere || notification.audience.hasNoZones {
             return delivery.start(for: nil, acceptedAt: acceptedAt).map { [ShardPlan(notBefore: $0)] } ?? []
         }
         let zones = try await store.timeZones(app: notification.app, kind: notification.content.tokenKind)
@@ -97,5 +98,6 @@ struct NotificationPlanner: Sendable {
 }
 
 extension Audience {
-    fileprivate var isTokens: Bool { if case .tokens = self { true } else { false } }
+    /// Indicates whether the recipients are sent to together, whatever their time zones are.
+    fileprivate var hasNoZones: Bool { if case .devices = self { false } else { true } }
 }

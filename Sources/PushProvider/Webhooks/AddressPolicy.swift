@@ -15,7 +15,7 @@ package struct AddressPolicy: Hashable, Sendable {
     }
 
     /// Returns `true` if posts may be sent to this port: below 1024 only those of the web, not mail servers and the like.
-    func allows(port: Int) -> Bool {
+    package func allows(port: Int) -> Bool {
         let isWeb = port == 80 || port == 443 || port >= 1024
         return (1...65535).contains(port) && (self.allowsPrivate || isWeb)
     }

@@ -127,7 +127,7 @@ extension PKCS12File {
 
     private static func archive(_ content: [UInt8], password: [UInt8]) throws -> [UInt8] {
         let salt: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7]
-        let mac = PKCS12MAC.sign(content, password: password, salt: salt)
+        let mac = PKCS12MAC.sign(content, password: password, salt: salt, rounds: 1)
         var file = DER.Serializer()
         try file.appendConstructedNode(identifier: .sequence) { coder in
             try coder.serialize(3)
@@ -170,13 +170,8 @@ extension ASN1Identifier {
 }
 
 extension ASN1ObjectIdentifier {
-    fileprivate static let pkcs7Data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
     fileprivate static let keyBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 1]
-    fileprivate static let shroudedKeyBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 2]
-    fileprivate static let certificateBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 3]
-    fileprivate static let x509Certificate: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 22, 1]
     fileprivate static let sha1: ASN1ObjectIdentifier = [1, 3, 14, 3, 2, 26]
-    fileprivate static let sha256: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 1]
     fileprivate static let sha384: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 2]
     fileprivate static let sha512: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 3]
 }

@@ -15,10 +15,10 @@ package final class SQLiteStore: ProviderStore {
     /// The ids of the connections that carried pushes.
     let connections = ConnectionTable()
     let owner = LeaseOwner()
-    /// The number of changes of bridges since the start.
-    let bridgeChanges = Atomic(0)
     /// The numbers for charts that are to be written.
     let pendingStatistics = PendingStatistics()
+    /// The number of changes of bridges since the start.
+    let bridgeChanges = Atomic(0)
     /// The index ranges that find the recipients of narrow audiences.
     let drivers = AudienceDriverTable()
 

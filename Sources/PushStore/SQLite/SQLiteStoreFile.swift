@@ -134,6 +134,8 @@ package struct SQLiteStoreFile: Sendable {
                 let secrets = [
                     ("credential", "sealed"), ("webhook", "sealed"), ("userSecret", "sealed"),
                     ("entitlementServer", "sealed"), ("addressKey", "sealed"), ("bridge", "sealed"),
+                    ("vapidKey", "sealed"), ("webSubscription", "sealed"), ("pushResource", "sealed"),
+                    ("chatSession", "sealed"),
                     // It is keyed with the master key.
                     ("person", "password"),
                 ]

@@ -95,6 +95,10 @@ enum SecretContext: Hashable, Sendable {
     case userSecret(UUID, app: Int64)
     case entitlementServer(app: Int64)
     case bridge(BridgeKind, name: String, app: Int64)
+    case vapidKey(UUID, app: Int64)
+    case webSubscription(DeviceToken, app: Int64)
+    case pushResource(UUID, app: Int64)
+    case chatSession(UUID, app: Int64)
     case providerToken(ProviderTokenKey)
     /// The key that signs the addresses of files.
     case addressKey
@@ -110,6 +114,10 @@ enum SecretContext: Hashable, Sendable {
             case .userSecret(let id, let app): "userSecret/\(app)/\(id.uuidString)"
             case .entitlementServer(let app): "entitlementServer/\(app)"
             case .bridge(let kind, let name, let app): "bridge/\(app)/\(kind.rawValue)/\(name)"
+            case .vapidKey(let id, let app): "vapidKey/\(app)/\(id.uuidString)"
+            case .webSubscription(let token, let app): "webSubscription/\(app)/\(token.hex)"
+            case .pushResource(let id, let app): "pushResource/\(app)/\(id.uuidString)"
+            case .chatSession(let id, let app): "chatSession/\(app)/\(id.uuidString)"
             case .providerToken(let key): "providerToken/\(key.teamID)/\(key.keyID)/\(key.fingerprint)"
             case .addressKey: "addressKey"
             case .mark: "mark"

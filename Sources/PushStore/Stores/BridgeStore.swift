@@ -3,6 +3,8 @@ package protocol BridgeStore: Sendable {
     /// Returns the bridges of a kind in the order of their names. A row that is damaged, or whose secret does not open, is
     /// left out and named in the log of the damage search.
     func bridges(kind: BridgeKind) async throws -> [BridgeRecord]
+    /// Returns the names of the bridges of a kind, with those that ``bridges(kind:)`` leaves out.
+    func bridgeNames(kind: BridgeKind) async throws -> Set<String>
     /// Returns the bridges of an app in the order of kind and name.
     func bridges(app: Int64) async throws -> [BridgeRecord]
     /// Returns a bridge; `nil` if there is none.

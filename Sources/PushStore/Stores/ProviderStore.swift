@@ -3,5 +3,6 @@ package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, Dispat
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
     ErasureStore, UserSecretStore, ObservationStore, EnvironmentStore, ReceiptStore, PreferenceStore, TimelineStore,
     LibraryStore, PersonStore, SessionStore, PublishingStore, EntitlementServerStore, StatisticsStore, AppStopStore,
-    BridgeStore
+    BridgeStore, ChannelStore, FeedbackStore, LegacyTokenStore, NamedTokenStore, ShadowStore, WebPushStore,
+    PushResourceStore, XMPPNodeStore, ChatSessionStore
 {}

@@ -11,6 +11,8 @@ package protocol TokenStateStore: Sendable {
     /// Returns the bound between the devices that were added before this time, whose ids are lower, and all later ones;
     /// `Int64.max` if there are no later ones. Ids are in the order in which devices were added.
     func firstDevice(addedSince: Timestamp) async throws -> Int64
+    /// Returns the standing of a token as notifications that name it find it.
+    func standing(of token: DeviceToken, app: Int64, environment: PushEnvironment) async throws -> TokenStanding
     /// Returns events of an app, the newest first, beginning before `before`.
     func tokenEvents(
         app: Int64,

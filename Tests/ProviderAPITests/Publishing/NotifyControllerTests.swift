@@ -85,6 +85,20 @@ import Testing
         }
     }
 
+    @Test func theNumberOfDevicesIsCountedOnceAMinute() async throws {
+        let time = ManualTime()
+        try await withPublishing(time: time) { fixture in
+            try await Self.register(fixture, 1, account: nil)
+            let id = try await Self.addIssue(fixture)
+            let first = try await fixture.api.post("/v1/issues/\(id):preview", [:]).json
+            try await Self.register(fixture, 2, account: nil)
+            let second = try await fixture.api.post("/v1/issues/\(id):preview", [:]).json
+            time.advance(by: .seconds(60))
+            let third = try await fixture.api.post("/v1/issues/\(id):preview", [:]).json
+            #expect([first, second, third].map { $0["devices"] } == [1, 1, 2])
+        }
+    }
+
     @Test func theDownloadsOfAnAppAreShown() async throws {
         let time = ManualTime()
         try await withPublishing(time: time) { fixture in

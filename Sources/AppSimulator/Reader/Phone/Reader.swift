@@ -75,8 +75,9 @@ package actor Reader: Service {
         self.center = PhoneNotificationCenter()
         self.center.capabilities = configuration.capabilities
         self.app = try ReaderApp(configuration, storage: ReaderMemory()) { event in
-            log.report(SimulatorEvent(event))
+            // What waits for the step in the log finds it counted.
             report(event)
+            log.report(SimulatorEvent(event))
         }
     }
 

@@ -7,7 +7,7 @@ struct PayloadBuilder {
     static let members: Set<String> = [
         "alert", "badge", "sound", "threadId", "category", "contentAvailable", "mutableContent", "targetContentId",
         "interruptionLevel", "relevanceScore", "filterCriteria", "data", "liveActivity", "mdm", "wallet",
-        "contentChanged", "fileProvider", "pushToTalk",
+        "contentChanged", "fileProvider", "pushToTalk", WebContent.member,
     ]
 
     let fields: JSONFields
@@ -22,6 +22,10 @@ struct PayloadBuilder {
         if let payload = try self.fields.object("payload") {
             try self.rejectOthers(than: "payload", "payload is the whole payload: leave this out")
             return payload
+        }
+        if WebContent.isWanted(self.fields) {
+            try self.rejectOthers(than: WebContent.member, "web is the whole content for browsers: leave this out")
+            return try WebContent.payload(self.fields)
         }
         if try self.fields.bool("wallet") == true {
             try self.rejectOthers(than: "wallet", "an update of a pass has no content: leave this out")

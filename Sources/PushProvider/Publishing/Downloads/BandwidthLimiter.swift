@@ -7,8 +7,8 @@ import PushTypes
 struct BandwidthLimiter: Sendable {
     /// The time for which unused bandwidth may be caught up.
     ///
-    /// A second has 4 % more than the limit for it. The rest of the 10 % that are allowed is for pieces that a busy machine
-    /// sends late.
+    /// A second has 4 % more than the limit for it, and as much again for pieces that are sent late
+    /// (``renew(_:due:now:)``).
     static let burst: Duration = .milliseconds(40)
     /// The lengths of a piece.
     static let pieces = 4 * 1024...128 * 1024
@@ -38,6 +38,14 @@ struct BandwidthLimiter: Sendable {
         let start = max(self.freeAt ?? now, now - Self.burst)
         self.freeAt = start + .seconds(Double(max(0, bytes)) / Double(self.rate))
         return max(.zero, start - now)
+    }
+
+    /// Reserves again for a piece that could not be sent when it was due, because the process stood still: everything that was
+    /// due meanwhile would be sent in the same moment.
+    /// - Returns: The time after which it may be sent; zero if it is not late.
+    mutating func renew(_ bytes: Int, due: Timestamp, now: Timestamp) -> Duration {
+        guard self.rate > 0, now.since(due) > Self.burst else { return .zero }
+        return self.reserve(bytes, now: now)
     }
 
     /// Gives back what was reserved and is not sent.

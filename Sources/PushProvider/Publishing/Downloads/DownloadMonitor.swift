@@ -97,13 +97,19 @@ package final class DownloadMonitor: Sendable {
 
     /// Reserves bandwidth for the next piece of a download.
     /// - Parameter left: The bytes that are left of the download.
-    /// - Returns: The length of the piece, and the time after which it may be sent.
-    fileprivate func reserve(left: Int) -> (bytes: Int, delay: Duration) {
+    fileprivate func reserve(left: Int) -> DownloadPiece {
         let now = self.time.steady
         return self.state.withLock { state in
             let bytes = min(left, state.limiter.piece(open: state.all.open))
-            return (bytes, state.limiter.reserve(bytes, now: now))
+            return DownloadPiece(bytes: bytes, delay: state.limiter.reserve(bytes, now: now), now: now)
         }
+    }
+
+    /// Reserves bandwidth again for a piece that is late.
+    fileprivate func renew(_ piece: DownloadPiece) -> DownloadPiece {
+        let now = self.time.steady
+        let delay = self.state.withLock { $0.limiter.renew(piece.bytes, due: piece.due, now: now) }
+        return DownloadPiece(bytes: piece.bytes, delay: delay, now: now)
     }
 
     fileprivate func sent(_ bytes: Int, app: Int64) {
@@ -129,6 +135,20 @@ package final class DownloadMonitor: Sendable {
     }
 }
 
+/// A piece of a download, for which bandwidth is reserved.
+package struct DownloadPiece: Hashable, Sendable {
+    /// The length in bytes.
+    package let bytes: Int
+    /// The time after which it may be sent.
+    package let delay: Duration
+    /// The end of the delay.
+    fileprivate let due: Timestamp
+
+    fileprivate init(bytes: Int, delay: Duration, now: Timestamp) {
+        (self.bytes, self.delay, self.due) = (bytes, delay, now.advanced(by: delay))
+    }
+}
+
 /// A download that is open. It ends as aborted when it is released before ``end()``.
 package final class OpenDownload: Sendable {
     private let app: Int64
@@ -144,13 +164,25 @@ package final class OpenDownload: Sendable {
         self.monitor.ended(app: self.app, isComplete: false, unsent: self.reserved.load(ordering: .relaxed))
     }
 
-    /// Reserves bandwidth for the next piece.
-    /// - Parameter left: The bytes that are left.
-    /// - Returns: The length of the piece, and the time after which it may be sent.
-    package func reserve(left: Int) -> (bytes: Int, delay: Duration) {
-        let piece = self.monitor.reserve(left: left)
+    /// The most times that a piece is reserved anew. A machine that is always late sends on.
+    private static let renewals = 3
+
+    /// Reserves bandwidth for the next piece, and waits until it may be sent.
+    /// - Parameters:
+    ///   - left: The bytes that are left.
+    ///   - wait: Waits for a time; it throws if the client has gone.
+    /// - Returns: The length of the piece in bytes.
+    package func reserve(left: Int, wait: (Duration) async throws -> Void) async throws -> Int {
+        var piece = self.monitor.reserve(left: left)
         self.reserved.add(piece.bytes, ordering: .relaxed)
-        return piece
+        var renewals = 0
+        while piece.delay > .zero {
+            try await wait(piece.delay)
+            guard renewals < Self.renewals else { break }
+            piece = self.monitor.renew(piece)
+            renewals += 1
+        }
+        return piece.bytes
     }
 
     /// Notes bytes that the connection has accepted.

@@ -33,6 +33,7 @@ package struct IssueNotifier: Sendable {
     private let store: any ProviderStore
     private let acceptor: NotificationAcceptor
     private let entitlements: IssueEntitlements
+    private let counts = RecipientCounts()
     private let time: any TimeSource
 
     package init(
@@ -95,7 +96,7 @@ package struct IssueNotifier: Sendable {
 
     /// Returns what ``notify(_:app:key:again:repetition:messageID:changes:)`` would do now.
     ///
-    /// - Parameter counts: Counts the devices too, which may visit all of the app's.
+    /// - Parameter counts: Counts the devices too, which may visit all of the app's. The number may be a minute old.
     package func plan(_ issue: IssueRecord, app: AppRecord, counts: Bool) async throws -> Plan {
         guard let publication = try await self.store.publication(issue.publication) else {
             throw Self.refusal("no_such_publication", "its publication was removed")
@@ -104,12 +105,15 @@ package struct IssueNotifier: Sendable {
         let audience = Self.audience(account: publication.account)
         var devices: Int?
         if counts {
-            devices = try await self.store.count(
-                app: app.id,
-                audience: audience,
-                environment: environment,
-                kind: .alert
-            )
+            let counted = RecipientCounts.Counted(app: app.id, audience: audience, environment: environment)
+            devices = try await self.counts.count(counted, now: self.time.steady) {
+                try await self.store.count(
+                    app: app.id,
+                    audience: audience,
+                    environment: environment,
+                    kind: .alert
+                )
+            }
         }
         return Plan(
             environment: environment,
@@ -177,7 +181,7 @@ package struct IssueNotifier: Sendable {
         case .repeated(let earlier):
             try await self.note(earlier, of: issue)
             return .repeated(earlier)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind: throw Self.keyTaken
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken: throw Self.keyTaken
         }
     }
 

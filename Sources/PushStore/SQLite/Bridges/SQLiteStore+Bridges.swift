@@ -15,6 +15,13 @@ extension SQLiteStore {
         }
     }
 
+    package func bridgeNames(kind: BridgeKind) async throws -> Set<String> {
+        try await self.database.lookup { database in
+            let rows = try database.rows(sql: "SELECT name FROM bridge WHERE kind = ?", [kind.rawValue])
+            return Set(rows.compactMap { $0["name"] as String? })
+        }
+    }
+
     package func bridges(app: Int64) async throws -> [BridgeRecord] {
         let masterKey = self.masterKey
         return try await self.database.lookup { database in

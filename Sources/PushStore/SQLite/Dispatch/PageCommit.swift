@@ -19,6 +19,8 @@ struct PageCommit {
     private let state: NotificationRecord.State
     private let lane: NotificationRecord.Lane
     private let hasStarted: Bool
+    /// The text of the bridge that it came over; `nil` without one.
+    private let origin: String?
 
     /// Reads what the notification's row says now; `nil` if the notification is gone.
     init?(
@@ -30,7 +32,7 @@ struct PageCommit {
         in database: Database
     ) throws {
         let sql = """
-            SELECT id, app, state, lane, startedAt, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
+            SELECT id, app, state, lane, origin, startedAt, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
             FROM notification WHERE number = ?
             """
         guard let row = try database.row(sql: sql, [page.notificationNumber]) else { return nil }
@@ -43,6 +45,7 @@ struct PageCommit {
         (self.id, self.app, self.state, self.lane) = (id, app, state, lane)
         self.hasStarted = row["startedAt"] as Int64? != nil
         self.statistics = parts.statistics
+        self.origin = row["origin"]
         self.isAppStopped = row["isStopped"] as Bool? == true
         self.trace = try PageTrace(page, number: self.number, now: now, connections: parts.connections, in: database)
     }
@@ -85,6 +88,8 @@ struct PageCommit {
         }
         try SentTokenHistory(app: self.app, database: self.database).correct(self.page)
         try self.applyTokenChanges()
+        let invalid = self.page.invalidTokens
+        try Self.rememberInvalid(invalid, app: self.app, origin: self.origin, now: self.now, in: self.database)
         try self.advanceShard(counts)
         try self.updateNotification(counts)
         let events = [self.page.events].compactMap { $0 } + ended.compactMap(\.event)

@@ -207,12 +207,19 @@ struct RecipientQuery: Sendable {
         var kind: TokenKind?
     }
 
-    /// Returns a token that the notification names, with its device if it is registered.
+    /// Returns a token that the notification names, with its device if it is registered. The channel of a broadcast has
+    /// no device.
     func target(_ position: Int64, in database: Database) throws -> Named {
         let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
         let statement = try RawStatement(sql: named, in: database)
         defer { statement.reset() }
         statement.bind(self.number, position)
+        if case .channel(let channel) = self.notification.audience {
+            guard try statement.step(), let environment = PushEnvironment(code: statement.integer(1))
+            else { return Named() }
+            let token = DeviceToken(standingFor: channel.id)
+            return Named(recipient: Recipient(id: -position, device: nil, token: token, environment: environment))
+        }
         guard try statement.step(), let token = statement.token(0),
             let environment = PushEnvironment(code: statement.integer(1))
         else { return Named() }

@@ -225,11 +225,16 @@ extension ClaimFilter {
     var isOfOtherTargets: String {
         guard !self.targets.isEmpty else { return "1" }
         let others = self.targets.sorted {
-            ($0.app, $0.environment?.code ?? -1) < ($1.app, $1.environment?.code ?? -1)
+            ($0.app, $0.environment?.code ?? -1, $0.isWeb ? 1 : 0)
+                < ($1.app, $1.environment?.code ?? -1, $1.isWeb ? 1 : 0)
         }
         return others.map { target in
             let environment = target.environment.map { "\($0.code)" } ?? "NULL"
-            return "NOT (notification.app = \(target.app) AND notification.environment IS \(environment))"
+            let kind = target.isWeb ? "IS" : "IS NOT"
+            return """
+                NOT (notification.app = \(target.app) AND notification.environment IS \(environment)
+                    AND notification.tokenKind \(kind) \(TokenKind.web.code))
+                """
         }.joined(separator: " AND ")
     }
 }

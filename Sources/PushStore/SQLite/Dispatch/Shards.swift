@@ -88,7 +88,11 @@ enum Shards {
         _ recipients: Int64,
         isNarrow: Bool
     ) -> [Range] {
-        if case .tokens(let tokens) = notification.audience { return [Range(cursor: 0, last: Int64(tokens.count))] }
+        switch notification.audience {
+        case .tokens(let tokens): return [Range(cursor: 0, last: Int64(tokens.count))]
+        case .channel: return [Range(cursor: 0, last: 1)]
+        case .devices: break
+        }
         let isWhole = isNarrow || notification.pace != nil || plan.zone != .any
         let count = isWhole ? 1 : min(Self.maximumCount, max(1, recipients / Self.size))
         let width = max(1, devices.count / count)

@@ -65,7 +65,9 @@ struct WholePageCommit {
         }
         try skips.write(number, self.parts.reasons, in: self.database)
         self.parts.statistics.add(self.page.deliveries, of: self.app)
-        let block = try self.page.events.map { try EventBlockRow.add($0, app: self.app, now: self.now, in: self.database) }
+        let block = try self.page.events.map { events in
+            try EventBlockRow.add(events, app: self.app, now: self.now, in: self.database)
+        }
         try self.trace.write(self.page.deliveries.map(\.recipient), block: block)
         try self.database.run(sql: "DELETE FROM shard WHERE notification = ?", number)
         try self.database.run(sql: "DELETE FROM badgeStep WHERE notification = ?", number)
@@ -90,9 +92,11 @@ struct WholePageCommit {
 extension PageResult {
     /// `true` for a page that leaves nothing of its shard, and changes nothing but the ledger.
     fileprivate var isWhole: Bool {
-        guard let step, step.isLast, step.leaseUntil == nil, step.notBefore == nil, step.heldFor == nil else { return false }
+        guard let step, step.isLast, step.leaseUntil == nil, step.notBefore == nil, step.heldFor == nil
+        else { return false }
         return !self.deliveries.isEmpty && self.deliveries.allSatisfy { $0.state != .sending }
             && self.removed.isEmpty && self.endings.isEmpty && self.retries.isEmpty && self.tokenChanges.isEmpty
-            && self.environmentPauses.isEmpty && self.pauses == nil && self.nextPageAt == nil && self.wave == nil
+            && self.invalidTokens.isEmpty && self.environmentPauses.isEmpty && self.pauses == nil
+            && self.nextPageAt == nil && self.wave == nil
     }
 }

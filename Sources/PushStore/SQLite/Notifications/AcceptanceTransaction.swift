@@ -34,6 +34,9 @@ struct AcceptanceTransaction {
             if let token = draft.tokenOfOtherKind {
                 return .success(AcceptanceResult(.tokenOfOtherKind(token.token, token.kind)))
             }
+            if let token = try SQLiteStore.inactiveToken(of: request.notification, in: self.database) {
+                return .success(AcceptanceResult(.inactiveToken(token)))
+            }
             guard try self.hasOriginal(request.notification) else {
                 return .success(AcceptanceResult(.originalForgotten))
             }
@@ -126,12 +129,12 @@ struct AcceptanceTransaction {
     /// - Returns: The shard if it was claimed for the caller.
     private mutating func add(_ draft: Draft, of request: AcceptanceRequest, number: Int64) throws -> ClaimedShard? {
         let notification = request.notification
+        try NotificationRow.insertTargets(of: notification, number: number, in: self.database)
         guard let tokens = draft.tokens else {
             let now = notification.createdAt
             try Shards.add(request.shards, to: notification, number: number, now: now, in: self.database)
             return nil
         }
-        try NotificationRow.insertTokens(tokens, of: notification, number: number, in: self.database)
         let isClaimed = try self.isClaimable(request) && !tokens.isEmpty
         let fence = isClaimed ? try self.lease() : nil
         for (shard, plan) in zip(Int64(0)..., request.shards) {

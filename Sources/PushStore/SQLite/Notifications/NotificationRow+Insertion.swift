@@ -4,7 +4,8 @@ import PushSupport
 import PushTypes
 
 extension NotificationRow {
-    /// The columns of a notification that is accepted, in the order in which ``insert(_:idempotency:opening:in:)`` binds them.
+    /// The columns of a notification that is accepted, in the order in which ``insert(_:idempotency:opening:in:)`` binds
+    /// them.
     private static let columns = [
         "id", "prefix", "app", "state", "lane", "guarantee", "audience", "environment", "topic", "pushType", "tokenKind",
         "priority", "expiration", "collapseID", "payload", "isTemplate", "delivery", "pace", "schedule", "runAt",
@@ -59,19 +60,16 @@ extension NotificationRow {
         return database.lastInsertedRowID
     }
 
-    /// Adds the tokens that a notification names.
-    static func insertTokens(
-        _ tokens: [DeviceToken],
-        of notification: NotificationRecord,
-        number: Int64,
-        in database: Database
-    ) throws {
+    /// Adds the tokens that a notification names, or the channel.
+    static func insertTargets(of notification: NotificationRecord, number: Int64, in database: Database) throws {
+        let targets = notification.audience.targets
+        guard !targets.isEmpty else { return }
         let sql = "INSERT INTO target (notification, position, token, environment) VALUES (?, ?, ?, ?)"
         let environment = (notification.environment ?? .production).code
         let statement = try RawStatement(sql: sql, in: database)
-        for (position, token) in zip(Int64(1)..., tokens) {
+        for (position, token) in zip(Int64(1)..., targets) {
             statement.bind(number, position)
-            statement.bind(token.bytes, at: 3)
+            statement.bind(token, at: 3)
             statement.bind(environment, at: 4)
             try statement.run()
         }
@@ -97,6 +95,17 @@ extension NotificationRow {
         row.add(content.collapseID)
         row.add(content.payload)
         row.add(content.isTemplate ? 1 : 0)
+    }
+}
+
+extension Audience {
+    /// The tokens that the table `target` has. A channel has one row there without a token.
+    fileprivate var targets: [[UInt8]] {
+        switch self {
+        case .tokens(let tokens): tokens.map(\.bytes)
+        case .channel: [[]]
+        case .devices: []
+        }
     }
 }
 

@@ -126,14 +126,16 @@ enum NotificationRow {
         switch audience {
         case .tokens: Self.namedTokens
         case .devices(let expression): String(decoding: try expression.json.text, as: UTF8.self)
+        case .channel(let channel): String(decoding: try channel.stored.text, as: UTF8.self)
         }
     }
 
     private static func audience(_ row: Row) throws -> Audience {
         guard let text = row["audience"] as String? else { throw DamagedRow(table: "notification") }
         if text == Self.namedTokens { return .tokens([]) }
-        guard let json = try? JSONValue(parsing: Data(text.utf8)), let expression = AudienceExpression(stored: json)
-        else { throw DamagedRow(table: "notification") }
+        guard let json = try? JSONValue(parsing: Data(text.utf8)) else { throw DamagedRow(table: "notification") }
+        if let channel = BroadcastChannel(stored: json) { return .channel(channel) }
+        guard let expression = AudienceExpression(stored: json) else { throw DamagedRow(table: "notification") }
         return .devices(expression)
     }
 
@@ -168,6 +170,23 @@ enum NotificationRow {
         content.placeholder = row["placeholder"]
         content.receipts = row.value("receipts") ?? .none
         return content
+    }
+}
+
+extension BroadcastChannel {
+    /// The stored audience, which no expression over devices looks like.
+    fileprivate var stored: JSONValue {
+        .object(["channel": .string(self.id.text), "storage": .integer(Int64(self.storage.rawValue))])
+    }
+
+    /// Reads a stored audience; `nil` for any other.
+    fileprivate init?(stored: JSONValue) {
+        guard case .object(let members) = stored, members.count == 2,
+            let id = members["channel"]?.stringValue.flatMap({ ChannelID($0) }),
+            let number = members["storage"]?.integerValue,
+            let storage = Int(exactly: number).flatMap(ChannelStorage.init(rawValue:))
+        else { return nil }
+        self.init(id: id, storage: storage)
     }
 }
 

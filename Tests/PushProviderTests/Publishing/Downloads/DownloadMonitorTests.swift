@@ -21,9 +21,23 @@ import Testing
         var limiter = BandwidthLimiter(rate: 1000)
         _ = limiter.reserve(1000, now: Self.start)
         let later = Self.start.advanced(by: .seconds(3600))
-        #expect(limiter.reserve(100, now: later) == .zero)
+        #expect(limiter.reserve(40, now: later) == .zero)
         #expect(limiter.reserve(1000, now: later) == .zero)
         #expect(limiter.reserve(1, now: later) == .seconds(1))
+    }
+
+    @Test func whatIsLateIsReservedAnew() {
+        var limiter = BandwidthLimiter(rate: 1000)
+        let due = Self.start.advanced(by: .milliseconds(500))
+        #expect(limiter.reserve(500, now: Self.start) == .zero)
+        #expect(limiter.reserve(500, now: Self.start) == .milliseconds(500))
+        #expect(limiter.renew(500, due: due, now: due.advanced(by: BandwidthLimiter.burst)) == .zero)
+        // Two pieces of the time in which the process stood still follow each other.
+        let later = Self.start.advanced(by: .seconds(3))
+        #expect(limiter.renew(500, due: due, now: later) == .zero)
+        #expect(limiter.renew(500, due: due, now: later) == .milliseconds(460))
+        var unlimited = BandwidthLimiter(rate: 0)
+        #expect(unlimited.renew(500, due: due, now: later) == .zero)
     }
 
     /// However many downloads there are, what is sent in any time stays within the limit and one piece of each.
@@ -84,19 +98,21 @@ import Testing
     }
 
     /// Clients that go before their pieces were sent take nothing from the others.
-    @Test func whatWasReservedAndNotSentIsGivenBack() {
+    @Test func whatWasReservedAndNotSentIsGivenBack() async throws {
         var settings = PublishingSettings()
         settings.bandwidth = 1000
         let monitor = DownloadMonitor(settings: settings, time: ManualTime())
         for _ in 0..<100 {
             let gone = monitor.begin(app: 1)
-            _ = gone?.reserve(left: 100_000)
+            _ = try? await gone?.reserve(left: 100_000) { _ in throw CancellationError() }
         }
-        let download = monitor.begin(app: 1)
-        #expect(download?.reserve(left: 100_000).delay == .zero)
-        let (bytes, _) = download?.reserve(left: 100_000) ?? (0, .zero)
-        download?.sent(bytes)
-        #expect((download?.reserve(left: 100_000).delay ?? .zero) > .zero)
+        let download = try #require(monitor.begin(app: 1))
+        var waits: [Duration] = []
+        let bytes = try await download.reserve(left: 100_000) { waits.append($0) }
+        #expect(waits.isEmpty)
+        download.sent(bytes)
+        _ = try await download.reserve(left: 100_000) { waits.append($0) }
+        #expect(waits.count == 1)
     }
 
     @Test func figuresOfAnAppAreKnownAfterTenSeconds() {

@@ -165,7 +165,7 @@ struct PublisherClient: PublisherAsking {
 extension PublisherFailure {
     fileprivate init(_ failure: PinnedClientFailure) {
         switch failure {
-        case .noResponse(let reason): self = .noResponse(reason: reason)
+        case .noResponse(let reason), .noConnection(let reason): self = .noResponse(reason: reason)
         case .addressNotAllowed(let reason): self = .addressNotAllowed(reason: reason)
         }
     }
