@@ -123,11 +123,22 @@ extension Dispatcher {
     }
 
     /// Sends a page of an urgent notification.
-    /// - Parameter page: The page if it was read with the claim.
+    /// - Parameters:
+    ///   - page: The page if it was read with the claim.
+    ///   - hasWaited: `true` for a claim that may have been stopped meanwhile. It is released then.
     /// - Returns: `true` if something of the notification is still to be sent.
-    func sendUrgent(_ claim: ShardClaim, _ page: RecipientPage? = nil, in slot: LaneSlots.Slot? = nil) async -> Bool {
+    func sendUrgent(
+        _ claim: ShardClaim,
+        _ page: RecipientPage? = nil,
+        hasWaited: Bool = false,
+        in slot: LaneSlots.Slot? = nil
+    ) async -> Bool {
         defer { self.leases.end(claim.fence) }
         do {
+            if hasWaited, try await !self.store.maySend(claim) {
+                try await self.store.release([claim])
+                return true
+            }
             let result = try await self.sendPage(claim, page, in: slot)
             let commit = await self.commit(result)
             self.outcomes.signal(claim.notification.id)

@@ -12,7 +12,6 @@ extension Dispatcher {
                 let work = self.direct.open(slots)
                 group.addTask { await self.send(work) }
             }
-            defer { if lane == .urgent { self.direct.close() } }
             var isAwake = true
             while isAwake, !self.isEnding {
                 do {
@@ -26,6 +25,7 @@ extension Dispatcher {
                     isAwake = await self.wakes[lane].wait(atMost: self.limits.sleep)
                 }
             }
+            if lane == .urgent { await self.direct.close() }
         }
     }
 
@@ -97,7 +97,10 @@ extension Dispatcher {
         await withDiscardingTaskGroup { group in
             for await work in work {
                 group.addTask {
-                    let leavesWork = await self.sendUrgent(work.shard.claim, work.shard.page, in: work.slot)
+                    // What has waited long may have been stopped, and its recipients may have changed.
+                    let isFresh = self.time.steady < work.freshUntil
+                    let (claim, page) = (work.shard.claim, isFresh ? work.shard.page : nil)
+                    let leavesWork = await self.sendUrgent(claim, page, hasWaited: !isFresh, in: work.slot)
                     self.releaseUrgent(work.slot, leavesWork: leavesWork)
                 }
             }

@@ -46,6 +46,9 @@ final class LaneSlots: Sendable {
         return [shared, other == shared ? nil : other].compactMap { $0 }.filter { $0.limit > 0 }
     }
 
+    /// Returns `true` if a slot is free for some service.
+    func hasFree(_ kind: Kind) -> Bool { self.allocators.withLock { $0[kind]?.hasFree ?? false } }
+
     /// Takes a slot for a service that may have one of its equal share now.
     func reserve(_ kind: Kind, _ service: DispatchTarget) -> Slot? {
         let ticket = self.allocators.withLock { $0[kind]?.reserve(service) }

@@ -118,11 +118,13 @@ struct SlotAllocator: Sendable {
         self.held[service] == nil || self.late[service] != nil || inReserve ? 1 : max(1, self.settings.batch)
     }
 
+    /// Indicates whether a slot is free for some service.
+    var hasFree: Bool { self.regular < self.settings.slots + self.settings.reserve }
+
     /// Takes a slot for one service, if an offer of equal shares would include it.
     mutating func reserve(_ service: DispatchTarget) -> Ticket? {
         let inReserve = self.regular >= self.settings.slots
-        let places = inReserve ? self.settings.slots + self.settings.reserve : self.settings.slots
-        guard places > self.regular, !inReserve || !self.servedInReserve.contains(service) else { return nil }
+        guard self.hasFree, !inReserve || !self.servedInReserve.contains(service) else { return nil }
         let most = inReserve ? self.settings.reservePerService : self.share
         guard self.free(for: service, most: most, self.slots.count - self.regular) > 0 else { return nil }
         return self.acquire(service)

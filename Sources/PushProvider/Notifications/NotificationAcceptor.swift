@@ -126,7 +126,7 @@ package struct NotificationAcceptor: Sendable {
         do {
             let result = try await self.direct.ledger.accept(request)
             if let place, let claimed = result.claimed {
-                self.direct.start(claimed, from: place)
+                await self.direct.start(claimed, from: place)
             } else {
                 if let place { self.direct.leave(place) }
                 self.wakes[new.notification.lane].signal()

@@ -22,6 +22,11 @@ package protocol DispatchStore: Sendable {
         limit: Int,
         from filter: ClaimFilter
     ) async throws -> [ShardClaim]
+    /// Returns `true` if a claimed shard may still be sent: its lease is held, its notification is neither paused nor
+    /// cancelled, and the app is not stopped.
+    func maySend(_ claim: ShardClaim) async throws -> Bool
+    /// Releases claimed shards of which nothing was sent. Nothing else of their notifications changes.
+    func release(_ claims: [ShardClaim]) async throws
     /// Reads the next recipients after the shard's cursor.
     func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage
     /// Claims recipients whose next try is due, of the one app that has waited longest.

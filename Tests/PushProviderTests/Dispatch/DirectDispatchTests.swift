@@ -10,9 +10,11 @@ import Testing
 
 /// Notifications that are claimed when they are accepted.
 @Suite(.timeLimit(.minutes(5))) struct DirectDispatchTests {
-    private static let named: [String: JSONValue] = [
-        "to": ["tokens": [.string(DeviceToken.numbered(1).hex)]], "environment": "sandbox",
-    ]
+    private static let named = Self.naming(1)
+
+    private static func naming(_ number: Int) -> [String: JSONValue] {
+        ["to": ["tokens": [.string(DeviceToken.numbered(number).hex)]], "environment": "sandbox"]
+    }
 
     private func direct(_ fixture: DispatchFixture, _ limits: DispatchLimits? = nil) -> DirectDispatch {
         DirectDispatch(store: fixture.store, limits: limits ?? fixture.limits, time: fixture.time)
@@ -26,6 +28,13 @@ import Testing
     ) -> (LaneSlots, AsyncStream<DirectDispatch.Work>) {
         let slots = LaneSlots(.urgent, limits: (limits ?? fixture.limits).checked, time: fixture.time)
         return (slots, direct.open(slots))
+    }
+
+    /// Waits until the dispatcher has opened the way, or closed it.
+    private func wait(_ fixture: DispatchFixture, untilOpen isOpen: Bool, _ direct: DirectDispatch) async throws {
+        var probe = try NotificationRecord.fixture(app: fixture.app, to: .tokens([.numbered(1)]))
+        probe.lane = .urgent
+        try await self.wait(fixture) { (direct.place(for: probe).map(direct.leave) != nil) == isOpen }
     }
 
     private func wait(_ fixture: DispatchFixture, until isTrue: () async throws -> Bool) async throws {
@@ -46,10 +55,7 @@ import Testing
             let direct = self.direct(fixture)
             let acceptor = fixture.acceptor(direct)
             try await withServices([fixture.dispatcher(direct: direct)]) {
-                // The way opens once the dispatcher runs.
-                var probe = try NotificationRecord.fixture(app: fixture.app, to: .tokens([.numbered(1)]))
-                probe.lane = .urgent
-                try await self.wait(fixture) { direct.place(for: probe).map(direct.leave) != nil }
+                try await self.wait(fixture, untilOpen: true, direct)
                 var accepted: [NotificationRecord] = []
                 for _ in 0..<20 { accepted.append(try await fixture.accept(Self.named, by: acceptor)) }
                 for notification in accepted {
@@ -89,7 +95,7 @@ import Testing
             _ = try await fixture.accept(Self.named, by: acceptor)
             #expect(try await self.claimable(fixture) == 1)
             let (_, work) = self.open(direct, fixture)
-            direct.close()
+            await direct.close()
             _ = try await fixture.accept(Self.named, by: acceptor)
             #expect(try await self.claimable(fixture) == 2)
             for await _ in work { Issue.record("nothing comes on a way that is closed") }
@@ -107,6 +113,13 @@ import Testing
                 ["to": ["user": "alice"]], ["to": ["tokens": .array(tokens)]], ["urgent": false],
                 ["when": ["at": .integer(fixture.time.now.milliseconds + 3_600_000)]],
             ]
+            let id = try #require(ChannelID("dGVzdC0x"))
+            var broadcast = try NotificationRecord.fixture(
+                app: fixture.app,
+                to: .channel(BroadcastChannel(id: id, storage: .none))
+            )
+            broadcast.lane = .urgent
+            #expect(direct.place(for: broadcast) == nil)
             for members in others {
                 let all = Self.named.merging(members) { $1 }
                 _ = try await fixture.accept(all, by: fixture.acceptor(direct))
@@ -218,13 +231,195 @@ import Testing
             let direct = self.direct(fixture, limits)
             let (_, work) = self.open(direct, fixture, limits)
             for _ in 0..<3 { _ = try await fixture.accept(Self.named, by: fixture.acceptor(direct)) }
-            direct.close()
+            await direct.close()
             let arrived = await work.reduce(0) { count, _ in count + 1 }
             #expect(arrived == 1)
+            #expect(try await self.claimable(fixture) == 2, "they are released")
             _ = try await fixture.store.recover(now: fixture.time.now)
             try await fixture.settle()
             #expect(Set(fixture.sender.sent.map(\.notification.id)).count == 3)
             #expect(fixture.sender.sent.count == 3)
+        }
+    }
+
+    /// A request whose acceptance ends after the dispatcher.
+    @Test(arguments: StoreBackend.available)
+    func whatComesTooLateIsReleased(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let direct = self.direct(fixture)
+            let (_, work) = self.open(direct, fixture)
+            var notification = try NotificationRecord.fixture(
+                app: fixture.app,
+                to: .tokens([.numbered(1)]),
+                environment: .sandbox
+            )
+            (notification.lane, notification.progress.recipients) = (.urgent, 1)
+            let place = try #require(direct.place(for: notification))
+            let request = AcceptanceRequest(
+                notification,
+                shards: [ShardPlan(notBefore: .atOnce)],
+                isClaimed: true
+            )
+            let claimed = try #require(try await direct.ledger.accept(request).claimed)
+            await direct.close()
+            await direct.start(claimed, from: place)
+            for await _ in work { Issue.record("nothing comes on a way that is closed") }
+            #expect(try await self.claimable(fixture) == 1)
+        }
+    }
+
+    /// The dispatcher ends while one push is in flight and others wait for its slot.
+    @Test(arguments: StoreBackend.available)
+    func aShutdownReleasesWhatWaits(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var limits = fixture.limits
+            limits.urgentSlots = 4
+            let direct = self.direct(fixture, limits)
+            let gate = Gate()
+            fixture.sender.onSend { _ in await gate.pass() }
+            let (accepted, end) = try await withServices([fixture.dispatcher(direct: direct, limits: limits)]) {
+                try await self.wait(fixture, untilOpen: true, direct)
+                var accepted: [NotificationRecord] = []
+                for _ in 0..<5 {
+                    accepted.append(try await fixture.accept(Self.named, by: fixture.acceptor(direct)))
+                }
+                // The first one has its response once nothing else is started.
+                let end = Task {
+                    defer { gate.open() }
+                    try await self.wait(fixture, untilOpen: false, direct)
+                }
+                return (accepted, end)
+            }
+            try await end.value
+            #expect(fixture.sender.sent.count == 1)
+            try await fixture.store.expect(accepted[0], .done, accepted: 1, recipients: 1)
+            for notification in accepted.dropFirst() {
+                let progress = try await fixture.progress(of: notification).progress
+                #expect(!progress.ahead.isInFlight && progress.startedAt == nil)
+            }
+            try await fixture.settle()
+            #expect(Set(fixture.sender.sent.map(\.notification.id)).count == 5)
+            #expect(fixture.sender.sent.count == 5)
+        }
+    }
+
+    /// What changes while notifications wait for a slot counts, as it does for those that wait in the store.
+    @Test(arguments: StoreBackend.available)
+    func whatHasWaitedLongIsExaminedAgain(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var limits = fixture.limits
+            // One slot for each app and environment.
+            limits.urgentSlots = 4
+            let direct = self.direct(fixture, limits)
+            let gate = Gate()
+            fixture.sender.onSend { _ in await gate.pass() }
+            try await withServices([fixture.dispatcher(direct: direct, limits: limits)]) {
+                defer { gate.open() }
+                try await self.wait(fixture, untilOpen: true, direct)
+                var accepted: [NotificationRecord] = []
+                for number in 1...5 {
+                    accepted.append(try await fixture.accept(Self.naming(number), by: fixture.acceptor(direct)))
+                }
+                try await fixture.set(accepted[1], .cancel)
+                try await fixture.set(accepted[2], .pause(reason: nil))
+                // Alerts do not go to it any more.
+                try await fixture.register(4...4) { $0.kind = .voip }
+                fixture.time.advance(by: .seconds(2))
+                gate.open()
+                for index in [0, 3, 4] {
+                    try await self.wait(fixture) { try await fixture.progress(of: accepted[index]).state == .done }
+                }
+                #expect(Set(fixture.sentTokens) == [.numbered(1), .numbered(5)])
+                #expect(try await fixture.progress(of: accepted[1]).state == .cancelled)
+                #expect(try await fixture.deliveries(of: accepted[1]).isEmpty)
+                #expect(try await fixture.progress(of: accepted[2]).state == .paused)
+                try await fixture.set(accepted[2], .resume)
+                try await self.wait(fixture) {
+                    fixture.wakes[.urgent].signal()
+                    return try await fixture.progress(of: accepted[2]).state == .done
+                }
+                #expect(Set(fixture.sentTokens) == [.numbered(1), .numbered(3), .numbered(5)])
+                #expect(fixture.sentTokens.count == 3)
+            }
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anAppThatIsStoppedMeanwhileSendsNothingMore(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var limits = fixture.limits
+            limits.urgentSlots = 4
+            let direct = self.direct(fixture, limits)
+            let gate = Gate()
+            fixture.sender.onSend { _ in await gate.pass() }
+            try await withServices([fixture.dispatcher(direct: direct, limits: limits)]) {
+                defer { gate.open() }
+                try await self.wait(fixture, untilOpen: true, direct)
+                var accepted: [NotificationRecord] = []
+                for number in 1...3 {
+                    accepted.append(try await fixture.accept(Self.naming(number), by: fixture.acceptor(direct)))
+                }
+                // The first one is in flight.
+                try await self.wait(fixture) { !fixture.sender.sent.isEmpty }
+                _ = try await fixture.store.stop(
+                    AppStop(app: fixture.app, since: fixture.time.now, reason: nil, by: nil)
+                )
+                fixture.time.advance(by: .seconds(2))
+                gate.open()
+                for notification in accepted {
+                    try await self.wait(fixture) {
+                        try await !fixture.progress(of: notification).progress.ahead.isInFlight
+                    }
+                }
+                #expect(fixture.sentTokens == [.numbered(1)])
+                _ = try await fixture.store.resumeApp(fixture.app)
+                for notification in accepted {
+                    try await self.wait(fixture) {
+                        fixture.wakes[.urgent].signal()
+                        return try await fixture.progress(of: notification).state == .done
+                    }
+                }
+                #expect(fixture.sentTokens.count == 3)
+            }
+        }
+    }
+
+    /// More apps than there are slots, each with more than one notification.
+    @Test(arguments: StoreBackend.available)
+    func appsTakeTurns(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var limits = fixture.limits
+            limits.urgentSlots = 4
+            let direct = self.direct(fixture, limits)
+            let (slots, work) = self.open(direct, fixture, limits)
+            let acceptor = fixture.acceptor(direct)
+            var apps: [AppRecord] = []
+            for number in 1...12 {
+                let topic = try #require(Topic("com.example.app\(number)"))
+                apps.append(try await fixture.store.addApp(bundleID: topic, name: nil, now: fixture.time.now).app)
+            }
+            for _ in 0..<3 {
+                for app in apps {
+                    var members = Self.named
+                    members["alert"] = "Hello"
+                    let request = try NotificationRequest(
+                        parsing: JSONValue.object(members).text,
+                        bundleID: app.bundleID,
+                        now: fixture.time.now
+                    )
+                    _ = try await acceptor.accept(request, app: app.id)
+                }
+            }
+            var items = work.makeAsyncIterator()
+            var started: [Int64] = []
+            for _ in 0..<36 {
+                let next = try #require(await items.next())
+                started.append(next.shard.claim.notification.app)
+                next.slot.release()
+                direct.fill()
+            }
+            #expect(Set(started.prefix(12)) == Set(apps.map(\.id)), "each has one before any has a second")
+            #expect(!slots.isBusy)
         }
     }
 

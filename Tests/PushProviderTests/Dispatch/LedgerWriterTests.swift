@@ -79,6 +79,8 @@ import Testing
             limit: Int,
             from filter: ClaimFilter
         ) async throws -> [ShardClaim] { [] }
+        func maySend(_ claim: ShardClaim) async throws -> Bool { true }
+        func release(_ claims: [ShardClaim]) async throws {}
         func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
             RecipientPage(recipients: [], cursor: 0, isLast: true)
         }

@@ -93,7 +93,11 @@ import Testing
                 #expect([claimed.claim.shard, claimed.claim.cursor, claimed.claim.end] == [0, 0, 1])
                 let read = try await store.page(found, limit: 10, needs: unclaimed.notification.retryNeeds)
                 #expect(read == claimed.page)
-                let done = try await self.write([], pages: [self.page(claimed), self.page(.init(found, read))], to: store)
+                let done = try await self.write(
+                    [],
+                    pages: [self.page(claimed), self.page(.init(found, read))],
+                    to: store
+                )
                 #expect(done.pages == [.inProgress, .inProgress])
                 for id in [new.notification.id, unclaimed.notification.id] {
                     let ended = try #require(try await store.notification(id))
@@ -146,6 +150,100 @@ import Testing
             let stored = try #require(try await store.notification(good.notification.id))
             #expect(stored.audience == .tokens([.numbered(1)]))
             #expect(try await store.notification(ofNoApp.notification.id) == nil)
+        }
+    }
+
+    /// A token that is invalid for who had it before fails its own request, of which nothing is written.
+    @Test(arguments: StoreBackend.available)
+    func anInactiveTokenWritesNothingAndFailsNoOther(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let device = try await store.register(2, app: app)
+            try await store.apply(.deactivated(since: self.later), to: device, app: app, reason: "Unregistered")
+            let key = Idempotency(key: "event-1", fingerprint: [1])
+            let refused = try self.request(2, app: app, key: key) { $0.acceptance.tokensSince = self.now }
+            let requests = [
+                try self.request(1, app: app) { $0.acceptance.tokensSince = self.now }, refused,
+                // Of a caller that does not ask.
+                try self.request(2, app: app),
+            ]
+            let results = try await self.write(requests, to: store).requests.map { try $0.get() }
+            #expect(results.map(\.acceptance) == [.accepted, .inactiveToken(.numbered(2)), .accepted])
+            #expect(results.map { $0.claimed != nil } == [true, false, true])
+            #expect(try await store.notification(refused.notification.id) == nil)
+            #expect(try await store.accepted(key, app: app) == nil)
+            let found = try await store.claim(lane: .urgent, now: self.now, until: self.later, limit: 9)
+            #expect(found.isEmpty)
+        }
+    }
+
+    /// A broadcast is found by a claim, whatever its caller asks for.
+    @Test(arguments: StoreBackend.available)
+    func aBroadcastIsNotClaimedAtAcceptance(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let id = try #require(ChannelID("dGVzdC0x"))
+            let audience = Audience.channel(BroadcastChannel(id: id, storage: .none))
+            let broadcast = try self.request(1, app: app) { $0.audience = audience }
+            let results = try await self.write([try self.request(1, app: app), broadcast], to: store).requests
+            #expect(try results.map { try $0.get().claimed != nil } == [true, false])
+            let claim = try await store.claimed(lane: .urgent)
+            #expect(claim.notification.id == broadcast.notification.id)
+            #expect(claim.notification.audience == audience)
+            let page = try await store.page(claim, limit: 10, needs: [])
+            #expect(page.recipients.map(\.id) == [-1] && page.isLast)
+        }
+    }
+
+    /// The tokens that a page of an old provider's push has proven invalid are remembered, though it is all of its notification.
+    @Test(arguments: StoreBackend.available)
+    func aWholePageRemembersInvalidTokens(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let request = try self.request(1, app: app) { $0.acceptance.origin = .init(.binary, bridge: "old") }
+            let result = try #require(try await self.write([request], to: store).requests.first).get()
+            var page = self.page(try #require(result.claimed), .rejected)
+            page.invalidTokens = [
+                InvalidNamedToken(token: .numbered(1), environment: .sandbox, since: self.now, isUnregistered: true)
+            ]
+            #expect(try await self.write([], pages: [page], to: store).pages == [.inProgress])
+            try await store.expect(request.notification, .done, rejected: 1, recipients: 1)
+            let target = AppEnvironment(app: app, environment: .sandbox)
+            #expect(try await store.refusedTokens([.numbered(1)], of: target) == [.numbered(1)])
+        }
+    }
+
+    /// A claim that waits is asked about before it is sent, and is released if it was stopped meanwhile.
+    @Test(arguments: StoreBackend.available)
+    func aStoppedClaimIsKnownAndReleased(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let requests = try (1...4).map { try self.request($0, app: app) }
+            let claims = try await self.write(requests, to: store).requests.map {
+                try #require(try $0.get().claimed).claim
+            }
+            let ids = requests.map(\.notification.id)
+            #expect(try await store.maySend(claims[0]))
+            _ = try await store.setState(.pause(reason: nil), of: ids[0], now: self.now)
+            _ = try await store.setState(.cancel, of: ids[1], now: self.now)
+            var answers: [Bool] = []
+            for claim in claims { answers.append(try await store.maySend(claim)) }
+            #expect(answers == [false, false, true, true])
+            _ = try await store.stop(AppStop(app: app, since: self.now, reason: nil, by: nil))
+            #expect(try await !store.maySend(claims[2]))
+            try await store.release(Array(claims[0...2]))
+            _ = try await store.resumeApp(app)
+            #expect(try await !store.maySend(claims[2]), "it is released")
+            #expect(try await store.maySend(claims[3]), "its lease is that of the others")
+            for (id, state) in zip(ids, [NotificationRecord.State.paused, .cancelled, .accepted, .accepted]) {
+                let notification = try #require(try await store.notification(id))
+                #expect(notification.state == state)
+                #expect(notification.progress.startedAt == nil)
+                #expect(notification.progress.ahead.isInFlight == (id == ids[3]))
+            }
+            #expect(try await store.notification(ids[1])?.progress.ahead.shards == 0)
+            let found = try await store.claim(lane: .urgent, now: self.now, until: self.later, limit: 9)
+            #expect(found.map(\.notification.id) == [ids[2]])
+            _ = try await store.setState(.resume, of: ids[0], now: self.now)
+            #expect(try await store.claimed(lane: .urgent).notification.id == ids[0])
+            let late = self.page(ClaimedShard(claims[0], RecipientPage(recipients: [], cursor: 1, isLast: true)))
+            #expect(try await self.write([], pages: [late], to: store).pages == [.leaseLost])
         }
     }
 

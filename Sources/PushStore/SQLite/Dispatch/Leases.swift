@@ -59,6 +59,13 @@ enum Leases {
         }
     }
 
+    /// Releases one shard. The caller ends the lease.
+    static func release(_ notification: Int64, _ shard: Int64, _ fence: Int64, in database: Database) throws {
+        let sql = "UPDATE shard SET lease = NULL WHERE notification = ? AND number = ? AND lease = ?"
+        guard try database.run(sql: sql, notification, shard, fence) > 0 else { return }
+        try Self.tidyIfCancelled(notification, in: database)
+    }
+
     /// Removes the shard of a cancelled notification, which its page in flight had kept until now.
     private static func tidyIfCancelled(_ notification: Int64, in database: Database) throws {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'"
