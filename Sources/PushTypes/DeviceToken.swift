@@ -33,6 +33,11 @@ public struct DeviceToken: Hashable, Sendable {
     /// `nil` for any other text.
     public init?(userInput text: String) {
         guard text.utf8.count <= Self.maximumLength * 4 else { return nil }
+        // As nearly all are written.
+        if let token = Self(hex: text) {
+            self = token
+            return
+        }
         let cleaned = text.filter { !"<> \t\r\n".contains($0) }
         if let token = Self(hex: cleaned) {
             self = token

@@ -77,11 +77,14 @@ package struct OperationRunner: Sendable {
         }
     }
 
+    /// The parameters of paths that name a person.
+    private static let hidden: Set<String> = ["user", "token", "installation"]
+
     /// Returns the path for the audit, which names no user and no token: they must be gone once they are erased.
     private static func audited(_ path: String, of operation: ProviderOperation) -> String {
-        let hidden: Set<Substring> = ["{user}", "{token}", "{installation}"]
+        guard operation.pathParameters.contains(where: Self.hidden.contains) else { return path }
+        let hidden = Set(Self.hidden.map { "{\($0)}"[...] })
         let names = operation.path.split(separator: "/", omittingEmptySubsequences: false)
-        guard names.contains(where: hidden.contains) else { return path }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
             index < names.count && hidden.contains(names[index]) ? names[index] : part

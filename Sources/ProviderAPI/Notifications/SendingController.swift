@@ -300,9 +300,11 @@ struct SendingController: Controller {
         }
     }
 
+    private static let keyField = HTTPField.Name("idempotency-key")
+
     /// Returns the idempotency key of a request; `nil` without one.
     static func idempotencyKey(_ request: Request) throws -> String? {
-        guard let name = HTTPField.Name("idempotency-key"), let key = request.headers[name] else { return nil }
+        guard let name = Self.keyField, let key = request.headers[name] else { return nil }
         guard !key.isEmpty, key.utf8.count <= Self.maximumIdempotencyKey else {
             let message = "an idempotency key has 1 to \(Self.maximumIdempotencyKey) bytes"
             throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")

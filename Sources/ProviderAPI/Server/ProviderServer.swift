@@ -117,7 +117,8 @@ package final class ProviderServer: Service {
         )
         let tester = CredentialTester(store: store, directory: directory, source: senders, time: time)
         let monitor = ConfigurationFaultMonitor(faults: faults, tester: tester, logger: logger)
-        let acceptor = NotificationAcceptor(store: store, wakes: wakes, time: time)
+        let direct = DirectDispatch(store: store, limits: configuration.dispatch, time: time)
+        let acceptor = NotificationAcceptor(store: store, wakes: wakes, direct: direct, time: time)
         let channels = ChannelDirectory(store: store, directory: directory, source: senders, time: time)
         let webhooks = WebhookDelivery(
             store: store,
@@ -178,6 +179,7 @@ package final class ProviderServer: Service {
                 metrics: dispatch,
                 downloads: { [downloads = publishing.downloads] in downloads.figures(app: $0) },
                 waits: waits,
+                direct: direct,
                 time: time,
                 logger: logger
             ),

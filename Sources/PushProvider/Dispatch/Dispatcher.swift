@@ -19,8 +19,10 @@ package struct Dispatcher: Service {
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    let batcher: WriteBatcher<PageResult, Void>
-    let leases = HeldLeases()
+    /// Writes results that could not be written at once, until they can.
+    let batcher: WriteBatcher<PageResult, CommitResult>
+    let direct: DirectDispatch
+    var leases: HeldLeases { self.direct.ledger.leases }
 
     /// - Parameters:
     ///   - web: The senders to browsers; `nil` where nothing is sent to them.
@@ -28,6 +30,7 @@ package struct Dispatcher: Service {
     ///   - events: Signalled when events for webhooks are.
     ///   - downloads: Returns the figures of an app's downloads, which waves may wait for; `nil` if they are not known.
     ///   - waits: Receives the waves that wait for them.
+    ///   - direct: The way on which accepted notifications come; `nil` for one that nobody uses.
     package init(
         store: any ProviderStore,
         directory: SenderDirectory,
@@ -42,6 +45,7 @@ package struct Dispatcher: Service {
         metrics: DispatchMetrics = DispatchMetrics(),
         downloads: @escaping @Sendable (Int64) -> DownloadFigures? = { _ in nil },
         waits: WaveWaits = WaveWaits(),
+        direct: DirectDispatch? = nil,
         time: any TimeSource,
         logger: Logger
     ) {
@@ -71,9 +75,10 @@ package struct Dispatcher: Service {
             logger: logger
         )
         self.writer = writer
+        self.direct = direct ?? DirectDispatch(store: store, limits: limits, time: time)
         self.batcher = WriteBatcher { results in
-            _ = try? await writer.write(results)
-            return results.map { _ in () }
+            let commits = try? await writer.write(results)
+            return commits ?? results.map { _ in .stopped }
         }
     }
 
@@ -102,7 +107,7 @@ package struct Dispatcher: Service {
             if !due.isEmpty { await self.retry(due) }
             let claims = try await self.claimShards(lane, limit: 1)
             switch lane {
-            case .urgent: for claim in claims { await self.sendUrgent(claim) }
+            case .urgent: for claim in claims { _ = await self.sendUrgent(claim) }
             case .bulk: for claim in claims { try await self.sendShard(claim, pages: 1) }
             }
             hasWorked = hasWorked || !due.isEmpty || !claims.isEmpty

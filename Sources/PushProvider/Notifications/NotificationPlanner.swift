@@ -37,6 +37,9 @@ struct NotificationPlanner: Sendable {
 
     /// Returns the plan; `nil` if planning takes longer than `budget`.
     func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
+        if notification.delivery == nil, case .tokens(let tokens) = notification.audience {
+            return Plan(shards: [ShardPlan(notBefore: .atOnce)], recipients: tokens.count)
+        }
         do {
             return try await QueryCaller.$current.withValue(QueryCaller(budget: budget, purpose: .acceptance)) {
                 let shards = self.begun(try await Self.shards(of: notification, in: self.store))

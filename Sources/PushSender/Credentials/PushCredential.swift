@@ -32,8 +32,7 @@ public enum PushCredential: Sendable {
         switch self {
         case .certificate(let certificate):
             "certificate-\(certificate.fingerprint)\(certificate.transport == .http2 ? "" : "-binary")"
-        case .token(let key):
-            "token-\(Hexadecimal.encode(SHA256.hash(data: Array("\(key.teamID) \(key.keyID) ".utf8) + key.publicKey)))"
+        case .token(let key): key.identity
         }
     }
 

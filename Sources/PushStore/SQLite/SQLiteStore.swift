@@ -40,7 +40,7 @@ package final class SQLiteStore: ProviderStore {
             try SQLiteSchema.migrator.migrate(pool)
             // A wrong key is noticed now, and not when the first notification is to be sent.
             try pool.write { try SealedRows(database: $0, masterKey: masterKey).checkMasterKey() }
-            self.database = StoreDatabase(pool, readers: try StoreReaders(path: path, limits: limits))
+            self.database = try StoreDatabase(pool, readers: try StoreReaders(path: path, limits: limits))
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: path, why: error.message ?? "\(error.resultCode)")
         }

@@ -102,6 +102,29 @@ extension SQLiteStore {
         }
     }
 
+    package func maySend(_ claim: ShardClaim) async throws -> Bool {
+        let owner = try await self.owner.number(self.database)
+        let sql = """
+            SELECT 1 FROM shard CROSS JOIN notification ON notification.number = shard.notification
+            WHERE shard.notification = ? AND shard.number = ? AND shard.lease = ? AND cursor = ? AND isDone = 0
+                AND EXISTS (SELECT 1 FROM lease WHERE fence = shard.lease AND owner = ?)
+                AND state IN ('accepted', 'sending') AND \(AppStops.isNone)
+            """
+        return try await self.database.read { database in
+            let statement = try RawStatement(sql: sql, in: database)
+            defer { statement.reset() }
+            statement.bind(claim.notificationNumber, claim.shard, claim.fence, claim.cursor, owner)
+            return try statement.step()
+        }
+    }
+
+    package func release(_ claims: [ShardClaim]) async throws {
+        try await self.database.write { database in
+            for claim in claims { try Leases.release(claim.notificationNumber, claim.shard, claim.fence, in: database) }
+            for fence in Set(claims.map(\.fence)) { try Leases.end(fence, in: database) }
+        }
+    }
+
     /// Returns the rows of shards that may be claimed, in their order.
     ///
     /// Campaigns come in round robin order: one shard of each before a second of any, first those whose last page is

@@ -117,56 +117,12 @@ enum NotificationRow {
         return record
     }
 
-    /// Adds a notification with its tokens.
-    /// - Returns: The store's own number of it.
-    static func insert(
-        _ notification: NotificationRecord,
-        idempotency: Idempotency?,
-        in database: Database
-    ) throws -> Int64 {
-        let content = notification.content
-        let number = try database.insert(
-            into: "notification",
-            [
-                "id": notification.id.uuidString, "prefix": DeliveryPrefix(of: notification.id).bits,
-                "app": notification.app, "state": notification.state.rawValue, "lane": notification.lane.rawValue,
-                "guarantee": notification.guarantee.rawValue, "audience": try Self.text(of: notification.audience),
-                "environment": notification.environment?.code, "topic": content.topic.name,
-                "pushType": content.pushType.rawValue, "tokenKind": content.tokenKind?.code,
-                "priority": content.priority.rawValue,
-                "expiration": content.expiration.header, "collapseID": content.collapseID,
-                "payload": content.payload, "isTemplate": content.isTemplate,
-                "delivery": try notification.delivery?.json.text, "pace": try notification.pace?.json.text,
-                "schedule": notification.run?.schedule.uuidString, "runAt": notification.run?.at.milliseconds,
-                "createdAt": notification.createdAt.milliseconds, "startsAt": notification.startsAt.milliseconds,
-                "recipients": notification.progress.recipients, "idempotencyKey": idempotency?.key,
-                "fingerprint": (idempotency?.fingerprint).map { Data($0) },
-                "name": notification.name, "expiresIn": content.expiresIn,
-                "key": notification.key?.id.uuidString, "keyName": notification.key?.name,
-                "resendOf": notification.resendOf?.uuidString, "receipts": content.receipts.rawValue,
-                "consentCategory": notification.consent.category,
-                "ignoresQuietHours": notification.consent.ignoresQuietHours,
-                "ignoresCap": notification.consent.ignoresCap, "placeholder": content.placeholder,
-                "receivedAt": notification.acceptance.receivedAt?.milliseconds,
-                "checkedIn": notification.acceptance.checkedIn,
-                "origin": notification.acceptance.origin?.description,
-                "warnings": try Self.text(of: notification.acceptance.warnings),
-            ]
-        )
-        for (position, token) in notification.audience.targets.enumerated() {
-            let sql = "INSERT INTO target (notification, position, token, environment) VALUES (?, ?, ?, ?)"
-            let environment = (notification.environment ?? .production).code
-            try database.run(sql: sql, [number, position + 1, token, environment])
-        }
-        return number
-    }
-
     /// Returns warnings as they are stored; `nil` for none.
-    private static func text(of warnings: [String]) throws -> Data? {
+    static func text(of warnings: [String]) throws -> Data? {
         warnings.isEmpty ? nil : try JSONValue.array(warnings.map(JSONValue.string)).text
     }
 
-    private static func text(of audience: Audience) throws -> String {
+    static func text(of audience: Audience) throws -> String {
         switch audience {
         case .tokens: Self.namedTokens
         case .devices(let expression): String(decoding: try expression.json.text, as: UTF8.self)
@@ -214,17 +170,6 @@ enum NotificationRow {
         content.placeholder = row["placeholder"]
         content.receipts = row.value("receipts") ?? .none
         return content
-    }
-}
-
-extension Audience {
-    /// The tokens that the table `target` has. A channel has one row there without a token.
-    fileprivate var targets: [Data] {
-        switch self {
-        case .tokens(let tokens): tokens.map { Data($0.bytes) }
-        case .channel: [Data()]
-        case .devices: []
-        }
     }
 }
 
