@@ -180,7 +180,7 @@ import Testing
             while tuples.isEmpty { for try await tuple in client.tuples() { tuples.append(tuple) } }
             #expect(tuples.map(\.token.hex) == [token])
             #expect(tuples.first?.seconds == UInt32(clamping: self.time.now.seconds))
-            let list = try await provider.api.get("/v1/notifications?app=\(Vectors.bundleID)").json
+            let list = try await provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications").json
             #expect(list["notifications"].elements.count == 3, "each is in the ledger")
         }
         await sender.close()

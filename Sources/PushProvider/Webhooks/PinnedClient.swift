@@ -1,4 +1,5 @@
 package import AsyncHTTPClient
+import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -96,7 +97,15 @@ package struct PinnedClient: Sendable {
         switch error as? HTTPClientError {
         case .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?: true
         case .some: false
-        case nil: error is NIOConnectionError || error is NIOSSLError
+        case nil:
+            switch error {
+            // The server ended the connection, maybe with the request.
+            case NIOSSLError.uncleanShutdown: false
+            case is NIOConnectionError, is NIOSSLError, is NIOSSLExtraError, ChannelError.connectTimeout: true
+            // An address needs no look-up, and its error has no list of tries.
+            case let error as IOError: error.errnoCode == ECONNREFUSED || error.errnoCode == ENETUNREACH
+            default: false
+            }
         }
     }
 
