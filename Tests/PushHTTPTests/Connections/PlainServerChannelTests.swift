@@ -1,0 +1,20 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import PushHTTP
+
+@Suite struct PlainServerChannelTests {
+    @Test func aConnectionThatAListenerDropsAtItsEndIsNoCrash() async throws {
+        let server = PlainServerChannel(http1: HTTP1Channel(responder: { _, _, _ in }))
+        let channel = NIOAsyncTestingChannel()
+        _ = try await server.setup(channel: channel, logger: Logger(label: "test")).get()
+        // The handlers let go of the connection's value as it becomes active.
+        try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1))
+        #expect(channel.isActive)
+        try await channel.close()
+        #expect(!channel.isActive)
+    }
+}
