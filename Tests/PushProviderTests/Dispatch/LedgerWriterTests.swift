@@ -82,7 +82,7 @@ import Testing
         func maySend(_ claim: ShardClaim) async throws -> Bool { true }
         func release(_ claims: [ShardClaim]) async throws {}
         func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
-            RecipientPage(recipients: [], cursor: 0, isLast: true)
+            throw NothingToClaim()
         }
         func dueRetries(
             lane: NotificationRecord.Lane,
@@ -97,9 +97,7 @@ import Testing
             at clocks: ClockReading
         ) async throws -> Timestamp? { nil }
         func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp? { nil }
-        func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage {
-            StartedPage(result: .inProgress, started: [])
-        }
+        func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage { throw NothingToClaim() }
     }
 
     @Test func aPageThatCannotBeWrittenFailsAlone() async throws {

@@ -215,9 +215,8 @@ import Testing
     func aStoppedClaimIsKnownAndReleased(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let requests = try (1...4).map { try self.request($0, app: app) }
-            let claims = try await self.write(requests, to: store).requests.map {
-                try #require(try $0.get().claimed).claim
-            }
+            let shards = try await self.write(requests, to: store).requests.map { try #require(try $0.get().claimed) }
+            let claims = shards.map(\.claim)
             let ids = requests.map(\.notification.id)
             #expect(try await store.maySend(claims[0]))
             _ = try await store.setState(.pause(reason: nil), of: ids[0], now: self.now)
@@ -242,8 +241,7 @@ import Testing
             #expect(found.map(\.notification.id) == [ids[2]])
             _ = try await store.setState(.resume, of: ids[0], now: self.now)
             #expect(try await store.claimed(lane: .urgent).notification.id == ids[0])
-            let late = self.page(ClaimedShard(claims[0], RecipientPage(recipients: [], cursor: 1, isLast: true)))
-            #expect(try await self.write([], pages: [late], to: store).pages == [.leaseLost])
+            #expect(try await self.write([], pages: [self.page(shards[0])], to: store).pages == [.leaseLost])
         }
     }
 
