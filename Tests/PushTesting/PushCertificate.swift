@@ -32,18 +32,7 @@ package struct PushCertificate: Sendable {
         if environments.contains(.production) {
             try extensions.append(.init(oid: .pushProduction, critical: false, value: null))
         }
-        let certificate = try Certificate(
-            version: .v3,
-            serialNumber: Certificate.SerialNumber(),
-            publicKey: Certificate.PublicKey(key.publicKey),
-            notValidBefore: Date.now.addingTimeInterval(-86_400),
-            notValidAfter: Date.now.addingTimeInterval(86_400),
-            issuer: name,
-            subject: name,
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: extensions,
-            issuerPrivateKey: Certificate.PrivateKey(key)
-        )
+        let certificate = try Certificate(selfSignedBy: key, subject: name, extensions: extensions)
         let document = try certificate.serializeAsPEM()
         (self.pem, self.der) = (PEMText.file(document.pemString), document.derBytes)
         self.key = PEMText.file(key.pemRepresentation)

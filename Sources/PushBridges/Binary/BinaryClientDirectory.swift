@@ -3,13 +3,11 @@ import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
-import Synchronization
 
-/// Finds old providers by their certificates. The bridges are kept in memory until one changes.
+/// Finds old providers by their certificates.
 final class BinaryClientDirectory: Sendable {
     /// The bridges as they were read, by their topics.
-    private struct Bridges {
-        var generation: Int
+    private struct Bridges: Sendable {
         var records: [Topic: (bridge: BridgeRecord, settings: BinaryBridgeSettings)] = [:]
         /// The topics of the bridges that name a fingerprint.
         var topics: [String: Set<Topic>] = [:]
@@ -18,9 +16,12 @@ final class BinaryClientDirectory: Sendable {
     private let store: any ProviderStore
     /// Indicates whether the listener checks certificates against an authority, so that their topics can be believed.
     private let trustsTopics: Bool
-    private let bridges = Mutex<Bridges?>(nil)
+    private let bridges: BridgeCache<Bridges>
 
-    init(store: any ProviderStore, trustsTopics: Bool) { (self.store, self.trustsTopics) = (store, trustsTopics) }
+    init(store: any ProviderStore, trustsTopics: Bool) {
+        (self.store, self.trustsTopics) = (store, trustsTopics)
+        self.bridges = BridgeCache(store: store) { try await Self.bridges($0) }
+    }
 
     /// Returns the provider with a certificate.
     /// - Parameter der: The certificate in DER, whose key the client has; `nil` without one.
@@ -28,7 +29,7 @@ final class BinaryClientDirectory: Sendable {
         guard let der else { return .failure(.noCertificate) }
         guard let details = CertificateDetails(derEncoded: der) else { return .failure(.unreadableCertificate) }
         let fingerprint = Hexadecimal.encode(SHA256.hash(data: der))
-        let bridges = try await self.current()
+        let bridges = try await self.bridges.value
         let own = details.userID.flatMap { Topic($0) }
         let named = bridges.topics[fingerprint] ?? []
         // No bridge takes a certificate away from that of the certificate's topic.
@@ -66,26 +67,23 @@ final class BinaryClientDirectory: Sendable {
 
     /// Returns `false` once the bridge of a provider has changed so that its certificate does not count any more.
     func isCurrent(_ client: BinaryClient) async throws -> Bool {
-        guard let (bridge, settings) = try await self.current().records[client.topic] else { return false }
+        guard let (bridge, settings) = try await self.bridges.value.records[client.topic] else { return false }
         return bridge.app == client.app
             && (settings.certificates.isEmpty ? self.trustsTopics : settings.certificates.contains(client.fingerprint))
     }
 
     /// Returns all bridges for old providers, with their settings.
     func all() async throws -> [(bridge: BridgeRecord, settings: BinaryBridgeSettings)] {
-        Array(try await self.current().records.values)
+        Array(try await self.bridges.value.records.values)
     }
 
-    private func current() async throws -> Bridges {
-        let generation = self.store.bridgeGeneration
-        if let bridges = self.bridges.withLock({ $0 }), bridges.generation == generation { return bridges }
-        var bridges = Bridges(generation: generation)
-        for bridge in try await self.store.bridges(kind: .binary) {
+    private static func bridges(_ store: any ProviderStore) async throws -> Bridges {
+        var bridges = Bridges()
+        for bridge in try await store.bridges(kind: .binary) {
             guard let topic = Topic(bridge.name), let settings = try? BinaryBridgeSettings(bridge) else { continue }
             bridges.records[topic] = (bridge, settings)
             for fingerprint in settings.certificates { bridges.topics[fingerprint, default: []].insert(topic) }
         }
-        self.bridges.withLock { [bridges] in $0 = bridges }
         return bridges
     }
 }

@@ -4,23 +4,15 @@ import NIOPosix
 import NIOSSL
 import PushHTTP
 import PushSupport
-import Synchronization
 
 /// A TLS listener for old providers: binds a port, limits and tracks connections, and closes them all in the end.
 final class LegacyTLSListener: Sendable {
-    private struct State {
-        var server: (any Channel)?
-        var children: [ObjectIdentifier: any Channel] = [:]
-        var isClosing = false
-    }
-
     private let name: String
     private let configuration: BinaryBridgeConfiguration
     private let tls: NIOSSLContext
     private let unauthenticated: UnauthenticatedConnections
     private let allowsHalfClosure: Bool
-    private let logger: Logger
-    private let state = Mutex(State())
+    private let connections: ListenerConnections
 
     /// - Parameters:
     ///   - name: The name for logs and errors.
@@ -33,8 +25,9 @@ final class LegacyTLSListener: Sendable {
         unauthenticated: UnauthenticatedConnections,
         logger: Logger
     ) throws {
-        (self.name, self.configuration, self.logger) = (name, configuration, logger)
+        (self.name, self.configuration) = (name, configuration)
         (self.allowsHalfClosure, self.unauthenticated) = (allowsHalfClosure, unauthenticated)
+        self.connections = ListenerConnections(of: name, maximum: configuration.connections, logger: logger)
         self.tls = try NIOSSLContext(configuration: tls)
     }
 
@@ -55,7 +48,7 @@ final class LegacyTLSListener: Sendable {
                 }
                 .bind(host: host, port: port)
                 .get()
-            self.state.withLock { $0.server = server }
+            self.connections.began(server)
             return server.localAddress?.port ?? port
         } catch {
             throw LegacyListenerError(listener: self.name, address: "\(host):\(port)", why: ErrorDescription.of(error))
@@ -63,34 +56,12 @@ final class LegacyTLSListener: Sendable {
     }
 
     /// Stops listening and returns once all connections have finished their work and are closed.
-    func close() async {
-        let (server, children) = self.state.withLock { state in
-            state.isClosing = true
-            return (state.server, Array(state.children.values))
-        }
-        try? await server?.close()
-        for child in children { child.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
-        for child in children { try? await child.closeFuture.get() }
-    }
+    func close() async { await self.connections.close(draining: true) }
 
     /// Sets up a new connection: counts it, adds TLS and the listener's own handlers.
     private func accept(_ channel: any Channel, _ initialize: (any Channel) throws -> Void) throws {
-        let id = ObjectIdentifier(channel)
         // Those that have shown no known certificate have a budget of their own, and take no places of others.
-        let strangers = self.unauthenticated.count
-        let isAdmitted = self.state.withLock { state in
-            guard !state.isClosing, state.children.count - strangers < self.configuration.connections else {
-                return false
-            }
-            state.children[id] = channel
-            return true
-        }
-        guard isAdmitted else {
-            self.logger.warning("connection rejected, too many are open", metadata: ["listener": "\(self.name)"])
-            channel.close(promise: nil)
-            return
-        }
-        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.children[id] = nil } }
+        guard self.connections.admit(channel, besides: self.unauthenticated.count) else { return }
         guard try self.unauthenticated.admit(channel, listener: self.name) else { return }
         let pipeline = channel.pipeline.syncOperations
         if self.configuration.authority == nil {

@@ -45,7 +45,7 @@ struct FCMAccess: Sendable {
         scope: APIScope
     ) async throws -> FCMSender.Project {
         var found: [FCMSender.Project] = []
-        for bridge in try await self.table.bridges.values {
+        for bridge in try await self.table.value.values {
             guard let app = try await self.store.app(id: bridge.app), bundleID == nil || app.bundleID == bundleID,
                 admission.allows(scope, on: app.bundleID)
             else { continue }

@@ -189,7 +189,7 @@ struct GorushRoutes: Sendable {
 
     /// Checks that there is any bridge of the kind.
     private func checkIsOpen() async throws {
-        guard try await !self.sender.table.bridges.isEmpty else { throw Self.noDoor }
+        guard try await !self.sender.table.value.isEmpty else { throw Self.noDoor }
     }
 
     /// Admits a request to the bridge that its path names, or to the standard one.
@@ -221,7 +221,7 @@ struct GorushRoutes: Sendable {
 
     /// Returns the bridge with a name; without a name the standard one, or the only one.
     private func bridge(_ name: String?) async throws -> BridgeRecord? {
-        let bridges = try await self.sender.table.bridges
+        let bridges = try await self.sender.table.value
         if let name { return bridges[name] }
         return bridges[GorushSettings.standardName] ?? (bridges.count == 1 ? bridges.values.first : nil)
     }

@@ -14,7 +14,7 @@ import PushTypes
 struct MatrixGateway: Sendable {
     private let store: any ProviderStore
     private let acceptor: NotificationAcceptor
-    private let directory: MatrixDirectory
+    private let apps: BridgeCache<MatrixApps>
     let limits: MatrixLimits
     private let templates: MatrixTemplates
     private let connections = MatrixConnections()
@@ -25,7 +25,7 @@ struct MatrixGateway: Sendable {
     /// - Parameter forwarder: Forwards pushkeys that are addresses; `nil` if nothing does.
     init(_ parts: ProviderParts, forwarder: (any UnifiedPushForwarding)?) {
         (self.store, self.acceptor, self.time) = (parts.store, parts.acceptor, parts.time)
-        self.directory = MatrixDirectory(store: parts.store, time: parts.time)
+        self.apps = MatrixApps.cache(parts.store, time: parts.time)
         self.limits = MatrixLimits(rate: parts.configuration.limits.homeserverRate)
         self.log = LimitedLog(parts.logger)
         self.templates = MatrixTemplates(store: parts.store, log: self.log)
@@ -35,7 +35,7 @@ struct MatrixGateway: Sendable {
     /// Returns `true` if pushkeys that are addresses are forwarded for some app.
     func forwardsAddresses() async throws -> Bool {
         guard self.forwarder != nil else { return false }
-        return try await self.directory.apps().forwardsAddresses
+        return try await self.apps.value.forwardsAddresses
     }
 
     /// Accepts the notification in the body of a request.
@@ -88,10 +88,10 @@ struct MatrixGateway: Sendable {
     /// Returns the plan for each device of a notification.
     private func plans(for notification: MatrixNotification) async throws -> [MatrixTranslator.Plan] {
         do {
-            return try self.plans(for: notification, try await self.directory.apps())
+            return try self.plans(for: notification, try await self.apps.value)
         } catch let error as MatrixError where error.status == 502 {
             // What is missing may have been set since the apps were read.
-            return try self.plans(for: notification, try await self.directory.read())
+            return try self.plans(for: notification, try await self.apps.read())
         }
     }
 
