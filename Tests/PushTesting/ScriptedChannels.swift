@@ -9,6 +9,7 @@ package final class ScriptedChannels: ChannelManaging {
         var made = 0
         var failures: [ChannelServiceError] = []
         var requests = 0
+        var onCreate: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -27,6 +28,9 @@ package final class ScriptedChannels: ChannelManaging {
     package func reject(_ reason: Reason) {
         self.fail(.rejected(Rejection(status: reason.status, reasonText: reason.rawValue)))
     }
+
+    /// Runs in the task of each creation, once the channel is there.
+    package func onCreate(_ action: @escaping @Sendable () -> Void) { self.state.withLock { $0.onCreate = action } }
 
     /// Adds a channel that somebody else has made.
     package func add(_ id: ChannelID, of app: Topic, storing storage: ChannelStorage = .none) {
@@ -54,12 +58,14 @@ package final class ScriptedChannels: ChannelManaging {
     package func createChannel(storing storage: ChannelStorage, for bundleID: Topic) async throws(ChannelServiceError)
         -> ChannelID
     {
-        try self.perform { state throws(ChannelServiceError) in
+        let id = try self.perform { state throws(ChannelServiceError) in
             state.made += 1
             guard let id = ChannelID("channel\(state.made)/A=") else { throw .malformed("no id") }
             state.channels.append((id, bundleID, storage))
             return id
         }
+        self.state.withLock { $0.onCreate }?()
+        return id
     }
 
     @concurrent

@@ -62,7 +62,7 @@ package struct ChannelDirectory: Sendable {
         } catch {
             throw ChannelFailure.error(for: error)
         }
-        var channel = ChannelRecord(
+        let channel = ChannelRecord(
             id: id,
             app: app.id,
             environment: environment,
@@ -70,8 +70,9 @@ package struct ChannelDirectory: Sendable {
             name: name,
             createdAt: self.time.now
         )
-        channel = try await self.store.addChannel(channel)
-        return channel
+        // It is there by now, so that it is noted also for a caller that has gone.
+        let store = self.store
+        return try await Task { try await store.addChannel(channel) }.value
     }
 
     /// Returns a channel. One that the provider does not know is asked for at the push service, and noted.

@@ -44,6 +44,16 @@ import Testing
         }
     }
 
+    @Test func aLinkIsNotFollowed() async throws {
+        try await self.withPEM { path, _ in
+            let (link, target) = (path + ".p12", path + ".elsewhere")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+            let error = await failure { try await martlet(["credential", "convert", path, link]) }
+            #expect(error?.contains("cannot be written") == true)
+            #expect(!FileManager.default.fileExists(atPath: target))
+        }
+    }
+
     @Test func contentsAreShownWithoutKeys() async throws {
         try await self.withPEM { path, certificate in
             let text = try await martlet(["credential", "inspect", path])
