@@ -70,6 +70,8 @@ struct PushDoor: Sendable {
             token: PushCapability(),
             now: receivedAt
         )
+        try self.rates.begin(target.resource.app)
+        defer { self.rates.end(target.resource.app) }
         await self.note(request, target.resource)
         try await self.accept(push, target, receivedAt: receivedAt)
         let origin = self.origins.own(request)?.description ?? ""

@@ -1,5 +1,6 @@
 import PushStore
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushProvider
