@@ -70,6 +70,8 @@ struct PushDoor: Sendable {
             token: PushCapability(),
             now: receivedAt
         )
+        try self.rates.begin(target.resource.app)
+        defer { self.rates.end(target.resource.app) }
         await self.note(request, target.resource)
         try await self.accept(push, target, receivedAt: receivedAt)
         let origin = self.origins.own(request)?.description ?? ""
@@ -85,7 +87,8 @@ struct PushDoor: Sendable {
     private func identify(_ request: Request, _ resource: PushResourceRecord) throws {
         guard let key = resource.vapidKey else { return }
         let authorization = request.headers[values: .authorization].first
-        let cryptoKey = HTTPField.Name("crypto-key").flatMap { request.headers[values: $0].first }
+        // The key for decryption and that of the sender may be in a field each, which are one list.
+        let cryptoKey = HTTPField.Name("crypto-key").flatMap { request.headers[$0] }
         guard authorization != nil else {
             let message = "this address accepts one sender only: identify with VAPID"
             throw RequestError(.unauthenticated, code: "vapid_required", message: message, path: "authorization")

@@ -2,13 +2,18 @@ import Foundation
 import NIOCore
 import ProviderAPI
 import PushSupport
+import Synchronization
 
-/// The rates of requests to ``PushDoor``: of each push resource, of each address, and of requests to what does not exist.
+/// The rates of requests to ``PushDoor``: of each push resource, of each address, and of requests to what does not exist. The
+/// messages of an app are limited by their number at a time.
 final class PushDoorRates: Sendable {
     /// Messages per second of a push resource, and at once.
     private static let (resourceRate, resourceBurst) = (5.0, 100.0)
     /// Requests per second from an address to what does not exist, and at once.
     private static let (unknownRate, unknownBurst) = (5.0, 50.0)
+
+    /// The most messages of an app that are being accepted.
+    static let inFlight = 512
 
     private let resources = TokenBucketTable<UUID>(
         rate: PushDoorRates.resourceRate,
@@ -19,6 +24,8 @@ final class PushDoorRates: Sendable {
         burst: PushDoorRates.unknownBurst
     )
     private let addresses: TokenBucketTable<[UInt8]>
+    /// The messages of each app that are being accepted.
+    private let running = Mutex<[Int64: Int]>([:])
     /// Requests per second from an address; 0 for no limit.
     private let addressRate: Int
     private let clock: @Sendable () -> ContinuousClock.Instant
@@ -36,6 +43,26 @@ final class PushDoorRates: Sendable {
         let now = self.clock()
         guard let delay = self.resources.take(resource, now: now) else { return }
         throw Self.error("this subscription gets too many messages", delay)
+    }
+
+    /// Begins a message of an app. Call ``end(_:)`` at its end.
+    /// - Throws: ``RetryLaterError`` for one too many: a sender takes it as the provider's fault, and tries again.
+    func begin(_ app: Int64) throws {
+        let isFull = self.running.withLock { running in
+            guard running[app, default: 0] < Self.inFlight else { return true }
+            running[app, default: 0] += 1
+            return false
+        }
+        guard isFull else { return }
+        let message = "\(Self.inFlight) messages of this app are being accepted"
+        throw RetryLaterError(RequestError(.unavailable, code: "busy", message: message), after: .seconds(1))
+    }
+
+    func end(_ app: Int64) {
+        self.running.withLock { running in
+            let left = (running[app] ?? 0) - 1
+            running[app] = left > 0 ? left : nil
+        }
     }
 
     /// Counts a request from a client's address.

@@ -32,7 +32,10 @@ final class PushResourceCleaner: Service {
         await withTaskCancellationOrGracefulShutdownHandler {
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
                 do {
-                    try await self.clean()
+                    // A sender that does not answer holds up no shutdown: it is told after the next start.
+                    try await cancelWhenGracefulShutdown { try await self.clean() }
+                } catch is CancellationError {
+                    break
                 } catch {
                     self.logger.error("push resources cannot be cleaned", metadata: ["error": "\(error)"])
                 }

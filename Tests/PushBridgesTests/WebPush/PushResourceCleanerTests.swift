@@ -99,6 +99,19 @@ import Testing
         }
     }
 
+    @Test func aSilentSenderHoldsUpNoShutdown() async throws {
+        try await self.withFixture { fixture in
+            let one = try await fixture.add(1, unsubscribe: "/one")
+            try await fixture.leave(one)
+            fixture.service.script("/one", .silence)
+            let client = GuardedRequest(addresses: AddressPolicy(allowsPrivate: true), deadline: .seconds(3600))
+            let (store, time, service) = (fixture.store, fixture.time, fixture.service)
+            let cleaner = PushResourceCleaner(store: store, client: client, time: time, logger: silentLogger)
+            try await withServices([cleaner]) { try await service.waitForPosts(1) }
+            #expect(try await fixture.isThere(one), "its sender was not told")
+        }
+    }
+
     @Test func privateAddressesAreNotAsked() async throws {
         try await self.withFixture(addresses: AddressPolicy()) { fixture in
             let one = try await fixture.add(1, unsubscribe: "/one")

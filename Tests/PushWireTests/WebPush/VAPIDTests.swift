@@ -88,6 +88,9 @@ import Testing
             cryptoKey: "dh=AAAA;p256ecdsa=\"\(key)\""
         )
         #expect(draft == credential)
+        // Two fields, joined.
+        let joined = "dh=AAAA, p256ecdsa=\(key)"
+        #expect(VAPIDCredential(authorization: "WebPush \(credential.token)", cryptoKey: joined) == credential)
         #expect(VAPIDCredential(authorization: "VAPID k=\(key) , t=\(credential.token)") == credential)
     }
 
