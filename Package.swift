@@ -270,7 +270,7 @@ let package = Package(
             [
                 "ProviderAPI", "PushBridges", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
                 "PushTesting", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging,
-                .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL,
+                .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS,
             ]
         ),
         tests("MartletKitTests", ["MartletKit", .crypto]),

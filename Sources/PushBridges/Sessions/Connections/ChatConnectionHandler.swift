@@ -13,14 +13,19 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
     private let number: Int
     /// The machine, until the connection is open.
     private var session: (any ChatSession)?
+    /// Is set at the end of the TLS handshake, or of the connection if that comes first.
+    private let handshake: OneShotValue<Void>
     /// Indicates whether a read waits until the server takes what has been written.
     private var isReadPending = false
 
-    init(_ runner: SessionRunner, number: Int, session: any ChatSession) {
+    init(_ runner: SessionRunner, number: Int, session: any ChatSession, handshake: OneShotValue<Void>) {
         (self.runner, self.number, self.session) = (runner, number, session)
+        self.handshake = handshake
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.runner.adopt(context.channel, self.number) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.handshake.resolve(.success(())) }
 
     func channelActive(context: ChannelHandlerContext) {
         if let session, !session.isSecureFromStart { self.open(session) }
@@ -29,6 +34,7 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted? = event as? TLSUserEvent {
+            self.handshake.resolve(.success(()))
             if let session { self.open(session) } else { self.runner.secured(self.number) }
         }
         context.fireUserInboundEventTriggered(event)

@@ -238,6 +238,7 @@ package final class ChatSessionService: Service {
             } catch {
                 throw ChatFailure("its settings are not valid: \(error.message)", isFinal: true)
             }
+            let handshake = OneShotValue<Void>()
             try await self.connector.connect(
                 to: record.host,
                 port: record.port,
@@ -245,8 +246,16 @@ package final class ChatSessionService: Service {
                 attempt: attempt.number,
                 on: loop.eventLoop
             ) { channel in
-                loop.initialize(channel, session, machine, connection: attempt.connection)
+                loop.initialize(
+                    channel,
+                    session,
+                    machine,
+                    connection: attempt.connection,
+                    handshake: handshake
+                )
             }
+            // The handshake is most of the work. The session's own deadlines end a connection that has none.
+            _ = try? await handshake.valueUnlessCancelled()
         } catch {
             loop.failed(session, error, connection: attempt.connection)
         }

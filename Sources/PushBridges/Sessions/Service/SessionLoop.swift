@@ -71,11 +71,13 @@ final class SessionLoop: Sendable {
     }
 
     /// Adds the handlers of a session to its connection. It is called on the event loop.
+    /// - Parameter handshake: See ``ChatConnectionHandler``.
     func initialize(
         _ channel: any Channel,
         _ session: RunningSession,
         _ machine: any ChatSession,
-        connection: Int
+        connection: Int,
+        handshake: OneShotValue<Void>
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             guard let runner = self.state.value.runners[session.key.id], runner.session.key == session.key else {
@@ -85,7 +87,9 @@ final class SessionLoop: Sendable {
             if machine.isSecureFromStart {
                 try pipeline.addHandler(try self.connector.handler(for: machine.serverName))
             }
-            try pipeline.addHandler(ChatConnectionHandler(runner, number: connection, session: machine))
+            try pipeline.addHandler(
+                ChatConnectionHandler(runner, number: connection, session: machine, handshake: handshake)
+            )
         }
     }
 

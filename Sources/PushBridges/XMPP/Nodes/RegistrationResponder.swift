@@ -12,13 +12,13 @@ struct RegistrationResponder: Sendable {
     private static let rate = 5.0
     private static let burst = 50.0
 
-    let store: any ProviderStore
-    let time: any TimeSource
-    let logger: Logger
+    private let store: any ProviderStore
+    private let time: any TimeSource
+    private let log: LimitedLog
     private let rates = TokenBucketTable<String>(rate: Self.rate, burst: Self.burst)
 
     init(store: any ProviderStore, time: any TimeSource, logger: Logger) {
-        (self.store, self.time, self.logger) = (store, time, logger)
+        (self.store, self.time, self.log) = (store, time, LimitedLog(logger))
     }
 
     func answer(
@@ -43,7 +43,7 @@ struct RegistrationResponder: Sendable {
             }
         } catch {
             let metadata: Logger.Metadata = ["error": "\(error)", "bridge": "\(bridge.name)"]
-            self.logger.warning("registration over XMPP could not be stored", metadata: metadata)
+            self.log.log(.warning, "registration over XMPP could not be stored", metadata)
             return .error(.internalServerError)
         }
     }

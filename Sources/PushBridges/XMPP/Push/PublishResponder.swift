@@ -17,7 +17,7 @@ final class PublishResponder: Sendable {
     private let acceptor: NotificationAcceptor
     private let metrics: ComponentMetrics
     private let time: any TimeSource
-    private let logger: Logger
+    private let log: LimitedLog
     private let coalescer = Mutex(PublishCoalescer())
 
     init(
@@ -28,7 +28,7 @@ final class PublishResponder: Sendable {
         logger: Logger
     ) {
         (self.store, self.acceptor, self.metrics) = (store, acceptor, metrics)
-        (self.time, self.logger) = (time, logger)
+        (self.time, self.log) = (time, LimitedLog(logger))
     }
 
     func answer(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge) async -> StanzaAnswer
@@ -54,9 +54,10 @@ final class PublishResponder: Sendable {
             return self.refuse(.itemNotFound)
         } catch {
             self.metrics.countPublish(.failed)
-            self.logger.warning(
+            self.log.log(
+                .warning,
                 "publish could not be accepted",
-                metadata: ["error": "\(error)", "bridge": "\(bridge.name)"]
+                ["error": "\(error)", "bridge": "\(bridge.name)"]
             )
             return .error(.internalServerError)
         }
@@ -73,9 +74,10 @@ final class PublishResponder: Sendable {
         let others = try await self.store.xmppTokens(of: node.owner, app: node.app, environment: nil, limit: 1)
         guard !others.isEmpty else { return self.refuse(.itemNotFound) }
         self.metrics.countPublish(.failed)
-        self.logger.warning(
+        self.log.log(
+            .warning,
             "publish for devices of another environment than the bridge's",
-            metadata: ["bridge": "\(bridge.name)"]
+            ["bridge": "\(bridge.name)"]
         )
         return .error(.internalServerError)
     }

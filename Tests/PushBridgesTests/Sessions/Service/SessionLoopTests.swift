@@ -2,8 +2,10 @@ import Foundation
 import NIOCore
 import NIOEmbedded
 import NIOPosix
+import NIOTLS
 import PushProvider
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Synchronization
@@ -78,17 +80,45 @@ import Testing
         await loop.stop(id)
     }
 
-    @Test func aServerThatTakesNothingIsNotRead() throws {
+    /// Returns a connection that is not open yet, with the handler of a session.
+    private func channel(_ handshake: OneShotValue<Void>, reads: ReadCounter = ReadCounter()) throws -> EmbeddedChannel
+    {
         let eventLoop = EmbeddedEventLoop()
         let loop = self.loop(eventLoop, Outputs())
         let runner = SessionRunner(self.session(UUID()), supervisor: self.supervisor(), loop: loop)
         runner.start()
         let attempt = try #require(runner.begin())
-        let (channel, reads) = (EmbeddedChannel(loop: eventLoop), ReadCounter())
-        let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(reads)
-        let handler = ChatConnectionHandler(runner, number: attempt.connection, session: ScriptedSession())
-        try pipeline.addHandler(handler)
+        let channel = EmbeddedChannel(loop: eventLoop)
+        let handler = ChatConnectionHandler(
+            runner,
+            number: attempt.connection,
+            session: ScriptedSession(),
+            handshake: handshake
+        )
+        try channel.pipeline.syncOperations.addHandlers([reads, handler])
+        return channel
+    }
+
+    /// The next session connects then.
+    @Test func theHandshakeEndsWithSuccessOrWithTheConnection() async throws {
+        let (secured, ended) = (OneShotValue<Void>(), OneShotValue<Void>())
+        try self.handshake(secured, ended)
+        try await secured.value
+        try await ended.value
+    }
+
+    /// Ends one handshake, and the connection of another.
+    private func handshake(_ secured: OneShotValue<Void>, _ ended: OneShotValue<Void>) throws {
+        let channel = try self.channel(secured)
+        channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: nil))
+        #expect(try channel.readOutbound(as: ByteBuffer.self) == ByteBuffer(string: "hello"))
+        _ = try channel.finish()
+        _ = try self.channel(ended).finish()
+    }
+
+    @Test func aServerThatTakesNothingIsNotRead() throws {
+        let reads = ReadCounter()
+        let channel = try self.channel(OneShotValue(), reads: reads)
         channel.read()
         #expect(reads.count == 1)
         channel.isWritable = false
@@ -99,5 +129,6 @@ import Testing
         #expect(reads.count == 2)
         channel.pipeline.fireChannelWritabilityChanged()
         #expect(reads.count == 2)
+        _ = try channel.finish()
     }
 }
