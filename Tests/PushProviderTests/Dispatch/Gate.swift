@@ -1,24 +1,9 @@
-import Synchronization
+import PushSupport
 
-/// A place where responses wait until it is opened.
+/// A gate that blocks its callers until it is opened.
 final class Gate: Sendable {
-    private let waiters = Mutex<[CheckedContinuation<Void, Never>]?>([])
+    private let passage = OneShotValue<Void>()
 
-    func pass() async {
-        await withCheckedContinuation { waiter in
-            let isOpen = self.waiters.withLock { waiters in
-                waiters?.append(waiter)
-                return waiters == nil
-            }
-            if isOpen { waiter.resume() }
-        }
-    }
-
-    func open() {
-        let waiting = self.waiters.withLock { waiters in
-            defer { waiters = nil }
-            return waiters ?? []
-        }
-        for waiter in waiting { waiter.resume() }
-    }
+    func pass() async { try? await self.passage.value }
+    func open() { self.passage.resolve(.success(())) }
 }

@@ -88,7 +88,7 @@ import Testing
             fixture.time.advance(by: .seconds(3600))
             let gate = Gate()
             let runner = Self.runner(fixture) { notification, audience in
-                if notification.app == slow { await gate.wait() }
+                if notification.app == slow { await gate.pass() }
                 return try await store.count(
                     app: notification.app,
                     audience: audience,
@@ -143,12 +143,4 @@ import Testing
             logger: silentLogger
         )
     }
-}
-
-/// A gate that blocks its callers until it is opened.
-private final class Gate: Sendable {
-    private let passage = OneShotValue<Void>()
-
-    func wait() async { try? await self.passage.value }
-    func open() { self.passage.resolve(.success(())) }
 }
