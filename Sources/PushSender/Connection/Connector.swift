@@ -54,8 +54,7 @@ struct Connector: Sendable {
         do {
             let handshake = TLSHandshake(done, deadline: deadline)
             let pipeline = channel.pipeline.syncOperations
-            // A server name must not be an address (RFC 6066 section 3).
-            let name = self.endpoint.host.isIPAddress ? nil : self.endpoint.host
+            let name = self.endpoint.host.serverName
             try pipeline.addHandler(NIOSSLClientHandler(context: self.tls, serverHostname: name))
             try pipeline.addHandler(handshake)
             if let connection { try pipeline.addHandler(connection) }

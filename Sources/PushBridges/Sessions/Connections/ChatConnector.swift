@@ -85,7 +85,6 @@ final class ChatConnector: Sendable {
 
     /// Returns the handler of TLS.
     func handler(for name: String) throws -> NIOSSLClientHandler {
-        // An address is not a server name (RFC 6066 section 3); the certificate must name it all the same.
-        try NIOSSLClientHandler(context: self.tls.get(), serverHostname: name.isIPAddress ? nil : name)
+        try NIOSSLClientHandler(context: self.tls.get(), serverHostname: name.serverName)
     }
 }

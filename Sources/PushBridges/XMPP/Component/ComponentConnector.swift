@@ -23,8 +23,7 @@ struct ComponentConnector: Sendable {
             .connect(host: settings.host, port: settings.port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    // An IP address is not a server name (RFC 6066 section 3); the certificate must name it all the same.
-                    let name = settings.host.isIPAddress ? nil : settings.host
+                    let name = settings.host.serverName
                     if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name)) }
                     try pipeline.addHandler(ComponentHandler(Self.stateMachine(bridge)))
                     return try Channel(wrappingChannelSynchronously: channel)

@@ -5,7 +5,7 @@ struct ComponentDisco: Hashable, Sendable {
     var dialects: Set<RegistrationDialect>
 
     private static let features = [
-        ComponentNamespace.discoInfo, ComponentNamespace.discoItems, ComponentNamespace.ping,
+        ComponentNamespace.discoInfo, ComponentNamespace.discoItems, XMPPNamespaces.ping,
         ComponentNamespace.publishOptions,
         ComponentNamespace.pubsub, ComponentNamespace.push,
     ]

@@ -190,7 +190,7 @@ struct ComponentStateMachine {
 
     private mutating func nextProbe() -> String {
         self.probes += 1
-        let ping = XMLElement("ping", namespace: ComponentNamespace.ping)
+        let ping = XMLElement("ping", namespace: XMPPNamespaces.ping)
         var stanza = XMLElement("iq", namespace: ComponentNamespace.accept, children: [ping])
         stanza.attributes = ["type": "get", "id": "probe-\(self.probes)", "from": self.domain, "to": self.domain]
         return stanza.xml(in: ComponentNamespace.accept)
@@ -263,7 +263,7 @@ extension ComponentStateMachine {
 
     private func reading(of element: XMLElement, isSet: Bool) -> Reading {
         switch (element.name, element.namespace) {
-        case ("ping", ComponentNamespace.ping) where !isSet: return .answer(.result(nil))
+        case ("ping", XMPPNamespaces.ping) where !isSet: return .answer(.result(nil))
         case ("query", ComponentNamespace.discoInfo) where !isSet:
             return .answer(self.disco.info(node: element["node"]))
         case ("query", ComponentNamespace.discoItems) where !isSet:

@@ -25,7 +25,7 @@ struct StanzaError: Hashable, Sendable {
     static let serviceUnavailable = StanzaError(kind: .cancel, condition: "service-unavailable")
 
     var element: XMLElement {
-        let condition = XMLElement(self.condition, namespace: ComponentNamespace.stanzas)
+        let condition = XMLElement(self.condition, namespace: XMPPNamespaces.stanzaErrors)
         return XMLElement(
             "error",
             namespace: ComponentNamespace.accept,

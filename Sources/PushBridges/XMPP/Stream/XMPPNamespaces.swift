@@ -1,4 +1,4 @@
-/// The namespaces of the protocols that a client of XMPP speaks.
+/// The namespaces of the protocols that a client of XMPP speaks, and a component where it speaks the same.
 enum XMPPNamespaces {
     static let client = "jabber:client"
     static let tls = "urn:ietf:params:xml:ns:xmpp-tls"
