@@ -44,6 +44,7 @@ package final class BinaryBridgeService: Service {
         )
         var limits = BinaryServerStateMachine.Limits()
         limits.isLenient = configuration.isLenient
+        limits.allowsAnyPriority = true
         self.binary = BinaryBridgeListener(
             directory: self.directory,
             intake: intake,

@@ -142,6 +142,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, 7, 255] as [UInt8]) func aPriorityWithoutAMeaningIs10(priority: UInt8) async throws {
+        try await BinaryBridgeFixture.run { fixture in
+            // It is the last byte of the vector.
+            let response = try await fixture.exchange(BinaryVector.framed.bytes.dropLast() + [priority])
+            #expect(response.isEmpty)
+            var sent = fixture.sent.makeAsyncIterator()
+            #expect(await sent.next()?.notification.priority == .immediate)
+        }
+    }
+
     @Test func fiveHundredGoOverOneConnectionInTheirOrder() async throws {
         try await BinaryBridgeFixture.run { fixture in
             let frames = try (1...500).flatMap { try Self.frame($0, payload: #"{"aps":{"badge":\#($0)}}"#) }
