@@ -34,6 +34,7 @@ package struct FailureReporter: Sendable {
             let message = "nothing can be stored now, so nothing was done: try again later"
             return (RequestError(.unavailable, code: "storage_unavailable", message: message), [.retryAfter: "5"])
         default:
+            if let known = RequestError(ofHTTP: error) { return (known, [:]) }
             guard let later = RetryLaterError(error) else { return nil }
             self.metrics.countThrottled(later.error.code)
             await TooManyRequestsDelay.wait(before: later.error)

@@ -48,6 +48,13 @@ struct PushDoor: Sendable {
             try self.rates.takeUnknown(from: context.channel)
             throw Self.gone
         }
+        do {
+            try self.identify(request, target.resource)
+        } catch {
+            // Who only knows a bound address takes nothing of its sender's rate.
+            try self.rates.takeUnknown(from: context.channel)
+            throw error
+        }
         UnauthenticatedConnections.markAuthenticated(context.channel)
         try self.rates.take(of: target.resource.id)
         let body = try await request.wholeBody(maximum: WebPushRequest.maximumBody)
@@ -60,7 +67,6 @@ struct PushDoor: Sendable {
             let kind: RequestError.Kind = error.status == 415 ? .unsupportedType : .invalid
             throw RequestError(kind, code: "bad_request", message: error.description)
         }
-        try self.identify(request, target.resource)
         let push = try ReceivedPush(
             message,
             body: body,

@@ -196,6 +196,26 @@ import Testing
         }
     }
 
+    @Test func othersTakeNothingOfTheRateOfABoundAddress() async throws {
+        try await self.withInstallation(time: ManualTime()) { fixture in
+            let (own, other) = (VAPIDKey(), VAPIDKey())
+            let path = try await fixture.path(["vapidKey": .string(Base64URL.encode(own.publicKey))])
+            let origin = try #require(WebOrigin(fixture.provider.api.baseURL))
+            let headers = try [other, own].map { key in
+                let expires = Vectors.issuedAt.advanced(by: .seconds(3600))
+                return [
+                    "authorization": try key.authorization(for: origin, contact: "mailto:a@b.org", expires: expires)
+                ]
+            }
+            var statuses: [Int] = []
+            for _ in 0..<40 { statuses.append(try await fixture.post(path, Self.body, headers[0]).status) }
+            #expect(statuses.allSatisfy { $0 == 403 })
+            statuses = []
+            for _ in 0..<100 { statuses.append(try await fixture.post(path, Self.body, headers[1]).status) }
+            #expect(statuses.allSatisfy { $0 == 201 })
+        }
+    }
+
     @Test func anInstallationHasItsOwnAddresses() async throws {
         try await self.withInstallation { fixture in
             let key: JSONValue = .string(Base64URL.encode(VAPIDKey().publicKey))
