@@ -153,7 +153,7 @@ struct MatrixGateway: Sendable {
             app: push.app.id,
             environment: push.app.environment ?? .production
         )
-        if standing == .reached { self.connections.keep(channel) }
+        if standing == .reached { self.connections.keep(channel, for: push.token, of: push.app.id) }
     }
 
     /// Logs what becomes of a device, without its pushkey.

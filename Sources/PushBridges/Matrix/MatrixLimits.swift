@@ -24,7 +24,7 @@ final class MatrixLimits: Sendable {
         var agent: String?
     }
 
-    private struct TokenOfApp: Hashable {
+    struct TokenOfApp: Hashable {
         var app: Int64
         var token: DeviceToken
     }
