@@ -12,10 +12,7 @@ struct PushCapability: Hashable, Sendable {
     let text: String
 
     /// Makes a new one.
-    init() {
-        var generator = SystemRandomNumberGenerator()
-        self.text = Base64URL.encode((0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) })
-    }
+    init() { self.text = Base64URL.encode(RandomBytes.make(Self.length)) }
 
     /// Reads a text; `nil` for one of another form.
     init?(_ text: String) {

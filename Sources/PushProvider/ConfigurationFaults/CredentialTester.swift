@@ -90,9 +90,7 @@ package struct CredentialTester: Sendable {
 
     /// Returns a push that reaches no device. The token has the length of Apple's and is random.
     private static func push(_ topic: Topic) -> Push? {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        guard let token = DeviceToken(bytes: bytes) else { return nil }
+        guard let token = DeviceToken(bytes: RandomBytes.make(32)) else { return nil }
         let notification = PushNotification(
             id: UUID().uuidString.lowercased(),
             topic: topic,

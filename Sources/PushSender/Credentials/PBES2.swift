@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import PushTypes
 import SwiftASN1
 
 /// Encryption with a passphrase: PBKDF2 with HMAC-SHA256, and AES-256 in CBC mode (RFC 8018), as OpenSSL 3 writes it.
@@ -17,7 +18,7 @@ struct PBES2 {
     /// Encrypts bytes under a passphrase.
     /// - Throws: An error of swift-crypto, which does not occur for these parameters.
     init(_ plaintext: [UInt8], passphrase: String) throws {
-        let salt = Self.random(Self.saltLength)
+        let salt = RandomBytes.make(Self.saltLength)
         let iv = AES._CBC.IV()
         let key = try KDF.Insecure.PBKDF2.deriveKey(
             from: Array(passphrase.utf8),
@@ -28,12 +29,6 @@ struct PBES2 {
         )
         self.ciphertext = Array(try AES._CBC.encrypt(plaintext, using: key, iv: iv))
         self.algorithm = try Self.algorithm(salt: salt, iv: Array(iv))
-    }
-
-    /// Returns random bytes.
-    static func random(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
     private static func algorithm(salt: [UInt8], iv: [UInt8]) throws -> [UInt8] {

@@ -1,3 +1,4 @@
+import PushTypes
 import SwiftASN1
 
 /// Writes a `.p12` with one key, its certificate and the authorities of that (RFC 7292), as OpenSSL 3 does: PBES2, and a MAC
@@ -62,7 +63,7 @@ struct PKCS12Writer {
         try PKCS12DER.archive(
             content,
             password: PKCS12MAC.password(self.passphrase),
-            salt: PBES2.random(Self.saltLength),
+            salt: RandomBytes.make(Self.saltLength),
             rounds: Self.rounds
         )
     }

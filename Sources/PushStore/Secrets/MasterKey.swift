@@ -20,8 +20,7 @@ package struct MasterKey: Sendable {
     /// - Throws: ``StoreError/badMasterKey(path:why:)``.
     package static func load(orCreateAt path: String) throws -> MasterKey {
         if !FileManager.default.fileExists(atPath: path) {
-            var generator = SystemRandomNumberGenerator()
-            let bytes = (0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let bytes = RandomBytes.make(Self.length)
             // It is on disk before it is used: what it seals would be lost with it.
             guard DurableFile.create(path, bytes) || FileManager.default.fileExists(atPath: path) else {
                 throw StoreError.badMasterKey(path: path, why: "it cannot be written: \(DurableFile.lastError)")

@@ -33,8 +33,7 @@ package struct WebPushKeys: Hashable, Sendable {
     /// Each call makes a key pair and a salt of its own.
     /// - Throws: An error of the cryptography library.
     package func seal(_ content: [UInt8]) throws -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        let salt = (0..<EncryptedContent.saltLength).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let salt = RandomBytes.make(EncryptedContent.saltLength)
         return try self.seal(content, as: P256.KeyAgreement.PrivateKey(), salt: salt)
     }
 
@@ -59,9 +58,8 @@ package struct WebPushSecret: Sendable {
 
     /// Makes new keys.
     package init() {
-        var generator = SystemRandomNumberGenerator()
         self.key = P256.KeyAgreement.PrivateKey()
-        self.secret = (0..<WebPushKeys.secretLength).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        self.secret = RandomBytes.make(WebPushKeys.secretLength)
     }
 
     /// Makes the keys of a private key of 32 bytes and an authentication secret; `nil` for others.

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PushTypes
 
 /// The client's side of one SCRAM exchange (RFC 5802, RFC 7677), without channel binding.
 struct SCRAMClient: Hashable, Sendable {
@@ -34,10 +35,7 @@ struct SCRAMClient: Hashable, Sendable {
     }
 
     /// A nonce of 144 random bits.
-    static func makeNonce() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return Data((0..<18).map { _ in UInt8.random(in: 0...255, using: &generator) }).base64EncodedString()
-    }
+    static func makeNonce() -> String { Data(RandomBytes.make(18)).base64EncodedString() }
 
     /// The first message of the client.
     var first: String { Self.header + self.firstBare }

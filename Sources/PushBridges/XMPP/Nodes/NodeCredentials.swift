@@ -13,8 +13,8 @@ struct NodeCredentials: Hashable, Sendable {
 
     /// Makes credentials that nothing leads to.
     init() {
-        self.node = Hexadecimal.encode(Self.random(16))
-        self.secret = Base64URL.encode(Self.random(24))
+        self.node = Hexadecimal.encode(RandomBytes.make(16))
+        self.secret = Base64URL.encode(RandomBytes.make(24))
     }
 
     /// Makes the credentials of a device that registers itself, the same ones each time.
@@ -25,10 +25,5 @@ struct NodeCredentials: Hashable, Sendable {
         let digest = Array(SHA512.hash(data: Data(seed.utf8)))
         self.node = Hexadecimal.encode(digest.prefix(16))
         self.secret = hasSecret ? Base64URL.encode(digest.dropFirst(16).prefix(24)) : ""
-    }
-
-    private static func random(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in .random(in: .min ... .max, using: &generator) }
     }
 }
