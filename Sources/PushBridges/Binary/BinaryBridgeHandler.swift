@@ -107,7 +107,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
                 case .failure(let error):
                     let metadata: Logger.Metadata = ["error": "\(error)"]
                     self.listener.logger.error("the bridges cannot be read", metadata: metadata)
-                    context.close(promise: nil)
+                    // A mere end would look like a success.
+                    self.connection = .failure(.unavailable("\(error)"))
                 }
                 self.perform([], on: context.eventLoop)
             }
@@ -140,13 +141,13 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         }
     }
 
-    /// Rejects the first notification of a client that may not push, with the status for certificates (reference 5.2).
+    /// Rejects the first notification of a client that may not push.
     private func rejectUnknown() {
-        guard case .failure? = self.connection, let first = self.waiting.popFirst() else { return }
+        guard case .failure(let rejection)? = self.connection, let first = self.waiting.popFirst() else { return }
         self.waiting.removeAll()
         self.actions += self.stateMachine.rejected(
             ticket: first.ticket,
-            status: .missingTopic,
+            status: rejection.status,
             now: self.listener.time.steady
         )
     }

@@ -1,5 +1,6 @@
 import PushStore
 import PushTypes
+import PushWire
 
 /// An old provider, known by its certificate.
 struct BinaryClient: Hashable, Sendable {
@@ -24,6 +25,11 @@ enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
     case noApp
     /// The app cannot push to the environment: it has no credential, or its sending is paused for this reason.
     case cannotSend(PushEnvironment, reason: String)
+    /// The bridges cannot be read now.
+    case unavailable(String)
+
+    /// The status of the first notification (reference 5.2): that of certificates, unless it may come again.
+    var status: BinaryStatus { if case .unavailable = self { .processingError } else { .missingTopic } }
 
     var description: String {
         switch self {
@@ -33,6 +39,7 @@ enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
             "no bridge has the certificate \(fingerprint) of topic \(topic ?? "none")"
         case .noApp: "the bridge's app does not exist any more"
         case .cannotSend(let environment, let reason): "the app cannot push to \(environment.rawValue): \(reason)"
+        case .unavailable(let error): "the bridges cannot be read: \(error)"
         }
     }
 }

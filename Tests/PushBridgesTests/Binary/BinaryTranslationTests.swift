@@ -87,6 +87,12 @@ import Testing
         #expect(absent.expiration == .servicePolicy && absent.expiresIn == 86_400)
     }
 
+    @Test func aFaultOfTheBridgeIsNotOneOfTheCertificate() {
+        #expect(BinaryClientRejection.noCertificate.status == .missingTopic)
+        #expect(BinaryClientRejection.cannotSend(.sandbox, reason: "").status == .missingTopic)
+        #expect(BinaryClientRejection.unavailable("disk full").status == .processingError, "it may come again")
+    }
+
     @Test(arguments: ["", "[0]", "\"text\"", "{", #"{"aps":"# + "\u{0}}", "\u{1F4A9}"])
     func whatIsNoObjectIsRejected(payload: String) throws {
         let result = BinaryTranslation.request(try self.notification(payload), from: try self.client())

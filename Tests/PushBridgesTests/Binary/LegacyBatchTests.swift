@@ -1,3 +1,4 @@
+import Foundation
 import PushSender
 import PushSupport
 import PushTesting
@@ -34,7 +35,14 @@ import Testing
         )
         #expect(credential.status == 200)
         let tokens = (1...1001).map { DeviceToken.numbered($0).hex }
-        for token in tokens { _ = try await provider.register(token) }
+        let lines = tokens.map { #"{"token":"\#($0)","environment":"sandbox"}"# }
+        let registered = try await provider.api.call(
+            "POST",
+            "/v1/apps/\(Vectors.bundleID)/devices:import",
+            Data(lines.joined(separator: "\n").utf8),
+            headers: ["content-type": "application/x-ndjson"]
+        )
+        #expect(registered.json["added"] == 1001)
         let answer = try await provider.send(["to": ["all": true], "alert": "one"])
         let end = try await provider.finished(answer)
         #expect(end["counters"]["accepted"] == 1001)

@@ -17,7 +17,9 @@ import Testing
                 source: fixture.sender,
                 time: fixture.time
             )
-            fixture.sender.channels[.sandbox]?.onCreate { withUnsafeCurrentTask { $0?.cancel() } }
+            fixture.sender.channels[.sandbox]?.onCreate {
+                withUnsafeCurrentTask { (task: UnsafeCurrentTask?) -> Void in task?.cancel() }
+            }
             let made = try await Task { try await channels.create(app, .sandbox, storage: .newest, name: "m") }.value
             let known = try await fixture.store.channels(app: fixture.app, environment: nil)
             #expect(known == [made] && made.name == "m")
