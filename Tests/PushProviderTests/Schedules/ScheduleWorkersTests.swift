@@ -96,6 +96,7 @@ import Testing
                 )
             }
             try await withServices([runner]) {
+                defer { gate.open() }
                 for hour in 1...3 {
                     while try await store.notifications(app: fixture.app, state: nil, before: nil, limit: 9)
                         .notifications.count < hour

@@ -7,11 +7,11 @@ extension NotificationRow {
     /// The columns of a notification that is accepted, in the order in which ``insert(_:idempotency:opening:in:)`` binds
     /// them.
     private static let columns = [
-        "id", "prefix", "app", "state", "lane", "guarantee", "audience", "environment", "topic", "pushType", "tokenKind",
-        "priority", "expiration", "collapseID", "payload", "isTemplate", "delivery", "pace", "schedule", "runAt",
-        "createdAt", "startsAt", "recipients", "idempotencyKey", "fingerprint", "name", "expiresIn", "key", "keyName",
-        "resendOf", "receipts", "consentCategory", "ignoresQuietHours", "ignoresCap", "placeholder", "receivedAt",
-        "checkedIn", "origin", "warnings", "openedAfter", "openedAt",
+        "id", "prefix", "app", "state", "lane", "guarantee", "audience", "environment", "topic", "pushType",
+        "tokenKind", "priority", "expiration", "collapseID", "payload", "isTemplate", "delivery", "pace", "schedule",
+        "runAt", "createdAt", "startsAt", "recipients", "idempotencyKey", "fingerprint", "name", "expiresIn", "key",
+        "keyName", "resendOf", "receipts", "consentCategory", "ignoresQuietHours", "ignoresCap", "placeholder",
+        "receivedAt", "checkedIn", "origin", "warnings", "openedAfter", "openedAt",
     ]
 
     private static let insertion = """

@@ -83,11 +83,14 @@ import Testing
     @Test func whatATransactionHasChangedThatFailedStaysAsItWas() async throws {
         try await self.withStore { store, app in
             #expect(try await store.app(id: app.id)?.name == nil)
-            try? await store.database.write { database in
-                try database.execute(sql: "UPDATE app SET name = 'lost'")
-                throw NothingToClaim()
+            await #expect(throws: NothingToClaim.self) {
+                try await store.database.write { database in
+                    try database.execute(sql: "UPDATE app SET name = 'lost'")
+                    throw NothingToClaim()
+                }
             }
-            #expect(try await store.app(id: app.id)?.name == nil)
+            let name = try await store.app(id: app.id)?.name
+            #expect(name == nil)
         }
     }
 
