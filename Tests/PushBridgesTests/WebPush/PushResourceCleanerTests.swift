@@ -104,7 +104,7 @@ import Testing
             let one = try await fixture.add(1, unsubscribe: "/one")
             try await fixture.leave(one)
             fixture.service.script("/one", .silence)
-            let client = GuardedRequest(addresses: AddressPolicy(allowsPrivate: true), deadline: .seconds(3600))
+            let client = GuardedClient(addresses: AddressPolicy(allowsPrivate: true), deadline: .seconds(3600))
             let (store, time, service) = (fixture.store, fixture.time, fixture.service)
             let cleaner = PushResourceCleaner(store: store, client: client, time: time, logger: silentLogger)
             try await withServices([cleaner]) { try await service.waitForPosts(1) }
