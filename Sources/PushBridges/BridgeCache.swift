@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// What is made of the bridges of one kind, in memory, so that a request reads none of them from disk. It is made anew once
+/// The values made of the bridges of one kind, in memory, so that a request reads none of them from disk. They are made anew once
 /// any bridge has changed.
 final class BridgeCache<Value: Sendable>: Sendable {
     private struct State {

@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// What the connections of old providers share.
+/// The parts that the connections of old providers share.
 struct BinaryBridgeListener: Sendable {
     let directory: BinaryClientDirectory
     let intake: BinaryIntake

@@ -11,7 +11,7 @@ import PushWire
 /// remembers. Each stored push is recognized once, within a minute of the break. Equal pushes on an unbroken connection are
 /// meant.
 struct RepeatWindow: Sendable {
-    /// What makes two pushes of a provider equal: token, payload and expiration.
+    /// The parts that make two pushes of a provider equal: token, payload and expiration.
     struct Key: Hashable, Sendable {
         private let digest: SHA256.Digest
 
@@ -60,7 +60,7 @@ struct RepeatWindow: Sendable {
 
     /// A push that may come again.
     private struct Expectation: Sendable {
-        /// How often.
+        /// The number of times.
         var count: Int
         /// The time from which it is another push.
         var until: Timestamp

@@ -19,7 +19,7 @@ struct GorushSender: Sendable {
         let admission: DoorAccess.Admission
     }
 
-    /// What became of a request.
+    /// The end of a request.
     struct Sent: Sendable {
         var accepted: [(push: PushSubmission.Accepted, plan: GorushPlan)] = []
         var failures: [GorushLogEntry] = []

@@ -17,5 +17,7 @@ struct PlainServerChannel: ServerChildChannel {
         }
     }
 
-    func handle(value: HTTP1Channel.Value, logger: Logger) async { await self.http1.handle(value: value, logger: logger) }
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        await self.http1.handle(value: value, logger: logger)
+    }
 }

@@ -43,7 +43,7 @@ package final class DirectDispatch: Sendable {
         var waiting = FIFO<Waiting>()
     }
 
-    /// What is known while the dispatcher runs.
+    /// The state while the dispatcher runs.
     fileprivate struct State {
         var slots: LaneSlots?
         var work: AsyncStream<Work>.Continuation?

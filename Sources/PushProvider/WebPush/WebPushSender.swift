@@ -18,7 +18,7 @@ struct WebPushSender: NotificationSender {
     let limits: WebPushLimits
     let time: any TimeSource
 
-    /// What all messages of a page share.
+    /// The parts that all messages of a page share.
     private struct Page: Sendable {
         var subscriptions: [DeviceToken: SubscriptionRecord]
         /// The newest first.

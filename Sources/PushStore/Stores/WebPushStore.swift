@@ -1,7 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// What sending to browsers needs: the keys of apps, and the subscriptions.
+/// The records for sending to browsers: the keys of apps, and the subscriptions.
 ///
 /// A subscription is added with the registration of its device (``DeviceRegistration/subscription``), and is gone when no
 /// device has its token any more.
@@ -19,7 +19,7 @@ package protocol WebPushStore: Sendable {
     func subscriptions(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: SubscriptionRecord]
 }
 
-/// What receiving for apps needs: the addresses of installations, and messages that are fetched.
+/// The records for receiving for apps: the addresses of installations, and messages that are fetched.
 package protocol PushResourceStore: Sendable {
     /// Adds a push resource, if its installation has a device for alerts.
     func addPushResource(_ resource: PushResourceRecord) async throws -> PushResourceAddition

@@ -4,7 +4,7 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// What the files of a credential hold, for people and as JSON.
+/// The contents of a credential's files, for people and as JSON.
 struct CredentialContentsText {
     private let contents: CredentialContents
     private let now: Timestamp

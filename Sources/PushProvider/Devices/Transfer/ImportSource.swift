@@ -45,7 +45,7 @@ package struct ImportSource: Hashable, Sendable {
     }
 }
 
-/// What a list of another server does not say about its devices.
+/// The facts about devices that a list of another server does not have.
 package struct ImportDefaults: Hashable, Sendable {
     /// The app into which it is imported. Records of another app are rejected.
     package var bundleID: Topic?

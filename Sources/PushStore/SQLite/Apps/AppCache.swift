@@ -2,7 +2,7 @@ import GRDB
 import PushTypes
 import Synchronization
 
-/// What is asked about an app for each notification, as it was read from the database.
+/// The facts about an app that each notification asks for, as they were read from the database.
 ///
 /// Every change of these tables empties the cache before the change returns, whatever statement made it (``AppChangeMark``).
 final class AppCache: Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// What the pages of one transaction share.
+/// The parts that the pages of one transaction share.
 final class CommitParts {
     let reasons: ReasonLookup
     let connections: ConnectionLookup
