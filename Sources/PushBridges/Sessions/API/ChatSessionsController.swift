@@ -176,7 +176,8 @@ struct ChatSessionsController: Controller {
         )
         guard let changed else { throw Self.noSession }
         self.service.refresh()
-        return try .json(self.response(changed))
+        // What still runs is the session before the change.
+        return try .json(ChatSessionResponse(session: changed, running: nil))
     }
 
     // MARK: Parts of a request
