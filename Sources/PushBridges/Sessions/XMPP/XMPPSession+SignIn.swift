@@ -26,7 +26,6 @@ extension XMPPSession {
             return [.send(text: "<starttls xmlns='\(XMPPNamespaces.tls)'/>")]
         }
         guard self.isAuthenticated else { return self.authenticate(features) }
-        self.mayBeInactive = features.child("csi", XMPPNamespaces.clientState) != nil
         self.offersManagement = features.child("sm", XMPPNamespaces.management) != nil
         if self.offersManagement, let management, let id = management.id {
             self.phase = .resuming
@@ -168,17 +167,6 @@ extension XMPPSession {
         let show = XMLElement("show", namespace: XMPPNamespaces.client, text: "xa")
         let presence = XMLElement("presence", namespace: XMPPNamespaces.client, children: [show])
         actions += self.send(Self.iq("set", id: "carbons", children: [carbons])) + self.send(presence)
-        if !self.offersManagement { actions += self.becomeInactive() }
         return actions + [.signedIn]
-    }
-
-    /// Says once that nobody looks.
-    ///
-    /// It follows an acknowledgement of the server: Prosody holds back all that it has not written by then, its answer to the
-    /// request for counters too.
-    mutating func becomeInactive() -> [ChatAction] {
-        guard self.mayBeInactive else { return [] }
-        self.mayBeInactive = false
-        return [.send(text: "<inactive xmlns='\(XMPPNamespaces.clientState)'/>")]
     }
 }

@@ -38,7 +38,7 @@ extension XMPPSession {
         // The stream is one without counters.
         case "failed":
             self.management = nil
-            return self.becomeInactive()
+            return []
         case "r":
             guard let management else { return [] }
             return [.send(text: "<a xmlns='\(XMPPNamespaces.management)' h='\(management.received)'/>")]
@@ -47,7 +47,7 @@ extension XMPPSession {
             guard let count = element["h"].flatMap({ UInt32($0) }), self.management?.acknowledge(count) ?? false else {
                 return self.fail("the server acknowledges stanzas that were never sent")
             }
-            return self.becomeInactive()
+            return []
         default: return []
         }
     }

@@ -5,6 +5,9 @@ package import PushTypes
 
 /// A client of an XMPP server, which signs in and listens (RFC 6120, 6121): SASL over TLS only, stream management with
 /// resumption, carbons of the user's other clients, and their presence.
+///
+/// It never says that nobody looks (XEP-0352): a server may hold back presence then, and ejabberd does so even when it delivers
+/// a message.
 package struct XMPPSession: ChatSession {
     package static let port = 5222
     package static let members: Set<String> = ["tls"]
@@ -54,8 +57,6 @@ package struct XMPPSession: ChatSession {
     var (isSecure, isAuthenticated) = (false, false)
     /// Indicates whether the server can count stanzas (XEP-0198).
     var offersManagement = false
-    /// Indicates whether the server is to be told that nobody looks, so that it may hold back what is no message (XEP-0352).
-    var mayBeInactive = false
     /// The counters of the stream; `nil` before a resource is bound, and if the server does not count.
     var management: StreamManagement?
     /// Indicates whether the server has agreed to count.

@@ -7,8 +7,6 @@ enum XMPPNamespaces {
     static let stanzaErrors = "urn:ietf:params:xml:ns:xmpp-stanzas"
     /// Stream management (XEP-0198).
     static let management = "urn:xmpp:sm:3"
-    /// Client state indication (XEP-0352).
-    static let clientState = "urn:xmpp:csi:0"
     /// Message carbons (XEP-0280) and what they forward (XEP-0297).
     static let carbons = "urn:xmpp:carbons:2"
     static let forward = "urn:xmpp:forward:0"
