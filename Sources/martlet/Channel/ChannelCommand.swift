@@ -87,7 +87,10 @@ struct ChannelCommand: AsyncParsableCommand {
             }
             let query = [("environment", self.environment?.rawValue)]
             let list = try await self.access.connection().send(.get("channels").query(query))
-            try self.access.print(list) { list in Self.columns.text(of: list["channels"].elements) }
+            try self.access.print(list) { list in
+                let channels = list["channels"].elements
+                return channels.isEmpty ? "(none)" : Self.columns.text(of: channels)
+            }
             for problem in list["problems"].elements {
                 let place = problem["environment"].stringValue?.printable ?? ""
                 StandardError.line("warning: \(place): \(problem["message"].stringValue?.printable ?? "")")
