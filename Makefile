@@ -5,14 +5,14 @@ SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
 export SUITE KEEP N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED MARTLET LOAD \
-	SIZE ISSUE_KB LIMIT_MB READERS PATIENCE SINGLES \
+	SIZE IDLE_SECONDS ISSUE_KB LIMIT_MB READERS PATIENCE SINGLES CLIENTS \
 	POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS
 
 # `martlet --version` shows the commit; empty in a source tree without git.
 export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 
-.PHONY: help demo build test check docs format setup clean bench-sender bench-gateway bench-campaign bench-publishing \
-	conformance fuzz fuzz-api test-web alerts torture-gateway torture release package package-test image
+.PHONY: help demo build test check docs format setup clean bench-sender bench-gateway bench-campaign bench-publishing bench-bridge \
+	bench-sessions conformance fuzz fuzz-api test-web alerts torture-gateway torture release package package-test image
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -51,6 +51,14 @@ bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=p
 bench-publishing:  ## readers of an issue under a bandwidth limit (N=2000 ISSUE_KB=100 LIMIT_MB=20 ONLY=readers,beside,gateway)
 	@scripts/setup bench
 	@scripts/bench-publishing
+
+bench-bridge:  ## Matrix notifications through the provider to the gateway, beside h2load (N=20000 PAIRS=3 DEVICES=500 CLIENTS="1 16")
+	@scripts/setup bench
+	@scripts/bench-bridge
+
+bench-sessions:  ## idle sessions at chat servers (N=2000 IDLE_SECONDS=240 ONLY=irc,xmpp,bare)
+	@scripts/setup bench
+	@scripts/bench-sessions
 
 conformance:  ## sender, provider and devices against other people's servers and proxies
 	@scripts/setup conformance

@@ -72,7 +72,7 @@ let package = Package(
         .library(name: "PushDevice", targets: ["PushDevice", "PushTypes"]),
         .library(name: "PushSender", targets: ["PushSender", "PushTypes"]),
         // For the packages in Benchmarks and Fuzz, which use `package` declarations; nothing here is promised.
-        .library(name: "_MartletProvider", targets: ["ProviderAPI", "PushProvider", "PushStore"]),
+        .library(name: "_MartletProvider", targets: ["ProviderAPI", "PushBridges", "PushProvider", "PushStore"]),
         .library(name: "_MartletGateway", targets: ["PushGateway"]),
         .library(name: "_MartletReader", targets: ["AppSimulator", "PushTypes"]),
     ],
@@ -125,8 +125,8 @@ let package = Package(
         module(
             "PushSender",
             [
-                "PushSupport", "PushTypes", "PushWire", .crypto, .logging, .metrics, .nioCore, .nioPosix, .nioSSL,
-                .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
+                "PushSupport", "PushTypes", "PushWire", .crypto, .cryptoExtras, .logging, .metrics, .nioCore, .nioPosix,
+                .nioSSL, .nioTLS, .serviceLifecycle, .swiftASN1, .x509,
             ]
         ),
         module(
@@ -152,23 +152,35 @@ let package = Package(
         module(
             "PushHTTP",
             [
-                "PushSupport", "PushTypes", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2, .logging,
-                .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
+                "PushSupport", "PushTypes", "PushWire", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
         module(
             "PushProvider",
             [
-                "PushSender", "PushStore", "PushSupport", "PushTypes", .asyncHTTPClient, .crypto, .cryptoExtras,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .swiftASN1, .x509,
+                "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .crypto,
+                .cryptoExtras, .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .serviceLifecycle,
+                .swiftASN1, .x509,
             ]
         ),
         module(
             "ProviderAPI",
             [
-                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", .crypto, .httpTypes,
+                "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes", "PushWire", .crypto,
+                .httpTypes,
                 .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore, .serviceLifecycle,
+            ]
+        ),
+        // Other systems' protocols, translated into notifications.
+        module(
+            "PushBridges",
+            [
+                "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTypes",
+                "PushWire",
+                .crypto, .cryptoExtras, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .metrics, .nioCore,
+                .nioHTTP1, .nioPosix, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         // What the pages of the servers share, and the provider's pages.
@@ -194,7 +206,8 @@ let package = Package(
         .executableTarget(
             name: "martlet",
             dependencies: [
-                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP",
+                "AppSimulator", "Dashboard", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway",
+                "PushHTTP",
                 "PushProvider", "PushSender", "PushStore",
                 "PushSupport", "PushTypes", "PushWire", .argumentParser, .asyncHTTPClient, .configuration, .crypto,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioSSL, .serviceLifecycle, .unixSignals,
@@ -215,7 +228,10 @@ let package = Package(
         ),
         tests("PushTypesTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire"]),
         tests("PushSupportTests", ["PushSupport", "PushTesting", "PushTypes", .nioCore]),
-        tests("PushWireTests", ["PushSupport", "PushTesting", "PushTypes", "PushWire", .nioCore, .nioHPACK]),
+        tests(
+            "PushWireTests",
+            ["PushSupport", "PushTesting", "PushTypes", "PushWire", .crypto, .nioCore, .nioHPACK]
+        ),
         tests(
             "PushSenderTests",
             [
@@ -249,6 +265,14 @@ let package = Package(
                 .nioHTTP1,
             ]
         ),
+        tests(
+            "PushBridgesTests",
+            [
+                "ProviderAPI", "PushBridges", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport",
+                "PushTesting", "PushTypes", "PushWire", .asyncHTTPClient, .crypto, .httpTypes, .hummingbird, .logging,
+                .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS,
+            ]
+        ),
         tests("MartletKitTests", ["MartletKit", .crypto]),
         tests(
             "AppSimulatorTests",
@@ -257,12 +281,12 @@ let package = Package(
                 .logging,
             ]
         ),
-        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", .crypto, .grdb]),
+        tests("PushStoreTests", ["PushStore", "PushSupport", "PushTesting", "PushTypes", "PushWire", .crypto, .grdb]),
         tests(
             "PushProviderTests",
             [
                 "MartletKit", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes",
+                "PushTypes", "PushWire",
                 .crypto, .grdb,
                 .logging, .metrics, .nioCore, .nioHTTP1, .nioPosix, .swiftASN1, .x509,
             ]
@@ -271,7 +295,8 @@ let package = Package(
             "ProviderAPITests",
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting",
-                "PushTypes", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
+                "PushTypes", "PushWire", .crypto, .grdb, .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded,
+                .nioHTTP1,
             ]
         ),
         tests(
@@ -293,8 +318,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "AppSimulator", "MartletKit", "ProviderAPI", "PushDevice", "PushGateway", "PushSender", "PushSupport",
-                "PushTesting", "PushTypes", .asyncHTTPClient, .crypto, .nioCore, .nioHTTP1, .nioSSL,
+                "AppSimulator", "MartletKit", "ProviderAPI", "PushBridges", "PushDevice", "PushGateway", "PushHTTP",
+                "PushProvider", "PushSender", "PushStore", "PushSupport", "PushTesting", "PushTypes", .asyncHTTPClient,
+                .crypto, .nioCore, .nioHTTP1, .nioSSL,
             ]
         ),
     ],

@@ -70,6 +70,15 @@ let package = Package(
                 ])
         ),
         benchmark(
+            "BridgeBenchmark",
+            ["Benchmarking"]
+                + products([
+                    "martlet": ["_MartletProvider", "PushSender"], "swift-argument-parser": ["ArgumentParser"],
+                    "async-http-client": ["AsyncHTTPClient"], "GRDB.swift": ["GRDB"],
+                    "swift-nio": ["NIOCore", "NIOHTTP1", "NIOPosix"],
+                ])
+        ),
+        benchmark(
             "PublishingBenchmark",
             ["Benchmarking"]
                 + products([
@@ -77,6 +86,14 @@ let package = Package(
                     "swift-crypto": ["Crypto"], "swift-http-types": ["HTTPTypes"], "swift-log": ["Logging"],
                     "swift-nio": ["NIOCore"], "swift-nio-ssl": ["NIOSSL"],
                     "hummingbird": ["Hummingbird", "HummingbirdCore", "HummingbirdHTTP2"],
+                ])
+        ),
+        benchmark(
+            "SessionsBenchmark",
+            ["Benchmarking"]
+                + products([
+                    "swift-argument-parser": ["ArgumentParser"], "async-http-client": ["AsyncHTTPClient"],
+                    "swift-nio": ["NIOCore", "NIOHTTP1", "NIOPosix"], "swift-nio-ssl": ["NIOSSL"],
                 ])
         ),
     ],

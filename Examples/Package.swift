@@ -18,6 +18,7 @@ let package = Package(
         .executableTarget(name: "SendOne", dependencies: [.pushSender, .logging]),
         .executableTarget(name: "SendMany", dependencies: [.pushSender, .logging]),
         .executableTarget(name: "RunAsService", dependencies: [.pushSender, .logging, .serviceLifecycle]),
+        .executableTarget(name: "SendBroadcast", dependencies: [.pushSender, .logging]),
         .executableTarget(name: "SendLegacy", dependencies: [.pushSender, .logging]),
         .executableTarget(name: "ReceivePushes", dependencies: [.pushDevice, .logging]),
         .target(name: "AppGlue", dependencies: [.martletKit]),

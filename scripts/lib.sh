@@ -147,3 +147,8 @@ stop_server() {
 raise_open_files() {
     [ "$(ulimit -n)" = unlimited ] || [ "$(ulimit -n)" -ge "$1" ] || ulimit -n "$1" 2>/dev/null
 }
+
+# median: of the numbers in the lines that it reads; divide A B; cpu_ticks PID: the processor time of a process.
+median() { sort -g | awk '{ v[NR] = $1 } END { print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+divide() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f\n", a / b }'; }
+cpu_ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }

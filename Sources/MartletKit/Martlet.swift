@@ -260,14 +260,18 @@ extension Martlet {
         }
     }
 
-    private func exchange(_ request: TransportRequest) async -> ProviderResponse {
+    func exchange(_ request: TransportRequest) async -> ProviderResponse {
+        ProviderResponse(await self.send(request))
+    }
+
+    func send(_ request: TransportRequest) async -> Result<TransportResponse, any Error> {
         var request = request
         // The user waits for what the extension returns.
         if self.configuration.role == .serviceExtension { request.deadline = .seconds(5) }
         do {
-            return ProviderResponse(.success(try await self.transport.send(request)))
+            return .success(try await self.transport.send(request))
         } catch {
-            return ProviderResponse(.failure(error))
+            return .failure(error)
         }
     }
 

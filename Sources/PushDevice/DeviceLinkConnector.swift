@@ -117,8 +117,7 @@ struct DeviceLinkConnector: Sendable {
         var limits = DeviceLinkClientStateMachine.Limits()
         limits.keepAlive = self.configuration.keepAlive
         limits.connect = self.configuration.connectTimeout
-        // An IP address is not a server name (RFC 6066 section 3); the certificate must name it all the same.
-        let name = self.configuration.host.isIPAddress ? nil : self.configuration.host
+        let name = self.configuration.host.serverName
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(NIOSSLClientHandler(context: self.tls, serverHostname: name))
         try pipeline.addHandler(DeviceLinkClientHandler(limits: limits, connect: connect, time: time, events: events))

@@ -13,7 +13,7 @@ public enum Outcome: Hashable, Sendable {
 
     /// The response of a push service that accepted a notification.
     public struct Accepted: Hashable, Sendable {
-        /// The header `apns-id` of the response.
+        /// The header `apns-id` of the response; for a broadcast `apns-request-id`.
         public var id: String
         /// The header `apns-unique-id` of the response, by which Apple's console finds the notification. Sandbox only.
         public var uniqueID: String?

@@ -37,4 +37,25 @@ public struct PushServiceEndpoint: Hashable, Sendable {
         case .production: Self(host: "api.push.apple.com", port: port, environment: environment)
         }
     }
+
+    /// Returns the address at which Apple manages broadcast channels (reference 1.1).
+    public static func appleChannels(_ environment: PushEnvironment) -> Self {
+        switch environment {
+        case .sandbox:
+            Self(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195, environment: environment)
+        case .production: Self(host: "api-manage-broadcast.push.apple.com", port: 2196, environment: environment)
+        }
+    }
+
+    /// The address for channels: Apple's own for Apple's push services, and the same one for any other.
+    package var forChannels: Self {
+        for environment in PushEnvironment.allCases where self.host == Self.apple(environment).host {
+            var channels = Self.appleChannels(environment)
+            (channels.additionalTrustRoots, channels.connectTimeout) = (self.additionalTrustRoots, self.connectTimeout)
+            return channels
+        }
+        var channels = self
+        channels.fallbackPort = nil
+        return channels
+    }
 }

@@ -5,7 +5,8 @@ package import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Keeps one ``Sender`` for each app, environment, credential and lane.
+/// Keeps one sender for each app, environment, credential and lane: a ``Sender``, or a ``BinaryTransport`` for a credential
+/// that uses the binary protocol.
 ///
 /// A connection belongs to one team (reference 1.11). Apps of a team do not share connections either: an app whose pushes
 /// get no responses would occupy the streams of the others.
@@ -17,32 +18,60 @@ package final class SenderPool: SenderSource, Service {
         var lane: SenderLane
     }
 
+    /// A sender of either protocol.
+    private enum Kept {
+        case http2(Sender)
+        case binary(BinaryTransport)
+
+        var sender: any NotificationSender {
+            switch self {
+            case .http2(let sender): sender
+            case .binary(let sender): sender
+            }
+        }
+
+        func close() async {
+            switch self {
+            case .http2(let sender): await sender.close()
+            case .binary(let sender): await sender.close()
+            }
+        }
+    }
+
     private let endpoints: [PushEnvironment: PushServiceEndpoint]
     private let configuration: SenderConfiguration
     /// The ports of the push services that have two. All apps share what is known of them.
     private let ports: [PushEnvironment: PortSelector]
     private let time: any TimeSource
     private let logger: Logger
-    private let senders = Mutex<[Key: Sender]>([:])
+    private let legacy: [PushEnvironment: LegacyService]
+    private let senders = Mutex<[Key: Kept]>([:])
+    /// The services for channels. An unused one has no connection.
+    private let channelServices = Mutex<[Key: ChannelService]>([:])
     private let observer = Mutex<AppConnectionObserver?>(nil)
 
     /// Creates a pool without connections.
     ///
-    /// - Parameter endpoints: The push service of each environment; one that is left out is Apple's.
+    /// - Parameters:
+    ///   - endpoints: The push service of each environment; one that is left out is Apple's.
+    ///   - legacy: The legacy services, for credentials whose transport is binary.
     /// - Throws: An error of swift-nio-ssl when additional trust roots are not PEM certificates.
     package init(
         endpoints: [PushEnvironment: PushServiceEndpoint] = [:],
+        legacy: [PushEnvironment: LegacyService] = [:],
         configuration: SenderConfiguration = SenderConfiguration(),
         time: any TimeSource = SystemTime(),
         logger: Logger
     ) throws {
         // Invalid trust roots fail at the start, not at the first push.
-        for endpoint in endpoints.values { _ = try endpoint.tlsConfiguration() }
+        let all = Array(endpoints.values) + legacy.values.flatMap { [$0.binary, $0.feedback].compactMap(\.self) }
+        for endpoint in all { _ = try endpoint.tlsConfiguration() }
         self.ports = try endpoints.compactMapValues { endpoint in
             let group = MultiThreadedEventLoopGroup.singleton
             return try PortSelector(endpoint, proxy: configuration.proxy, group: group, time: time, logger: logger)
         }
-        (self.endpoints, self.configuration, self.time, self.logger) = (endpoints, configuration, time, logger)
+        (self.endpoints, self.legacy, self.configuration) = (endpoints, legacy, configuration)
+        (self.time, self.logger) = (time, logger)
     }
 
     /// Returns the app's sender for the lane, which is created at the first call.
@@ -54,7 +83,12 @@ package final class SenderPool: SenderSource, Service {
     ) throws -> any NotificationSender {
         let key = Key(app: app, environment: environment, credential: credential.identity, lane: lane)
         return try self.senders.withLock { senders in
-            if let sender = senders[key] { return sender }
+            if let kept = senders[key] { return kept.sender }
+            if case .certificate(let certificate) = credential, certificate.transport == .binary {
+                let sender = try self.binaryTransport(certificate, environment, self.configuration, self.logger)
+                senders[key] = .binary(sender)
+                return sender
+            }
             let sender = try Sender(
                 to: self.endpoint(of: environment),
                 credential: credential,
@@ -68,8 +102,41 @@ package final class SenderPool: SenderSource, Service {
                 },
                 logger: self.logger
             )
-            senders[key] = sender
+            senders[key] = .http2(sender)
             return sender
+        }
+    }
+
+    /// - Throws: ``LegacyServiceMissing``, ``CredentialError``.
+    private func binaryTransport(
+        _ certificate: ClientCertificate,
+        _ environment: PushEnvironment,
+        _ configuration: SenderConfiguration,
+        _ logger: Logger
+    ) throws -> BinaryTransport {
+        guard let endpoint = self.legacy[environment]?.binary else {
+            throw LegacyServiceMissing(environment: environment)
+        }
+        return try BinaryTransport(to: endpoint, certificate: certificate, configuration: configuration, logger: logger)
+    }
+
+    package func channels(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) throws -> any ChannelManaging {
+        let key = Key(app: app, environment: environment, credential: credential.identity, lane: .urgent)
+        return try self.channelServices.withLock { services in
+            if let service = services[key] { return service }
+            let service = try ChannelService(
+                to: self.endpoint(of: environment).forChannels,
+                credential: credential,
+                self.configuration,
+                time: self.time,
+                logger: self.logger
+            )
+            services[key] = service
+            return service
         }
     }
 
@@ -78,11 +145,14 @@ package final class SenderPool: SenderSource, Service {
         app: Int64,
         environment: PushEnvironment
     ) throws -> any NotificationSender {
-        var endpoint = self.endpoint(of: environment)
-        endpoint.connectTimeout = min(endpoint.connectTimeout, SenderConfiguration.testTimeout / 2)
         // The caller reports the result. A warning for each probe would be too much.
         var logger = self.logger
         if logger.logLevel > .debug { logger.logLevel = max(logger.logLevel, .error) }
+        if case .certificate(let certificate) = credential, certificate.transport == .binary {
+            return try self.binaryTransport(certificate, environment, self.configuration.forTests, logger)
+        }
+        var endpoint = self.endpoint(of: environment)
+        endpoint.connectTimeout = min(endpoint.connectTimeout, SenderConfiguration.testTimeout / 2)
         return try Sender(
             to: endpoint,
             credential: credential,
@@ -94,6 +164,11 @@ package final class SenderPool: SenderSource, Service {
 
     package func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint {
         self.endpoints[environment] ?? .apple(environment)
+    }
+
+    package func endpoint(of environment: PushEnvironment, for credential: PushCredential) -> PushServiceEndpoint {
+        guard credential.transport == .binary else { return self.endpoint(of: environment) }
+        return self.legacy[environment]?.binary ?? self.endpoint(of: environment)
     }
 
     package func observe(_ observer: @escaping AppConnectionObserver) {
@@ -112,6 +187,9 @@ package final class SenderPool: SenderSource, Service {
             }
         }
         withExtendedLifetime(retired) {}
+        let key = Key(app: app, environment: environment, credential: identity, lane: .urgent)
+        let service = self.channelServices.withLock { $0.removeValue(forKey: key) }
+        if let service { Task { await service.close() } }
     }
 
     /// Waits for graceful shutdown or cancellation, then closes every connection.
@@ -126,8 +204,13 @@ package final class SenderPool: SenderSource, Service {
             defer { senders = [:] }
             return Array(senders.values)
         }
+        let services = self.channelServices.withLock { services in
+            defer { services = [:] }
+            return Array(services.values)
+        }
         await withTaskGroup(of: Void.self) { group in
             for sender in senders { group.addTask { await sender.close() } }
+            for service in services { group.addTask { await service.close() } }
         }
     }
 }

@@ -18,8 +18,16 @@ package protocol SenderSource: Sendable {
         app: Int64,
         environment: PushEnvironment
     ) throws -> any NotificationSender
+    /// Returns what manages an app's channels, which the app's pushes do not wait for.
+    func channels(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) throws -> any ChannelManaging
     /// Returns the address of an environment's push service.
     func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint
+    /// Returns the address to which the pushes of a credential go.
+    func endpoint(of environment: PushEnvironment, for credential: PushCredential) -> PushServiceEndpoint
     /// Sets the receiver of the failures of connections, and of their successes.
     func observe(_ observer: @escaping AppConnectionObserver)
 }
@@ -39,6 +47,10 @@ extension SenderSource {
     }
 
     package func endpoint(of environment: PushEnvironment) -> PushServiceEndpoint { .apple(environment) }
+
+    package func endpoint(of environment: PushEnvironment, for credential: PushCredential) -> PushServiceEndpoint {
+        self.endpoint(of: environment)
+    }
 
     package func observe(_ observer: @escaping AppConnectionObserver) {}
 }

@@ -30,6 +30,14 @@ package final class TokenBucketTable<Key: Hashable & Sendable>: Sendable {
     /// The number of buckets.
     package var count: Int { self.state.withLock { $0.buckets.count } }
 
+    /// Takes a token of the key.
+    ///
+    /// - Parameter rate: The tokens per second of a new bucket, twice as many at once; `nil` for those of the table.
+    /// - Returns: The delay until there is one; `nil` if it was taken.
+    package func take(_ key: Key, rate: Double? = nil, now: ContinuousClock.Instant) -> Duration? {
+        self.with(key, rate: rate, now: now) { $0.take(now: now) }
+    }
+
     /// Calls `body` with the key's bucket, under the lock.
     ///
     /// - Parameter rate: The tokens per second of a new bucket, twice as many at once; `nil` for those of the table.

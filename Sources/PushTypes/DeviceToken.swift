@@ -17,6 +17,9 @@ public struct DeviceToken: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// Creates the stand-in for a token where a channel takes its place. It is never sent.
+    package init(standingFor channel: ChannelID) { self.bytes = Array(channel.text.utf8) }
+
     /// Reads hexadecimal text in either case, without separators. Returns `nil` for anything else.
     public init?(hex: some StringProtocol) {
         guard hex.utf8.count <= Self.maximumLength * 2, let bytes = Hexadecimal.decode(hex) else { return nil }
@@ -30,6 +33,11 @@ public struct DeviceToken: Hashable, Sendable {
     /// `nil` for any other text.
     public init?(userInput text: String) {
         guard text.utf8.count <= Self.maximumLength * 4 else { return nil }
+        // As nearly all are written.
+        if let token = Self(hex: text) {
+            self = token
+            return
+        }
         let cleaned = text.filter { !"<> \t\r\n".contains($0) }
         if let token = Self(hex: cleaned) {
             self = token

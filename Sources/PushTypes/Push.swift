@@ -40,6 +40,15 @@ public struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
+    /// Creates the path of a request that does not go to a device.
+    package init(path: String) { (self.name, self.value) = (Self.path, path) }
+
+    /// Creates a field of a broadcast, whose value has visible ASCII characters.
+    package init(of name: String, _ value: String) { (self.name, self.value) = (name, value) }
+
+    /// The name of the path, which no field of a caller has.
+    package static let path = ":path"
+
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7e).contains(byte) }
 
     private static let forbiddenNames: Set = [

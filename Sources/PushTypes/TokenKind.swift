@@ -17,11 +17,13 @@ package enum TokenKind: String, CaseIterable, Hashable, Sendable {
     case liveActivityUpdate
     case widgets
     case controls
+    /// A browser's subscription to Web Push, which is no token of Apple's: the token is the hash of its URL.
+    case web
 
     /// A push type whose topic is that of the kind.
     package var pushType: PushType {
         switch self {
-        case .alert: .alert
+        case .alert, .web: .alert
         case .voip: .voip
         case .complication: .complication
         case .fileProvider: .fileprovider

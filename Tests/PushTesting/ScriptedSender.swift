@@ -9,6 +9,8 @@ package final class ScriptedSender: SenderSource {
         package var token: DeviceToken
         package var environment: PushEnvironment
         package var lane: SenderLane
+        /// The header fields besides those of the notification, such as a broadcast's channel.
+        package var fields: [HeaderField] = []
     }
 
     private struct Place: Hashable {
@@ -27,6 +29,10 @@ package final class ScriptedSender: SenderSource {
     }
 
     private let state = Mutex(State())
+    /// The channels of each environment.
+    package let channels: [PushEnvironment: ScriptedChannels] = [
+        .sandbox: ScriptedChannels(), .production: ScriptedChannels(),
+    ]
 
     package init() {}
 
@@ -76,6 +82,14 @@ package final class ScriptedSender: SenderSource {
         Lane(service: self, environment: environment, lane: lane)
     }
 
+    package func channels(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) -> any ChannelManaging {
+        self.channels[environment] ?? ScriptedChannels()
+    }
+
     private func send(_ push: Sent) async -> Outcome {
         let observer = self.state.withLock { state in
             state.sent.append(push)
@@ -119,7 +133,8 @@ package final class ScriptedSender: SenderSource {
                     notification: push.notification,
                     token: push.token,
                     environment: self.environment,
-                    lane: self.lane
+                    lane: self.lane,
+                    fields: push.additionalHeaders
                 )
                 outcomes.append(await self.service.send(sent))
             }

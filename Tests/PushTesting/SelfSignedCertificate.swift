@@ -17,23 +17,13 @@ package struct SelfSignedCertificate: Sendable {
     package init() throws {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName { CommonName("localhost") }
-        let certificate = try Certificate(
-            version: .v3,
-            serialNumber: Certificate.SerialNumber(),
-            publicKey: Certificate.PublicKey(key.publicKey),
-            notValidBefore: Date.now.addingTimeInterval(-86_400),
-            notValidAfter: Date.now.addingTimeInterval(86_400),
-            issuer: name,
-            subject: name,
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: Certificate.Extensions {
-                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
-                SubjectAlternativeNames([
-                    .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
-                ])
-            },
-            issuerPrivateKey: Certificate.PrivateKey(key)
-        )
+        let extensions = try Certificate.Extensions {
+            Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+            SubjectAlternativeNames([
+                .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
+            ])
+        }
+        let certificate = try Certificate(selfSignedBy: key, subject: name, extensions: extensions)
         self.pem = try certificate.serializeAsPEM().pemString
         self.key = key.pemRepresentation
     }
@@ -55,5 +45,23 @@ package struct SelfSignedCertificate: Sendable {
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(self.key.utf8), format: .pem))
             )
         }
+    }
+}
+
+extension Certificate {
+    /// Makes a certificate that is valid since yesterday, until tomorrow.
+    init(selfSignedBy key: P256.Signing.PrivateKey, subject: DistinguishedName, extensions: Extensions) throws {
+        try self.init(
+            version: .v3,
+            serialNumber: Certificate.SerialNumber(),
+            publicKey: Certificate.PublicKey(key.publicKey),
+            notValidBefore: Date.now.addingTimeInterval(-86_400),
+            notValidAfter: Date.now.addingTimeInterval(86_400),
+            issuer: subject,
+            subject: subject,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: extensions,
+            issuerPrivateKey: Certificate.PrivateKey(key)
+        )
     }
 }

@@ -57,15 +57,6 @@ extension NotificationStore {
         try await self.deliveries(of: notification, state: state, reason: nil, after: after, limit: limit)
     }
 
-    /// Stores a notification that is not a run of a schedule.
-    package func accept(
-        _ notification: NotificationRecord,
-        shards: [ShardPlan],
-        idempotency: Idempotency?
-    ) async throws -> Acceptance {
-        try await self.accept(notification, shards: shards, idempotency: idempotency, scheduleVersion: nil)
-    }
-
     /// Returns the deliveries of one device without a horizon.
     package func deliveries(
         app: Int64,
@@ -133,4 +124,15 @@ extension ScheduleStore {
 
     /// Returns the time of the next run of any schedule.
     package func nextScheduleRun() async throws -> Timestamp? { try await self.nextScheduleRun(excluding: []) }
+}
+
+extension DispatchStore {
+    /// Stores a notification that is not a run of a schedule.
+    package func accept(
+        _ notification: NotificationRecord,
+        shards: [ShardPlan],
+        idempotency: Idempotency?
+    ) async throws -> Acceptance {
+        try await self.accept(notification, shards: shards, idempotency: idempotency, scheduleVersion: nil)
+    }
 }

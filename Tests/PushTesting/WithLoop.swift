@@ -54,6 +54,7 @@ package func withDeviceConnected<Value: Sendable>(
 package func withLoop<Value: Sendable>(
     through proxy: ProxyEndpoint? = nil,
     time: any TimeSource = SystemTime(),
+    addition: @escaping @Sendable (ProviderParts) throws -> (any ProviderExtension)? = { _ in nil },
     configure: @escaping @Sendable (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningLoop) async throws -> Value
 ) async throws -> Value {
@@ -78,6 +79,7 @@ package func withLoop<Value: Sendable>(
                 return try await withProvider(
                     senders: pool,
                     time: time,
+                    addition: addition,
                     configure: {
                         $0.gatewayEvents = admin
                         configure(&$0)

@@ -64,6 +64,7 @@ package func withProvider<Value: Sendable>(
     time: any TimeSource = SystemTime(),
     compatibility: CompatibilityConfiguration = CompatibilityConfiguration(),
     logger: Logger = silentLogger,
+    addition: (ProviderParts) throws -> (any ProviderExtension)? = { _ in nil },
     pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Value
@@ -78,6 +79,7 @@ package func withProvider<Value: Sendable>(
         let server = try await ProviderServer(
             configuration: configuration,
             senders: senders,
+            addition: addition,
             pages: pages,
             time: time,
             logger: logger

@@ -48,11 +48,28 @@ extension Martlet.Configuration {
         }
     }
 
+    /// Returns a request about something of an installation.
+    /// - Parameter path: The path below the installation.
+    func request(
+        _ method: String,
+        _ path: String,
+        installation: UUID,
+        secret: String,
+        body: JSONValue? = nil
+    ) -> TransportRequest {
+        var headers = self.headers
+        if body == nil { headers["content-type"] = nil }
+        headers["installation-secret"] = secret
+        return TransportRequest(
+            method: method,
+            url: self.url(of: installation).appending(path: path),
+            headers: headers,
+            body: body?.json ?? Data()
+        )
+    }
+
     /// Returns the request that sends a batch of receipts.
     func request(_ batch: ReceiptOutbox.Batch, installation: UUID, secret: String) -> TransportRequest {
-        var headers = self.headers
-        headers["installation-secret"] = secret
-        let url = self.url(of: installation).appending(path: "receipts")
-        return TransportRequest(method: "POST", url: url, headers: headers, body: batch.json.json)
+        self.request("POST", "receipts", installation: installation, secret: secret, body: batch.json)
     }
 }

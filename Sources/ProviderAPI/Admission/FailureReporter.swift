@@ -1,13 +1,13 @@
-import Hummingbird
-import Logging
+package import Hummingbird
+package import Logging
 import PushHTTP
 import PushStore
-import PushSupport
+package import PushSupport
 
 /// Turns failures of the store and of admission into errors that a caller may see, and counts and logs them.
-struct FailureReporter: Sendable {
+package struct FailureReporter: Sendable {
     let metrics: RequestMetrics
-    let logger: Logger
+    package let logger: Logger
 
     /// Returns the response that reports an error.
     func response(to error: any Error, _ request: Request) async -> Response {
@@ -22,7 +22,7 @@ struct FailureReporter: Sendable {
     ///
     /// - Parameter place: Where it happened, for the log.
     /// - Returns: The error for the caller, with the fields of its response; `nil` for a failure of another kind.
-    func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
+    package func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
         switch error {
         case let damage as DamagedRow:
             self.logger.error("stored record is damaged", metadata: place.merging(["error": "\(damage)"]) { $1 })
@@ -34,6 +34,7 @@ struct FailureReporter: Sendable {
             let message = "nothing can be stored now, so nothing was done: try again later"
             return (RequestError(.unavailable, code: "storage_unavailable", message: message), [.retryAfter: "5"])
         default:
+            if let known = RequestError(ofHTTP: error) { return (known, [:]) }
             guard let later = RetryLaterError(error) else { return nil }
             self.metrics.countThrottled(later.error.code)
             await TooManyRequestsDelay.wait(before: later.error)

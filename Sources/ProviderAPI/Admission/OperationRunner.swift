@@ -2,23 +2,23 @@ import Foundation
 import Hummingbird
 import Logging
 import PushHTTP
-import PushProvider
+package import PushProvider
 import PushStore
 import PushSupport
 import Synchronization
 
 /// Performs the steps that are common to all operations: authentication, scope, app, rate, budget, errors, audit and
 /// metrics.
-struct OperationRunner: Sendable {
-    let keys: APIKeys
+package struct OperationRunner: Sendable {
+    package let keys: APIKeys
     let apps: AppAuthorization
-    let rates: KeyRateLimiter
+    package let rates: KeyRateLimiter
     /// The time that one query may take.
     let queryBudget: Duration
     let audit: AuditTrail
-    let metrics: RequestMetrics
+    package let metrics: RequestMetrics
     let refusals: RefusedKeyLog
-    let failures: FailureReporter
+    package let failures: FailureReporter
 
     /// Responds to a request. It never throws: errors become responses, and are counted and audited like others.
     func run(_ operation: ProviderOperation, _ request: Request, _ context: APIContext) async -> Response {
@@ -77,11 +77,14 @@ struct OperationRunner: Sendable {
         }
     }
 
+    /// The parameters of paths that name a person.
+    private static let hidden: Set<String> = ["user", "token", "installation"]
+
     /// Returns the path for the audit, which names no user and no token: they must be gone once they are erased.
     private static func audited(_ path: String, of operation: ProviderOperation) -> String {
-        let hidden: Set<Substring> = ["{user}", "{token}", "{installation}"]
+        guard operation.pathParameters.contains(where: Self.hidden.contains) else { return path }
+        let hidden = Set(Self.hidden.map { "{\($0)}"[...] })
         let names = operation.path.split(separator: "/", omittingEmptySubsequences: false)
-        guard names.contains(where: hidden.contains) else { return path }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
             index < names.count && hidden.contains(names[index]) ? names[index] : part

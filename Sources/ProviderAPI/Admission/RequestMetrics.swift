@@ -1,12 +1,26 @@
 import Metrics
+import Synchronization
 
 /// The counters of requests.
 ///
 /// They are `martlet_api_requests_total` by operation and status, `martlet_api_request_seconds` by operation,
 /// `martlet_api_throttled_total` by code, and `martlet_store_write_failures_total`.
-struct RequestMetrics: Sendable {
+package final class RequestMetrics: Sendable {
+    /// The requests that are counted together.
+    private struct Key: Hashable {
+        let operation: String
+        let status: Int
+    }
+
+    /// The metrics of requests with one status. To find them by their labels would cost as much as a small request.
+    private struct Handles {
+        let count: Counter
+        let time: Metrics.Timer
+    }
+
     private let factory: any MetricsFactory
     private let writeFailures: Counter
+    private let handles = Mutex<[Key: Handles]>([:])
 
     init(factory: any MetricsFactory) {
         self.factory = factory
@@ -20,12 +34,22 @@ struct RequestMetrics: Sendable {
     private static let usualCodes = ["query_too_expensive", "too_many_bytes", "too_many_queries", "too_many_requests"]
 
     /// - Parameter operation: The id of the operation.
-    func count(_ operation: String, status: Int, duration: Duration) {
-        let label = ("operation", operation)
-        Counter(label: "martlet_api_requests", dimensions: [label, ("status", "\(status)")], factory: self.factory)
-            .increment()
-        let timer = Metrics.Timer(label: "martlet_api_request", dimensions: [label], factory: self.factory)
-        timer.record(duration: duration)
+    package func count(_ operation: String, status: Int, duration: Duration) {
+        let handles = self.handles(Key(operation: operation, status: status))
+        handles.count.increment()
+        handles.time.record(duration: duration)
+    }
+
+    private func handles(_ key: Key) -> Handles {
+        if let known = self.handles.withLock({ $0[key] }) { return known }
+        let label = ("operation", key.operation)
+        let all = [label, ("status", "\(key.status)")]
+        let handles = Handles(
+            count: Counter(label: "martlet_api_requests", dimensions: all, factory: self.factory),
+            time: Metrics.Timer(label: "martlet_api_request", dimensions: [label], factory: self.factory)
+        )
+        self.handles.withLock { $0[key] = handles }
+        return handles
     }
 
     /// Counts a request that exceeded a limit or was given up.

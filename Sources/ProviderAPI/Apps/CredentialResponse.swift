@@ -7,12 +7,13 @@ import PushTypes
 /// A credential in a response, without its secret.
 struct CredentialResponse: ResponseObject {
     let record: CredentialRecord
+    let transport: PushTransport
     let environment: PushEnvironment
     /// The credential as a sender uses it.
     private let credential: Result<PushCredential, CredentialError>
 
-    init(_ record: CredentialRecord, environment: PushEnvironment) {
-        (self.record, self.environment) = (record, environment)
+    init(_ record: CredentialRecord, over transport: PushTransport, environment: PushEnvironment) {
+        (self.record, self.transport, self.environment) = (record, transport, environment)
         self.credential = Result { () throws(CredentialError) in try record.credential() }
     }
 
@@ -32,6 +33,7 @@ struct CredentialResponse: ResponseObject {
     static let members: [ResponseMember<Self>] = [
         .required("environment", \.environment),
         .required("kind", \.record.kind, as: .choice(["key", "certificate", "p12"])),
+        .required("transport", \.transport, "The protocol of pushes with it."),
         .optional("teamId", \.key?.team),
         .optional("keyId", \.key?.id),
         .optional("subject", \.certificate?.commonName),
@@ -52,3 +54,5 @@ extension CredentialRecord {
         }
     }
 }
+
+extension PushTransport: JSONRepresentable {}

@@ -36,7 +36,9 @@ extension CredentialsController {
         try self.tests.begin(app.id)
         defer { self.tests.end(app.id) }
         let test =
-            if let record { await self.tester.test(record, of: app, in: environment) } else {
+            if let record {
+                await self.tester.test(record, over: try Self.transport(fields), of: app, in: environment)
+            } else {
                 try await self.tester.testStored(target, measures: true)
             }
         return try .json(CredentialTestResponse(test: test, environment: environment, app: app.bundleID))

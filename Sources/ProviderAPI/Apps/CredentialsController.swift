@@ -52,24 +52,34 @@ struct CredentialsController: Controller {
         let certificate = text(Self.maximumPEM, "PEM, with the key.")
         let archive = text(Self.maximumArchive, "The archive in base64.")
         let passphrase = Schema.string(length: 1...1024)
+        let transport = Schema.choice(of: PushTransport.self)
+            .described("The protocol of pushes with it. Default http2.")
         return [
             .object(required: [
                 "teamId": .string(length: 10...10), "keyId": .string(length: 10...10),
                 "privateKey": text(Self.maximumPrivateKey, "The text of the .p8 file."),
             ]),
-            .object(required: ["certificate": certificate], optional: ["passphrase": passphrase]),
-            .object(required: ["p12": archive], optional: ["passphrase": passphrase]),
+            .object(
+                required: ["certificate": certificate],
+                optional: ["passphrase": passphrase, "transport": transport]
+            ),
+            .object(required: ["p12": archive], optional: ["passphrase": passphrase, "transport": transport]),
         ]
     }()
 
-    static let members: Set = ["teamId", "keyId", "privateKey", "certificate", "p12", "passphrase"]
+    static let members: Set = [
+        "teamId", "keyId", "privateKey", "certificate", "p12", "passphrase", "transport",
+    ]
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         var credentials: [CredentialResponse] = []
         for environment in PushEnvironment.allCases {
-            guard let record = try await self.store.credential(app: app.id, environment: environment) else { continue }
-            credentials.append(CredentialResponse(record, environment: environment))
+            let target = AppEnvironment(app: app.id, environment: environment)
+            guard let stored = try await self.store.storedCredential(target) else { continue }
+            credentials.append(
+                CredentialResponse(stored.credential, over: stored.transport, environment: environment)
+            )
         }
         return try .page("credentials", credentials)
     }
@@ -81,10 +91,11 @@ struct CredentialsController: Controller {
         let fields = try await request.fields(Self.members)
         let record = try Self.record(fields)
         try Self.check(record, app: app, environment: environment, fields, now: self.time.now)
-        try await self.store.setCredential(record, app: app.id, environment: environment)
+        let transport = try Self.transport(fields)
+        try await self.store.setCredential(record, over: transport, app: app.id, environment: environment)
         await self.changed("credential set", app, environment, ["kind": "\(record.kind)"])
         try await self.faults.credentialChanged(AppEnvironment(app: app.id, environment: environment))
-        return try .json(CredentialResponse(record, environment: environment))
+        return try .json(CredentialResponse(record, over: transport, environment: environment))
     }
 
     /// Removes the credential of one environment, and discards what depends on it.
@@ -113,12 +124,15 @@ struct CredentialsController: Controller {
         await self.expiry.check()
     }
 
+    /// Returns the protocol that a request names.
+    static func transport(_ fields: JSONFields) throws -> PushTransport { try fields.choice("transport") ?? .http2 }
+
     /// Returns the credential in a request, which holds exactly one kind.
     ///
     /// - Throws: ``RequestError`` with the code `conflicting_field` for a member of another kind.
     static func record(_ fields: JSONFields) throws -> CredentialRecord {
         for kind in ["certificate", "p12"] where fields.members[kind] != nil {
-            for name in fields.members.keys.sorted() where name != kind && name != "passphrase" {
+            for name in fields.members.keys.sorted() where name != kind && !["passphrase", "transport"].contains(name) {
                 throw fields.error(name, "conflicting_field", "it does not belong to \(kind)")
             }
         }
@@ -132,8 +146,8 @@ struct CredentialsController: Controller {
             }
             return .archive(p12: Array(archive), passphrase: passphrase)
         }
-        if passphrase != nil {
-            throw fields.error("passphrase", "conflicting_field", "it belongs to certificate or p12")
+        for name in ["passphrase", "transport"] where fields.members[name] != nil {
+            throw fields.error(name, "conflicting_field", "it belongs to certificate or p12")
         }
         return .key(
             teamID: try fields.requiredString("teamId", maximum: 64),

@@ -11,7 +11,11 @@ struct DevicesController: Controller {
     static let maximumBatch = 1000
 
     let store: any ProviderStore
+    /// The addresses that browsers' push services may have.
+    var addresses = AddressPolicy()
     let time: any TimeSource
+
+    private var subscriptions: SubscriptionCheck { SubscriptionCheck(store: self.store, addresses: self.addresses) }
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/devices"
@@ -19,7 +23,7 @@ struct DevicesController: Controller {
         let operations: [ProviderOperation] = [
             .init(.post, path, .unaudited, id: "registerDevice", "Adds a device or refreshes it.", self.register)
                 .scope(.register).body(.deviceRequest, maximum: 64 * 1024)
-                .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)),
+                .responses(.created(DeviceResponse.schema), .ok(DeviceResponse.schema)).errors(.conflict),
             .init(.post, "\(path):batch", .unaudited, id: "registerDevices", self.registerAll)
                 .summary("Adds or refreshes up to 1,000 devices; each entry has its own result.")
                 .scope(.register).body(batch, maximum: 4 * 1024 * 1024)
@@ -38,6 +42,7 @@ struct DevicesController: Controller {
     private func register(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let registration = try DeviceRequest.parse(try await request.body())
+        try await self.subscriptions.check(registration, app: app.id)
         let result = try await self.store.register([registration], app: app.id, now: self.time.now).first
         if case .rejected(let excess)? = result?.kind { throw RequestError(excess) }
         let devices = try await self.store.devices(app: app.id, token: registration.token)
@@ -58,10 +63,12 @@ struct DevicesController: Controller {
         var registrations: [DeviceRegistration] = []
         var results: [BatchResponse.Entry?] = []
         for (index, value) in values.enumerated() {
-            do throws(RequestError) {
-                registrations.append(try Self.registration(value, index))
+            do {
+                let registration = try Self.registration(value, index)
+                try await self.subscriptions.check(registration, app: app.id, at: "devices[\(index)].")
+                registrations.append(registration)
                 results.append(nil)
-            } catch {
+            } catch let error as RequestError {
                 results.append(BatchResponse.Entry(error))
             }
         }

@@ -1,6 +1,4 @@
-import Crypto
 import Foundation
-import HTTPTypes
 import Hummingbird
 import PushHTTP
 import PushProvider
@@ -15,11 +13,13 @@ import PushTypes
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
     let store: any ProviderStore
+    /// The addresses that browsers' push services may have.
+    var addresses = AddressPolicy()
     let time: any TimeSource
 
     private static let members: Set<String> = [
         "token", "environment", "kind", "activity", "locale", "timeZone", "appVersion", "capabilities",
-        "secret", "userProof", "tags", "attributes", "preferences", "encryptionKey",
+        "secret", "userProof", "tags", "attributes", "preferences", "encryptionKey", "subscription", "vapidKey",
     ]
 
     /// A registration in a response.
@@ -35,8 +35,11 @@ struct InstallationsController: Controller {
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/installations/{installation}"
         let body = Schema.object(
-            required: ["token": .string(length: 2...DeviceToken.maximumLength * 4).described("Hexadecimal or base64.")],
+            required: [:],
             optional: [
+                "token": .string(length: 2...DeviceToken.maximumLength * 4)
+                    .described("Hexadecimal or base64. Required, but for the kind web."),
+                "subscription": .subscription, "vapidKey": .vapidKey,
                 "environment": .environment.described("Default production."),
                 "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored."),
                 "activity": .text.described("The app's id of the Live Activity."), "locale": Schema.text.orNull,
@@ -54,9 +57,9 @@ struct InstallationsController: Controller {
         )
         let operations: [ProviderOperation] = [
             .init(.put, path, .unaudited, id: "registerSelf", "Registers the caller's own device.", self.register)
-                .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)),
+                .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)).errors(.conflict),
             .init(.delete, path, .unaudited, id: "deleteSelf", "Removes the caller's own device.", self.delete)
-                .parameters(Self.secretHeader).responses(.noContent),
+                .parameters(.installationSecret).responses(.noContent),
         ]
         return operations.map { $0.tag(.devices).scope(.registerSelf) }
     }
@@ -69,10 +72,11 @@ struct InstallationsController: Controller {
         let own = try fields.string("secret", maximum: 100)
         var registration = try DeviceRequest.ownRegistration(fields, app: app)
         registration.installation = installation
+        try await SubscriptionCheck(store: self.store, addresses: self.addresses).check(registration, app: app.id)
         registration.user = try await self.user(fields, app, installation)
         let result = try await self.store.registerOwn(
             registration,
-            isProven: own.map { Self.isEqual($0, secret) } ?? false,
+            isProven: own.map { InstallationSecret.isEqual($0, secret) } ?? false,
             app: app.id,
             now: self.time.now
         )
@@ -94,41 +98,16 @@ struct InstallationsController: Controller {
 
     /// Removes the devices of an installation. The response is the same whether there was one.
     private func delete(_ request: OperationRequest) async throws -> Response {
-        let (app, installation) = (try await request.app(self.store), try request.installation())
-        try Self.checkSecret(in: request, self.store.installationSecret(installation, of: app.bundleID))
+        let app = try await request.app(self.store)
+        let installation = try request.ownInstallation(of: app, self.store)
         _ = try await self.store.deleteDevices(app: app.id, installation: installation, now: self.time.now)
         return .noContent
-    }
-
-    /// The parameter that ``checkSecret(in:_:)`` reads.
-    static let secretHeader = ParameterDescription.header(
-        "installation-secret",
-        "The secret of the installation.",
-        .string(length: 1...100, pattern: "^[!-~]+$")
-    )
-
-    private static let secretField = HTTPField.Name("installation-secret")
-
-    /// - Throws: ``RequestError`` for a request without the installation's secret.
-    static func checkSecret(in request: OperationRequest, _ secret: String) throws {
-        let sent = Self.secretField.flatMap { request.http.headers[$0] } ?? ""
-        guard Self.isEqual(sent, secret) else {
-            let message = "send the installation's secret in the header installation-secret"
-            throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "installation-secret")
-        }
-    }
-
-    /// Compares secrets in a time that does not depend on where they differ.
-    static func isEqual(_ text: String, _ secret: String) -> Bool {
-        let key = SymmetricKey(size: .bits256)
-        let code = HMAC<SHA256>.authenticationCode(for: Data(secret.utf8), using: key)
-        return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Data(text.utf8), using: key)
     }
 }
 
 extension OperationRequest {
     /// Returns the id of the installation that the path holds.
-    func installation() throws -> String {
+    package func installation() throws -> String {
         let installation = self.path("installation")
         guard (8...DeviceRequest.maximumText).contains(installation.utf8.count) else {
             let message =

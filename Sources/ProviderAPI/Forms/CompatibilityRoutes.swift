@@ -89,7 +89,7 @@ struct CompatibilityRoutes: Sendable {
             switch acceptance {
             case .accepted: return Self.accepted(notification)
             case .repeated(let earlier): return Self.accepted(earlier)
-            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind:
+            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken:
                 let message = "this id was used for another product or other waves: choose a new one"
                 throw RequestError.conflict("idempotency_conflict", message, at: "Id")
             }
@@ -167,6 +167,7 @@ extension CompatibilityRoutes {
 
     /// Runs `body`, counts its response, and turns an error into a response that the old clients can show.
     ///
+    /// The log has the app, and not the path, because a key is a part of it.
     /// - Parameter operation: The name of the operation at `/metrics`.
     private func respond(
         _ operation: String,
@@ -174,26 +175,13 @@ extension CompatibilityRoutes {
         _ context: APIContext,
         _ body: () async throws -> Response
     ) async -> Response {
-        let start = ContinuousClock.now
-        var response: Response
-        do {
-            response = try await body()
-        } catch {
-            let (error, headers) = await self.report(error, context)
-            response = Self.response(error, format)
-            response.headers.append(contentsOf: headers)
-        }
-        self.runner.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)
-        return response
-    }
-
-    /// Logs a failure with the app. The path is not logged, because a key is a part of it.
-    private func report(_ error: any Error, _ context: APIContext) async -> (RequestError, HTTPFields) {
-        if let error = error as? RequestError { return (error, [:]) }
-        let app = Logger.MetadataValue.string(String(context.path("app").prefix(Topic.maximumLength)))
-        if let reported = await self.runner.failures.report(error, ["app": app]) { return reported }
-        self.runner.failures.logger.error("form could not be processed", metadata: ["app": app, "error": "\(error)"])
-        return (.internalFailure, [:])
+        let app = String(context.path("app").prefix(Topic.maximumLength))
+        return await self.runner.respond(
+            operation,
+            at: ["app": .string(app)],
+            failure: { Self.response($0, format) },
+            body
+        )
     }
 
     private static func response(_ error: RequestError, _ format: ErrorFormat) -> Response {

@@ -209,6 +209,16 @@ extension Audience {
         switch self {
         case .tokens(let tokens): .object(["tokens": .array(tokens.map { .string($0.hex) })])
         case .devices(let expression): expression.json
+        case .channel(let channel): .object(["channel": .string(channel.id.text)])
+        }
+    }
+
+    /// The number of recipients that it names itself; `nil` for devices, which the store counts.
+    var namedCount: Int? {
+        switch self {
+        case .tokens(let tokens): tokens.count
+        case .channel: 1
+        case .devices: nil
         }
     }
 }

@@ -63,7 +63,9 @@ extension Schema {
             ("interruptionLevel", .choice(of: InterruptionLevel.self)),
             ("relevanceScore", .number), ("filterCriteria", text), ("data", open), ("liveActivity", open),
             ("mdm", .object(required: ["pushMagic": text])), ("wallet", .bool), ("contentChanged", .bool),
-            ("fileProvider", open), ("pushToTalk", open), ("payload", open), ("localizations", .map(of: open)),
+            ("fileProvider", open), ("pushToTalk", open), ("payload", open),
+            ("web", open.described("The whole content for browsers, which their service worker gets as it is.")),
+            ("localizations", .map(of: open)),
             ("template", Self.template), ("consentCategory", .string(length: 1...Preferences.maximumCategory)),
             (
                 "quietHours",

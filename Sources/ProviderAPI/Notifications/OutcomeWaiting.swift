@@ -1,13 +1,13 @@
 import Foundation
-import NIOCore
+package import NIOCore
 import PushHTTP
-import PushProvider
-import PushStore
+package import PushProvider
+package import PushStore
 import PushSupport
 import PushTypes
 
 /// The query item `wait` of a sending request: the time for which the response waits for outcomes.
-struct OutcomeWaiting {
+package struct OutcomeWaiting {
     /// The largest number of recipients whose outcomes one response has.
     static let maximumRecipients = 100
     /// The longest wait, in seconds.
@@ -22,6 +22,8 @@ struct OutcomeWaiting {
     )
 
     let limit: Duration
+
+    package init(limit: Duration) { self.limit = limit }
 
     /// Reads the query item; `nil` if it is absent.
     init?(_ request: OperationRequest) throws {
@@ -60,7 +62,7 @@ struct OutcomeWaiting {
     /// Waits until all recipients have a final state, or the time is over. Woken by the dispatcher's commits.
     ///
     /// - Returns: The notification as it is then; as it was if the client has gone.
-    func end(
+    package func end(
         of notification: NotificationRecord,
         _ signals: OutcomeSignals,
         _ store: any ProviderStore,

@@ -90,7 +90,7 @@ struct PreviewResponse: ResponseObject {
         .optional("payload", \.payload, "What the device sees."),
         .optional("encryptedPayload", \.encryptedPayload, "What Apple sees, if the content is encrypted."),
         .optional("size", \.preview?.size, "The size of what is sent, in bytes."),
-        .required("limit", \.pushType.maximumPayloadSize, "The largest payload of the push type, in bytes."),
+        .required("limit", \.request.content.maximumPayloadSize, "The largest payload of the push type, in bytes."),
         .optional("locale", \.preview?.locale, "The localization that the device gets; absent for the default."),
         .optional("problem", \.problem, "The reason for which nothing could be sent to this device."),
         .required(

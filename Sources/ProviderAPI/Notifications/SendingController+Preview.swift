@@ -44,7 +44,7 @@ extension SendingController {
     /// Returns the present number of recipients; `nil` if counting them takes too long.
     private func recipients(_ wanted: NotificationRequest, _ app: AppRecord) async throws -> Int? {
         switch wanted.audience {
-        case .tokens(let tokens): return tokens.count
+        case .tokens, .channel: return wanted.audience.namedCount
         case .devices(let audience):
             do {
                 return try await self.store.count(

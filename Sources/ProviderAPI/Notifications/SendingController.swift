@@ -20,31 +20,35 @@ struct SendingController: Controller {
     let faults: ConfigurationFaults
     let time: any TimeSource
 
+    static let idempotencyParameter = ParameterDescription.header(
+        "idempotency-key",
+        "The same request with the same key is accepted once.",
+        .string(length: 1...maximumIdempotencyKey, pattern: "^[!-~]+$")
+    )
+
+    /// The response to a notification that is on disk.
+    static let accepted = ResponseDescription(
+        status: 202,
+        "Accepted.",
+        NotificationResponse.schema,
+        headers: [
+            "location": "The path of the notification.",
+            "idempotency-replayed": "true if it was accepted before.",
+        ]
+    )
+
     var operations: [ProviderOperation] {
-        let key = ParameterDescription.header(
-            "idempotency-key",
-            "The same request with the same key is accepted once.",
-            .string(length: 1...Self.maximumIdempotencyKey, pattern: "^[!-~]+$")
-        )
-        let accepted = ResponseDescription(
-            status: 202,
-            "Accepted.",
-            NotificationResponse.schema,
-            headers: [
-                "location": "The path of the notification.",
-                "idempotency-replayed": "true if it was accepted before.",
-            ]
-        )
+        let key = Self.idempotencyParameter
         return [
             .init(.post, "/v1/apps/{app}/notifications", .unaudited, id: "send", self.send)
                 .summary("Accepts a notification: it is on disk before the response.")
                 .tag(.notifications).scope(.send).parameters(key, OutcomeWaiting.parameter)
                 .body(.notificationRequest)
-                .responses(accepted).errors(.conflict),
+                .responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/notifications/{notification}:resend", .unaudited, id: "resendNotification", self.resend)
                 .summary("Sends a notification that has ended again, to exactly the recipients that failed.")
                 .tag(.notifications).scope(.send).cost(.query).parameters(key).body(Self.resendRequest)
-                .responses(accepted).errors(.conflict),
+                .responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/apps/{app}/notifications:preview", .readOnly, id: "previewNotification", self.preview)
                 .summary("Renders a notification for a device and counts the recipients; sends nothing.")
                 .tag(.notifications).scope(.read).cost(.query)
@@ -95,7 +99,7 @@ struct SendingController: Controller {
             warnings += try await self.pauseWarnings(app, wanted)
             return try await self.accepted(notification, app, warnings: warnings, waiting, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind: throw Self.conflict
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken: throw Self.conflict
         }
     }
 
@@ -124,7 +128,7 @@ struct SendingController: Controller {
         return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
     }
 
-    private static let conflict = RequestError.conflict(
+    static let conflict = RequestError.conflict(
         "idempotency_conflict",
         "this key was used for another request: choose a new one",
         at: "idempotency-key"
@@ -136,7 +140,7 @@ struct SendingController: Controller {
         switch try await self.store.accepted(idempotency, app: app.id) {
         case .repeated(let earlier): earlier
         case .conflict: throw Self.conflict
-        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, nil: nil
+        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, nil: nil
         }
     }
 
@@ -169,6 +173,8 @@ struct SendingController: Controller {
         if needed == nil, case .tokens = wanted.audience { needed = .production }
         let environments = needed.map { [$0] } ?? PushEnvironment.allCases
         let stop = try await self.store.stop(of: app.id).map { AppStopResponse.warning($0, app: app.bundleID) }
+        // The environments are Apple's.
+        guard !wanted.content.isWeb else { return [stop].compactMap(\.self) }
         return [stop].compactMap(\.self)
             + (try await EnvironmentResponse.faulty(app, environments, self.faults).compactMap(\.warning))
     }
@@ -251,13 +257,13 @@ struct SendingController: Controller {
         }
         guard !original.isForgotten else { throw NotificationResend.forgotten }
         var deliveries: [DeliveryRecord] = []
-        if case .tokens(let tokens) = original.audience {
+        if let count = original.audience.namedCount {
             deliveries = try await self.store.deliveries(
                 of: original.id,
                 state: nil,
                 reason: nil,
                 after: nil,
-                limit: tokens.count
+                limit: count
             )
         }
         let wanted = try resend.request(original, deliveries, now: self.time.now)
@@ -272,12 +278,16 @@ struct SendingController: Controller {
         case .accepted: return try await self.accepted(notification, app, warnings: [], nil, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
         case .originalForgotten: throw NotificationResend.forgotten
-        case .conflict, .scheduleChanged, .tokenOfOtherKind: throw Self.conflict
+        case .conflict, .scheduleChanged, .tokenOfOtherKind, .inactiveToken: throw Self.conflict
         }
     }
 
     /// Rejects a notification that could not be sent for want of a credential.
     private func checkCredentials(_ app: AppRecord, _ wanted: NotificationRequest) async throws {
+        guard !wanted.content.isWeb else {
+            guard try await !self.store.vapidKeys(app: app.id).isEmpty else { throw RequestError.noVAPIDKey }
+            return
+        }
         let environments = try await self.store.environments(app: app.id)
         var needed = wanted.environment
         if needed == nil, case .tokens = wanted.audience { needed = .production }
@@ -290,9 +300,11 @@ struct SendingController: Controller {
         }
     }
 
+    private static let keyField = HTTPField.Name("idempotency-key")
+
     /// Returns the idempotency key of a request; `nil` without one.
-    private static func idempotencyKey(_ request: Request) throws -> String? {
-        guard let name = HTTPField.Name("idempotency-key"), let key = request.headers[name] else { return nil }
+    static func idempotencyKey(_ request: Request) throws -> String? {
+        guard let name = Self.keyField, let key = request.headers[name] else { return nil }
         guard !key.isEmpty, key.utf8.count <= Self.maximumIdempotencyKey else {
             let message = "an idempotency key has 1 to \(Self.maximumIdempotencyKey) bytes"
             throw RequestError(.invalid, code: "invalid_idempotency_key", message: message, path: "idempotency-key")

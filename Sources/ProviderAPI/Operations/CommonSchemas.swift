@@ -2,6 +2,7 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushTypes
+import PushWire
 
 /// The schemas that several operations use.
 extension Schema {
@@ -43,12 +44,11 @@ extension Schema {
 
     /// The registration of a device.
     static let deviceRequest = Schema.object(
-        required: [
-            "token": .string(length: 43...DeviceToken.maximumLength * 4).described(
-                "32 to 512 bytes in hexadecimal or base64."
-            )
-        ],
+        required: [:],
         optional: [
+            "token": .string(length: 43...DeviceToken.maximumLength * 4).described(
+                "32 to 512 bytes in hexadecimal or base64. Required, but for the kind web."
+            ), "subscription": .subscription, "vapidKey": .vapidKey,
             "environment": .environment.described("Default production."),
             "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored with the token."),
             "activity": .text.described("The app's id of the Live Activity, of an update token."), "user": .text.orNull,
@@ -65,6 +65,21 @@ extension Schema {
     .described("A member that is absent keeps its value; null removes it.")
     .example(.texts(["token": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "user": "alice"]))
     .named("DeviceRequest")
+
+    /// A browser's subscription, as its `toJSON()` makes it.
+    static let subscription: Schema = {
+        let keys = Schema.object(required: ["p256dh": .string(length: 1...128), "auth": .string(length: 1...128)])
+        return Schema.object(
+            required: ["endpoint": .string(length: 1...WebPushSubscription.maximumEndpoint), "keys": keys],
+            isOpen: true
+        )
+        .described("The browser's subscription, of a device of the kind web.")
+        .named("Subscription")
+    }()
+
+    /// The public VAPID key of a subscription.
+    static let vapidKey = Schema.string(length: 86...128)
+        .described("The applicationServerKey of the subscription. Default the app's newest, or the stored one.")
 
     /// The categories that a person does not want, and the quiet hours.
     static let preferences: Schema = {

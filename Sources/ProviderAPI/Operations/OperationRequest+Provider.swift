@@ -1,20 +1,20 @@
-import Foundation
-import PushHTTP
+package import Foundation
+package import PushHTTP
 import PushProvider
-import PushStore
-import PushSupport
-import PushTypes
+package import PushStore
+package import PushSupport
+package import PushTypes
 
 // MARK: Query
 
 extension OperationRequest {
     /// Returns the query item `environment`.
-    func environment() throws -> PushEnvironment? {
+    package func environment() throws -> PushEnvironment? {
         try self.value("environment", PushEnvironment.init(named:), orThrow: .invalidEnvironment())
     }
 
     /// Returns the query item `token`.
-    func queryToken() throws -> DeviceToken? {
+    package func queryToken() throws -> DeviceToken? {
         try self.value("token", DeviceToken.init(hex:), orThrow: .invalidToken)
     }
 }
@@ -23,7 +23,7 @@ extension OperationRequest {
 
 extension OperationRequest {
     /// Returns the app whose bundle id the path holds.
-    func app(_ store: any AppStore) async throws -> AppRecord {
+    package func app(_ store: any AppStore) async throws -> AppRecord {
         guard let app = try await self.context.app(store) else { throw RequestError.noSuch("app", by: "bundle id") }
         return app
     }
@@ -34,13 +34,13 @@ extension OperationRequest {
     ///   - name: The name of the path parameter, and of the object.
     ///   - find: Returns the object with an id; `nil` if there is none.
     /// - Throws: ``RequestError`` with the code `no_such_NAME`, for text that is not an id too.
-    func object<Object>(_ name: String, _ find: (UUID) async throws -> Object?) async throws -> Object {
+    package func object<Object>(_ name: String, _ find: (UUID) async throws -> Object?) async throws -> Object {
         guard let id = self.uuid(name), let object = try await find(id) else { throw RequestError.noSuch(name) }
         return object
     }
 
     /// Returns the environment that the path names.
-    func pathEnvironment() throws -> PushEnvironment {
+    package func pathEnvironment() throws -> PushEnvironment {
         guard let environment = PushEnvironment(named: self.path("environment")) else {
             throw RequestError.invalidEnvironment(.notFound)
         }
@@ -48,13 +48,13 @@ extension OperationRequest {
     }
 
     /// Returns the device token that the path holds.
-    func pathToken() throws -> DeviceToken {
+    package func pathToken() throws -> DeviceToken {
         guard let token = DeviceToken(hex: self.path("token")) else { throw RequestError.invalidToken }
         return token
     }
 
     /// Returns the user whose id the path holds.
-    func user() throws -> String {
+    package func user() throws -> String {
         let user = self.path("user")
         guard (1...DeviceRequest.maximumText).contains(user.utf8.count) else {
             throw RequestError.invalid("user", "a user id has 1 to \(DeviceRequest.maximumText) bytes")
@@ -65,26 +65,28 @@ extension OperationRequest {
 
 extension APIContext {
     /// The bundle id in the path; `nil` if it is not valid.
-    var bundleID: Topic? { Topic(self.path("app")) }
+    package var bundleID: Topic? { Topic(self.path("app")) }
 
     /// Returns the app whose bundle id the path holds; `nil` if there is none.
-    func app(_ store: any AppStore) async throws -> AppRecord? {
+    package func app(_ store: any AppStore) async throws -> AppRecord? {
         guard let bundleID else { return nil }
         return try await store.app(bundleID: bundleID)
     }
 }
 
 extension RequestError {
-    static var invalidToken: RequestError {
+    package static var invalidToken: RequestError {
         RequestError(.invalid, code: "invalid_token", message: "a device token is hexadecimal here", path: "token")
     }
 
-    static var noSuchDevice: RequestError { .noSuch("device", by: "token", at: "token") }
+    package static var noSuchDevice: RequestError { .noSuch("device", by: "token", at: "token") }
 
     /// A credential that has to be set before anything can be sent.
     ///
     /// - Parameter environment: The name of the environment that lacks it.
-    static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil) -> RequestError {
+    package static func missingCredential(_ environment: String, hint: String = "", at path: String? = nil)
+        -> RequestError
+    {
         .conflict("missing_credential", "the app has no credential for \(environment)\(hint)", at: path)
     }
 }

@@ -1,28 +1,30 @@
-import PushHTTP
-import PushStore
+package import PushHTTP
+package import PushStore
 import PushTypes
 
 /// An operation of the provider's REST API.
-typealias ProviderOperation = APIOperation<APIScope>
+package typealias ProviderOperation = APIOperation<APIScope>
 
 extension OperationTag {
     static let apps = OperationTag("Apps")
-    static let devices = OperationTag("Devices")
+    package static let devices = OperationTag("Devices")
     static let audiences = OperationTag("Audiences")
     static let templates = OperationTag("Templates")
     static let notifications = OperationTag("Notifications")
+    static let channels = OperationTag("Channels")
     static let schedules = OperationTag("Schedules")
     static let publishing = OperationTag("Publishing")
     static let tokens = OperationTag("Tokens")
     static let webhooks = OperationTag("Webhooks")
+    package static let bridges = OperationTag("Bridges")
     static let administration = OperationTag("Administration")
     static let people = OperationTag("People")
     static let operation = OperationTag("Operation")
 
     /// The sections of the document, in their order.
     static let all: [OperationTag] = [
-        .apps, .devices, .audiences, .templates, .notifications, .schedules, .publishing, .tokens, .webhooks,
-        .administration, .people, .operation,
+        .apps, .devices, .audiences, .templates, .notifications, .channels, .schedules, .publishing, .tokens, .webhooks,
+        .bridges, .administration, .people, .operation,
     ]
 }
 
@@ -57,6 +59,7 @@ enum PathParameter {
         "token": ("A device token in hexadecimal.", .deviceToken),
         "user": ("A user id, percent-encoded.", .string(length: 1...256)),
         "notification": ("The notification's id.", .uuid),
+        "channel": ("The channel's id, percent-encoded.", .string(length: 1...ChannelID.maximumLength)),
         "schedule": ("The schedule's id.", .uuid),
         "webhook": ("The webhook's id.", .uuid),
         "publication": ("The publication's id.", .uuid),
@@ -68,8 +71,13 @@ enum PathParameter {
         "key": ("The API key's id.", .uuid),
         "person": ("The person's id.", .uuid),
         "session": ("The session's id.", .uuid),
+        "chatSession": ("The id of the session at a chat server.", .uuid),
         "userSecret": ("The user secret's id.", .uuid),
         "installation": ("An id that the app makes once, percent-encoded.", .string(length: 8...256)),
+        "kind": ("The protocol of the bridge.", .choice(of: BridgeKind.self)),
+        "node": ("The node's name.", .string(length: 1...64)),
+        "bridge": ("The bridge's name.", .string(length: 1...BridgeRecord.maximumName)),
+        "pushResource": ("The push resource's id.", .uuid),
         "audience": LibraryItems.parameter("audience"),
         "template": LibraryItems.parameter("template"),
         "apnsId": ("The apns-id of a push.", .uuid),

@@ -24,7 +24,7 @@ struct ReceiptsController: Controller {
                 "Reports receipts. They are on disk before the response.",
                 self.receive
             )
-            .tag(.devices).scope(.registerSelf).parameters(InstallationsController.secretHeader)
+            .tag(.devices).scope(.registerSelf).parameters(.installationSecret)
             .body(ReceiptRequest.schema, maximum: ReceiptRequest.maximumBody)
             .responses(.ok(ReceiptResults.schema, "Every receipt of the request has been processed.")),
             .init(.get, path, id: "listReceipts", "The receipts of the notification.", self.list)
@@ -75,7 +75,7 @@ struct ReceiptsController: Controller {
         guard let app = request.context.bundleID else { throw RequestError.noSuch("app", by: "bundle id") }
         do {
             let secret = self.store.installationSecret(try request.installation(), of: app)
-            try InstallationsController.checkSecret(in: request, secret)
+            try InstallationSecret.check(in: request, secret)
         } catch {
             _ = try await request.app(self.store)
             throw error

@@ -1,6 +1,8 @@
 package import PushHTTP
 package import PushProvider
+package import PushSender
 package import PushStore
+package import PushTypes
 
 /// The configuration of a provider server.
 package struct ProviderConfiguration: Sendable {
@@ -27,10 +29,17 @@ package struct ProviderConfiguration: Sendable {
     package var confirmsClock = false
     /// The addresses that webhooks and publishers' servers may have. Default public ones.
     package var webhookAddresses = AddressPolicy()
+    /// The origin by which others reach the provider, such as `https://push.example.org`. Default `nil`: the name that each
+    /// request has.
+    package var publicOrigin: String?
+    /// The certificates in PEM that are trusted at chat servers besides those of the system. Default none.
+    package var chatAuthorities: String?
     /// The settings of entitlement to retail issues.
     package var entitlement = EntitlementSettings()
     /// The events of the gateway that the provider sends to. Default none.
     package var gatewayEvents: GatewayEvents?
+    /// The feedback services of the push services that have one. Default none: Apple has ended its own.
+    package var feedback: [PushEnvironment: PushServiceEndpoint] = [:]
     package var erasure = ErasureSettings()
     /// The cost of stored passwords.
     package var passwords = PasswordHash.Parameters.standard
@@ -38,6 +47,8 @@ package struct ProviderConfiguration: Sendable {
     package var sessions = SessionSettings()
     package var publishing = PublishingSettings()
     package var limits = Limits()
+    /// Indicates whether there is a listener for the API and the pages. Default `true`.
+    package var hasListener = true
     /// Indicates whether the listener serves the REST API only, without pages. Default `false`.
     package var isAPIOnly = false
     /// The apps that accept compatibility forms. Default none.
@@ -77,6 +88,8 @@ package struct ProviderConfiguration: Sendable {
         package var keyRate = 1000
         /// The requests per second with public keys from one address, twice as many at once; 0 sets no limit. Default 20.
         package var publicKeyRate = 20
+        /// The requests per second of one Matrix homeserver, twice as many at once; 0 sets no limit. Default 1,000.
+        package var homeserverRate = 1000
         /// The budget of connections without a valid key.
         package var unauthenticated = UnauthenticatedStateMachine.Limits()
         /// The idle timeout of a connection. Default 60 s.

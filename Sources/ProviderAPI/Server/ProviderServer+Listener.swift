@@ -13,7 +13,7 @@ extension ProviderServer {
         let limits = self.configuration.limits
         let unauthenticated = self.unauthenticated
         let application = Application(
-            router: self.api.router(with: self.pages),
+            router: self.api.router(with: self.pages, self.addition),
             server: .bounded(
                 deadline: TimeAmount(limits.request),
                 idle: TimeAmount(limits.idle),

@@ -1,9 +1,37 @@
 import Logging
 import PushHTTP
+import PushProvider
+import PushStore
 import PushSupport
 import ServiceLifecycle
 
 extension ProviderServer {
+    /// Serves until shutdown, which lets open requests and the page in flight finish.
+    package func run() async throws {
+        do {
+            try await withGracefulShutdownHandler {
+                try await self.runServices()
+            } onGracefulShutdown: {
+                // Long queries would delay the end of open requests.
+                self.store.endQueries()
+                self.outcomes.end()
+            }
+            try await self.store.writeStatistics()
+            try self.store.close()
+            self.logger.info("provider ended")
+            self.bound.resolve(.failure(ProviderError.ended))
+        } catch {
+            self.bound.resolve(.failure(error))
+            throw error
+        }
+    }
+
+    /// Opens a provider without a listener, which needs no key.
+    private func openWithoutListener() {
+        self.logger.info("provider is open", metadata: ["api": "none"])
+        self.bound.resolve(.success(0))
+    }
+
     /// Issues the first admin key and opens the API, once the listener is bound.
     func open() async throws {
         // A listener that could not be bound has thrown its error from `run()`.
@@ -30,8 +58,12 @@ extension ProviderServer {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for service in self.services { group.addTask { try await service.run() } }
             if let certificate { group.addTask { await certificate.run() } }
-            group.addTask { try await self.serve() }
-            group.addTask { try await self.open() }
+            if self.configuration.hasListener {
+                group.addTask { try await self.serve() }
+                group.addTask { try await self.open() }
+            } else {
+                self.openWithoutListener()
+            }
             // The first error ends all services.
             for try await _ in group {}
         }

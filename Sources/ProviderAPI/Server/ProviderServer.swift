@@ -24,9 +24,11 @@ package final class ProviderServer: Service {
     private let lock: DirectoryLock
     let store: SQLiteStore
     /// The services besides the listener.
-    private let outcomes: OutcomeSignals
+    let outcomes: OutcomeSignals
     let services: [any Service]
     let api: RESTAPI
+    /// The part that another module adds; `nil` for none.
+    let addition: (any ProviderExtension)?
     /// The pages beside the API; `nil` for none.
     let pages: (any ProviderPages)?
     let unauthenticated: UnauthenticatedConnections
@@ -42,6 +44,7 @@ package final class ProviderServer: Service {
     ///
     /// - Parameters:
     ///   - metrics: The metrics that `/metrics` shows besides the gauges of the store.
+    ///   - addition: Makes the part that another module adds; default none.
     ///   - pages: Makes the pages beside the API; default none.
     ///   - showAdminKey: Is called with the first admin key, once, when the listener is bound: before the key is valid,
     ///     or when it is in its file.
@@ -52,6 +55,7 @@ package final class ProviderServer: Service {
         senders: any SenderSource,
         policy: RetryPolicy = RetryPolicy(),
         metrics: PrometheusRegistry = PrometheusRegistry(ProviderServer.metricDescriptions),
+        addition: (ProviderParts) throws -> (any ProviderExtension)? = { _ in nil },
         pages: (ProviderInterface) throws -> (any ProviderPages)? = { _ in nil },
         showAdminKey: @escaping @Sendable (String) -> Void = { _ in },
         showAdminLink: @escaping @Sendable (String) -> Void = { _ in },
@@ -100,6 +104,7 @@ package final class ProviderServer: Service {
             tokens: ProviderTokenCache(store: store, time: time, logger: logger),
             logger: logger
         )
+        let web = WebPushSenders(store: store, addresses: configuration.webhookAddresses, time: time)
         let invalidation = TokenInvalidationPolicy(store: store, limits: configuration.breaker, logger: logger)
         let faults = ConfigurationFaults(
             store: store,
@@ -112,7 +117,9 @@ package final class ProviderServer: Service {
         )
         let tester = CredentialTester(store: store, directory: directory, source: senders, time: time)
         let monitor = ConfigurationFaultMonitor(faults: faults, tester: tester, logger: logger)
-        let acceptor = NotificationAcceptor(store: store, wakes: wakes, time: time)
+        let direct = DirectDispatch(store: store, limits: configuration.dispatch, time: time)
+        let acceptor = NotificationAcceptor(store: store, wakes: wakes, direct: direct, time: time)
+        let channels = ChannelDirectory(store: store, directory: directory, source: senders, time: time)
         let webhooks = WebhookDelivery(
             store: store,
             bundleID: { try await store.app(id: $0)?.bundleID },
@@ -129,6 +136,16 @@ package final class ProviderServer: Service {
         let gatewayReceipts = configuration.gatewayEvents.map {
             GatewayReceipts(gateway: $0, store: store, writer: receipts, logger: logger)
         }
+        let feedback = FeedbackService(
+            store: store,
+            directory: directory,
+            policy: invalidation,
+            endpoints: configuration.feedback,
+            events: webhookWake,
+            metrics: metrics,
+            time: time,
+            logger: logger
+        )
         let waits = WaveWaits()
         let entitlement = EntitlementChecker(
             store: store,
@@ -151,6 +168,7 @@ package final class ProviderServer: Service {
             Dispatcher(
                 store: store,
                 directory: directory,
+                web: web,
                 invalidation: invalidation,
                 faults: faults,
                 wakes: wakes,
@@ -161,6 +179,7 @@ package final class ProviderServer: Service {
                 metrics: dispatch,
                 downloads: { [downloads = publishing.downloads] in downloads.figures(app: $0) },
                 waits: waits,
+                direct: direct,
                 time: time,
                 logger: logger
             ),
@@ -172,7 +191,7 @@ package final class ProviderServer: Service {
                 time: time,
                 logger: logger
             ),
-            monitor,
+            monitor, feedback, web,
             RetentionService(
                 store: store,
                 settings: configuration.retention,
@@ -199,24 +218,32 @@ package final class ProviderServer: Service {
                 logger: logger
             ),
         ]
-        self.services = services + (gatewayReceipts.map { [$0] } ?? [])
-        // Unauthenticated connections are closed for new ones before the listener reaches its limit.
-        var unauthenticated = configuration.limits.unauthenticated
-        unauthenticated.connections = min(unauthenticated.connections, max(1, configuration.limits.connections / 2))
-        let connections = UnauthenticatedConnections(limits: unauthenticated, logger: logger)
+        let connections = Self.unauthenticatedConnections(configuration, logger: logger)
         self.unauthenticated = connections
-        let requests = RequestMetrics(factory: metrics)
-        let limits = configuration.limits
-        let runner = OperationRunner(
+        let runner = Self.runner(
+            configuration,
+            store: store,
             keys: keys,
-            apps: AppAuthorization(store: store),
-            rates: KeyRateLimiter(rate: limits.keyRate, publicRate: limits.publicKeyRate, clock: time.instants),
-            queryBudget: configuration.limits.query,
             audit: trail,
-            metrics: requests,
             refusals: refusals,
-            failures: FailureReporter(metrics: requests, logger: logger)
+            metrics: metrics,
+            time: time,
+            logger: logger
         )
+        let addition = try addition(
+            ProviderParts(
+                configuration: configuration,
+                store: store,
+                acceptor: acceptor,
+                outcomes: outcomes,
+                runner: runner,
+                metrics: metrics,
+                time: time,
+                logger: logger
+            )
+        )
+        self.addition = addition
+        self.services = services + (gatewayReceipts.map { [$0] } ?? []) + (addition?.services ?? [])
         let gauges = ProviderMetrics(
             registry: metrics,
             store: store,
@@ -249,15 +276,10 @@ package final class ProviderServer: Service {
                     wake: erasureWake,
                     interrupt: { await webhooks.interrupt($0) },
                     time: time
-                ), UserSecretsController(store: store, time: time), DevicesController(store: store, time: time),
-                InstallationsController(store: store, time: time), ReceiptsController(store: store, writer: receipts),
-                UserPreferencesController(store: store), HistoryController(store: store),
-                AudiencesController(store: store, time: time), NamedAudiencesController(store: store, time: time),
-                TemplatesController(store: store, time: time),
+                ),
+                ReceiptsController(store: store, writer: receipts),
                 SchedulesController(store: store, wake: scheduleWake, time: time),
-                DeviceTransferController(store: store, time: time, logger: logger, maximumFile: limits.importFile),
                 TimelineController(store: store, gateway: configuration.gatewayEvents, time: time),
-                SendingController(store: store, acceptor: acceptor, outcomes: outcomes, faults: faults, time: time),
                 NotificationsController(
                     store: store,
                     wakes: wakes,
@@ -267,25 +289,26 @@ package final class ProviderServer: Service {
                     time: time
                 ),
                 TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
+                FeedbackController(store: store, service: feedback, time: time),
                 ReactivationController(store: store, time: time, logger: logger),
-                WebhooksController(
-                    store: store,
-                    addresses: configuration.webhookAddresses,
-                    wake: webhookWake,
-                    interrupt: { await webhooks.interrupt($0) },
-                    postTest: { await webhooks.test($0, app: $1) },
-                    time: time
-                ),
                 EntitlementController(
                     store: store,
                     addresses: configuration.webhookAddresses,
                     checker: entitlement,
                     time: time
-                ), KeysController(store: store, keys: keys, time: time),
-                PeopleController(store: store, people: people, time: time),
-                MeController(store: store, signIns: signIns, time: time),
-                AppStopController(store: store, wakes: wakes, time: time),
-            ] + publishing.controllers
+                ), AppStopController(store: store, wakes: wakes, time: time),
+            ] + Self.webhookControllers(configuration, store: store, webhooks, wake: webhookWake, time: time)
+                + Self.callerControllers(store: store, keys: keys, people: people, signIns: signIns, time: time)
+                + Self.deviceControllers(configuration, store: store, time: time, logger: logger)
+                + Self.sendingControllers(
+                    store: store,
+                    acceptor: acceptor,
+                    channels: channels,
+                    outcomes: outcomes,
+                    faults: faults,
+                    time: time
+                )
+                + publishing.controllers + (addition?.controllers ?? [])
                 + Self.reportControllers(
                     store: store,
                     trail: trail,
@@ -321,25 +344,5 @@ package final class ProviderServer: Service {
     /// - Throws: The error that ended ``run()`` before that.
     package func port() async throws -> Int {
         try await self.bound.value
-    }
-
-    /// Serves until shutdown, which lets open requests and the page in flight finish.
-    package func run() async throws {
-        do {
-            try await withGracefulShutdownHandler {
-                try await self.runServices()
-            } onGracefulShutdown: {
-                // Long queries would delay the end of open requests.
-                self.store.endQueries()
-                self.outcomes.end()
-            }
-            try await self.store.writeStatistics()
-            try self.store.close()
-            self.logger.info("provider ended")
-            self.bound.resolve(.failure(ProviderError.ended))
-        } catch {
-            self.bound.resolve(.failure(error))
-            throw error
-        }
     }
 }

@@ -17,9 +17,13 @@ struct RESTAPI: Sendable {
     let logger: Logger
 
     /// Returns the router of all operations, compatibility forms and pages.
-    func router(with pages: (any ProviderPages)?) -> Router<APIContext> {
+    func router(
+        with pages: (any ProviderPages)?,
+        _ addition: (any ProviderExtension)?
+    ) -> Router<APIContext> {
         let router = self.operationRouter
         self.compatibility.addRoutes(to: router.group())
+        addition?.addRoutes(to: router)
         pages?.addRoutes(to: router)
         router.addMethodNotAllowedResponses()
         return router

@@ -108,9 +108,5 @@ final class ChannelRegistry: Sendable {
         }
     }
 
-    private static func randomID() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return Data((0..<Self.idLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
-            .base64EncodedString()
-    }
+    private static func randomID() -> String { Data(RandomBytes.make(Self.idLength)).base64EncodedString() }
 }

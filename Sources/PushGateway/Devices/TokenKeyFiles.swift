@@ -1,4 +1,5 @@
 import Foundation
+import PushTypes
 
 /// The files of token keys in the data directory: `token.key`, and after rotations `token-2.key`, `token-3.key`, ….
 enum TokenKeyFiles {
@@ -19,10 +20,7 @@ enum TokenKeyFiles {
     private static func file(_ number: Int) -> String { number == 1 ? "token.key" : "token-\(number).key" }
 
     private static func key(_ file: String, in directory: borrowing DataDirectory) throws -> [UInt8] {
-        let key = try directory.load(file) {
-            var generator = SystemRandomNumberGenerator()
-            return Data((0..<TokenMinter.keyLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        }
+        let key = try directory.load(file) { Data(RandomBytes.make(TokenMinter.keyLength)) }
         guard key.count == TokenMinter.keyLength else {
             throw GatewayError.badFile(
                 path: directory.file(file),

@@ -2,10 +2,8 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
-import NIOTLS
 import PushHTTP
 import PushSupport
-import Synchronization
 
 /// A TLS listener: binds a port, limits and tracks connections, and closes them all in the end.
 final class Listener: Sendable {
@@ -20,13 +18,6 @@ final class Listener: Sendable {
         var allowsHalfClosure = false
     }
 
-    private struct State {
-        var server: (any Channel)?
-        var children: [ObjectIdentifier: any Channel] = [:]
-        /// Set by ``Listener/close(draining:)``: new connections are closed at once.
-        var isClosing = false
-    }
-
     /// The name for logs and errors, such as `sandbox binary`.
     let name: String
     /// The number of connections that may be open at a time; more are closed at once.
@@ -36,9 +27,8 @@ final class Listener: Sendable {
     private let unauthenticated: UnauthenticatedConnections?
     private let tls: NIOSSLContext
     private let faults: ConnectionFaults?
-    private let logger: Logger
     private let memory = MemoryTrimmer()
-    private let state = Mutex(State())
+    private let open: ListenerConnections
 
     /// - Parameters:
     ///   - name: The name for logs and errors.
@@ -52,14 +42,15 @@ final class Listener: Sendable {
         faults: ConnectionFaults? = nil,
         logger: Logger
     ) throws {
-        (self.name, self.options, self.logger) = (name, options, logger)
+        (self.name, self.options) = (name, options)
         (self.maximumConnections, self.handshakeDeadline) = (limits.connections, TimeAmount(limits.handshake))
+        self.open = ListenerConnections(of: name, maximum: limits.connections, logger: logger)
         self.tls = try NIOSSLContext(configuration: tls)
         (self.unauthenticated, self.faults) = (unauthenticated, faults)
     }
 
     /// The number of open connections.
-    var connections: Int { self.state.withLock { $0.children.count } }
+    var connections: Int { self.open.count }
 
     /// Starts to listen.
     /// - Parameter initialize: Adds the handlers behind TLS to each connection's pipeline.
@@ -80,7 +71,7 @@ final class Listener: Sendable {
                 }
                 .bind(host: address.host, port: address.port)
                 .get()
-            self.state.withLock { $0.server = server }
+            self.open.began(server)
             return server.localAddress?.port ?? address.port
         } catch {
             throw GatewayError.cannotListen(self.name, address, error)
@@ -89,39 +80,12 @@ final class Listener: Sendable {
 
     /// Stops listening and returns once all connections are closed.
     /// - Parameter draining: Whether connections may finish their work first.
-    func close(draining: Bool) async {
-        let (server, children) = self.state.withLock { state in
-            state.isClosing = true
-            return (state.server, Array(state.children.values))
-        }
-        try? await server?.close()
-        for child in children {
-            if draining {
-                child.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-            } else {
-                child.close(promise: nil)
-            }
-        }
-        for child in children { try? await child.closeFuture.get() }
-    }
+    func close(draining: Bool) async { await self.open.close(draining: draining) }
 
     /// Sets up a new connection: counts it, applies connection faults, adds TLS and the listener's own handlers.
     private func accept(_ channel: any Channel, _ initialize: (any Channel, FaultDecision?) throws -> Void) throws {
-        let id = ObjectIdentifier(channel)
-        let isAdmitted = self.state.withLock { state in
-            guard !state.isClosing, state.children.count < self.maximumConnections else { return false }
-            state.children[id] = channel
-            return true
-        }
-        guard isAdmitted else {
-            self.logger.warning("connection rejected, too many are open", metadata: ["listener": "\(self.name)"])
-            channel.close(promise: nil)
-            return
-        }
-        channel.closeFuture.whenComplete { _ in
-            self.state.withLock { $0.children[id] = nil }
-            self.memory.connectionClosed()
-        }
+        guard self.open.admit(channel) else { return }
+        channel.closeFuture.whenComplete { _ in self.memory.connectionClosed() }
         guard try self.unauthenticated?.admit(channel, listener: self.name) ?? true else { return }
         let pipeline = channel.pipeline.syncOperations
         let fault = self.faults?.decide()
@@ -144,49 +108,5 @@ final class Listener: Sendable {
             try pipeline.addHandler(HandshakeDeadlineHandler(deadline: self.handshakeDeadline))
         }
         try initialize(channel, fault)
-    }
-}
-
-/// Closes a connection whose TLS handshake fails, or does not end in time.
-private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-
-    private let deadline: TimeAmount
-    private var timer: Scheduled<Void>?
-
-    init(deadline: TimeAmount) { self.deadline = deadline }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
-            context.close(promise: nil)
-        }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        context.fireUserInboundEventTriggered(event)
-        guard case .handshakeCompleted = event as? TLSUserEvent else { return }
-        self.timer?.cancel()
-        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        self.timer?.cancel()
-        context.fireChannelInactive()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.fireErrorCaught(error)
-        context.close(promise: nil)
-    }
-}
-
-extension ChannelHandlerContext {
-    /// Closes both sides of a connection, one of which may be closed already.
-    ///
-    /// With half-closure allowed, TLS does not count the client's closure alert as the response to its own and would
-    /// wait for five seconds.
-    func closeBothSides() {
-        try? self.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
-        self.close(promise: nil)
     }
 }

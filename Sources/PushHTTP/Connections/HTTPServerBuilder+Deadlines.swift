@@ -30,7 +30,11 @@ extension HTTPServerBuilder {
             idleTimeout: idle,
             httpDecoderConfiguration: decoder
         )
-        guard let certificate else { return .http1(configuration: connection) }
+        guard let certificate else {
+            return HTTPServerBuilder { responder in
+                PlainServerChannel(http1: HTTP1Channel(responder: responder, configuration: connection))
+            }
+        }
         let stream = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 RequestBodyHandler(deadline: deadline, transport: .stream),

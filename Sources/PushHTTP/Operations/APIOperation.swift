@@ -54,9 +54,7 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     }
 
     /// The names in braces in the path, in their order.
-    package var pathParameters: [String] {
-        self.path.split(separator: "{").dropFirst().compactMap { $0.split(separator: "}").first.map(String.init) }
-    }
+    package let pathParameters: [String]
 }
 
 // MARK: Construction
@@ -75,6 +73,9 @@ extension APIOperation {
     ) {
         (self.method, self.path, self.effect) = (method, path, effect)
         (self.id, self.summary, self.handler) = (id, summary, handler)
+        self.pathParameters = path.split(separator: "{").dropFirst().compactMap {
+            $0.split(separator: "}").first.map(String.init)
+        }
     }
 
     /// Makes an operation whose summary follows with ``summary(_:)``.

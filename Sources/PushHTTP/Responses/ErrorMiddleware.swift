@@ -1,6 +1,5 @@
 package import Hummingbird
 package import Logging
-import NIOHTTP1
 import PushSupport
 
 /// Turns every error into a response of one shape. The cause of an internal failure goes to the log, not to the caller.
@@ -31,11 +30,8 @@ package struct ErrorMiddleware: RouterMiddleware {
         switch error {
         case let error as RequestError: return .error(error)
         case let error as any HTTPResponseError: return .error(Self.error(error.status), status: error.status)
-        case let error as HTTPParserError:
-            return .error(
-                RequestError(.invalid, code: "malformed_request", message: "the body is not HTTP/1.1: \(error)")
-            )
         default:
+            if let error = RequestError(ofHTTP: error) { return .error(error) }
             self.logger.error("request failed", metadata: ["path": "\(RedactedPath.of(request))", "error": "\(error)"])
             return .error(.internalFailure)
         }

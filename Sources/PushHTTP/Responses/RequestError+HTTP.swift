@@ -1,5 +1,6 @@
 package import Foundation
 package import HTTPTypes
+import NIOHTTP1
 package import PushSupport
 
 extension RequestError.Kind {
@@ -23,6 +24,12 @@ extension RequestError.Kind {
 }
 
 extension RequestError {
+    /// Converts an error of a client's HTTP, such as a body that ends too early; `nil` for any other error.
+    package init?(ofHTTP error: any Error) {
+        guard let error = error as? HTTPParserError else { return nil }
+        self.init(.invalid, code: "malformed_request", message: "the body is not HTTP/1.1: \(error)")
+    }
+
     /// The body of a response that reports this error: `{"error":{"code":…,"message":…,"field":…}}`.
     package var body: Data {
         (try? ["error": self].json.text)

@@ -59,36 +59,39 @@ package struct ResponseMember<Object>: Sendable {
 
     /// Makes a member that every object has.
     ///
+    /// The value is a function, for which a key path may be written: the compiler replaces that by a direct access, where a
+    /// key path that is kept would copy the whole object for each member.
+    ///
     /// - Parameters:
     ///   - schema: Overrides the schema of the value's type.
     ///   - description: One sentence for the document.
     package static func required<Value: JSONRepresentable>(
         _ name: String,
-        _ path: any KeyPath<Object, Value> & Sendable,
+        _ value: @escaping @Sendable (Object) -> Value,
         as schema: Schema? = nil,
         _ description: String? = nil
     ) -> ResponseMember {
-        ResponseMember(name, schema ?? Value.schema, description, isRequired: true) { $0[keyPath: path].json }
+        ResponseMember(name, schema ?? Value.schema, description, isRequired: true) { value($0).json }
     }
 
     /// Makes a member that is absent where its value is `nil`.
     package static func optional<Value: JSONRepresentable>(
         _ name: String,
-        _ path: any KeyPath<Object, Value?> & Sendable,
+        _ value: @escaping @Sendable (Object) -> Value?,
         as schema: Schema? = nil,
         _ description: String? = nil
     ) -> ResponseMember {
-        ResponseMember(name, schema ?? Value.schema, description, isRequired: false) { $0[keyPath: path]?.json }
+        ResponseMember(name, schema ?? Value.schema, description, isRequired: false) { value($0)?.json }
     }
 
     /// Makes a time that every object has: in milliseconds under its name, which ends in `Ms`, and in RFC 3339 under the
     /// name without that ending.
     package static func required(
         _ name: String,
-        _ path: any KeyPath<Object, Timestamp> & Sendable,
+        _ value: @escaping @Sendable (Object) -> Timestamp,
         _ description: String? = nil
     ) -> ResponseMember {
-        var member = ResponseMember(name, .timestamp, description, isRequired: true) { $0[keyPath: path].json }
+        var member = ResponseMember(name, .timestamp, description, isRequired: true) { value($0).json }
         member.nameInText = Self.nameInText(name)
         return member
     }
@@ -96,10 +99,10 @@ package struct ResponseMember<Object>: Sendable {
     /// Makes a time that is absent where its value is `nil`, as two members like ``required(_:_:_:)``.
     package static func optional(
         _ name: String,
-        _ path: any KeyPath<Object, Timestamp?> & Sendable,
+        _ value: @escaping @Sendable (Object) -> Timestamp?,
         _ description: String? = nil
     ) -> ResponseMember {
-        var member = ResponseMember(name, .timestamp, description, isRequired: false) { $0[keyPath: path]?.json }
+        var member = ResponseMember(name, .timestamp, description, isRequired: false) { value($0)?.json }
         member.nameInText = Self.nameInText(name)
         return member
     }
@@ -118,9 +121,9 @@ package struct ResponseMember<Object>: Sendable {
     }
 
     /// Returns this member as a member of an object that holds `Object` and more.
-    package func within<Outer>(_ path: any KeyPath<Outer, Object> & Sendable) -> ResponseMember<Outer> {
+    package func within<Outer>(_ inner: @escaping @Sendable (Outer) -> Object) -> ResponseMember<Outer> {
         var member = ResponseMember<Outer>(self.name, self.schema, nil, isRequired: self.isRequired) {
-            [value = self.value] in value($0[keyPath: path])
+            [value = self.value] in value(inner($0))
         }
         member.nameInText = self.nameInText
         return member

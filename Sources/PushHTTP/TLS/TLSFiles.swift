@@ -1,5 +1,5 @@
 import Foundation
-import NIOSSL
+package import NIOSSL
 import PushSupport
 
 /// The files with the certificate chain and the private key of a server, both in PEM.
@@ -21,6 +21,20 @@ package struct TLSFiles: Hashable, Sendable {
     /// - Returns: What a server with this certificate needs, for TLS 1.2 and 1.3, and HTTP/2 before HTTP/1.1.
     /// - Throws: ``TLSFilesError`` that names the file and what is wrong with it.
     func load() throws(TLSFilesError) -> (context: NIOSSLContext, expiry: Date?) {
+        let (tls, own) = try self.configuration()
+        do {
+            // This checks that the key is the one of the certificate.
+            return (try NIOSSLContext(configuration: tls), Date(timeIntervalSince1970: Double(own.notValidAfter)))
+        } catch {
+            throw TLSFilesError(path: self.key, why: "its key is not the one of the certificate in \(self.certificate)")
+        }
+    }
+
+    /// Reads both files.
+    ///
+    /// - Returns: The configuration of a server with this certificate, for any protocol, and the certificate.
+    /// - Throws: ``TLSFilesError`` that names the file and what is wrong with it.
+    package func configuration() throws(TLSFilesError) -> (tls: TLSConfiguration, own: NIOSSLCertificate) {
         let chain: [NIOSSLCertificate]
         do {
             chain = try NIOSSLCertificate.fromPEMBytes(Array(try Self.read(self.certificate)))
@@ -47,12 +61,7 @@ package struct TLSFiles: Hashable, Sendable {
         )
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = ["h2", "http/1.1"]
-        do {
-            // This checks that the key is the one of the certificate.
-            return (try NIOSSLContext(configuration: tls), Date(timeIntervalSince1970: Double(own.notValidAfter)))
-        } catch {
-            throw TLSFilesError(path: self.key, why: "its key is not the one of the certificate in \(self.certificate)")
-        }
+        return (tls, own)
     }
 
     private static func read(_ path: String) throws(TLSFilesError) -> Data {

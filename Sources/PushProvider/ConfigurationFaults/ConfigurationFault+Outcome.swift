@@ -53,7 +53,7 @@ extension Rejection {
     fileprivate var faultCause: ConfigurationFault.Cause? {
         switch self.reason {
         case .expiredProviderToken: .clock
-        case .badTopic, .missingTopic, .topicDisallowed: .topicDisallowed
+        case .badTopic, .missingTopic, .topicDisallowed, .topicMismatch: .topicDisallowed
         case .badPath, .methodNotAllowed: .wrongProtocol
         default:
             if self.advice != .fixConfiguration {

@@ -39,12 +39,15 @@ package struct CredentialTester: Sendable {
     }
 
     /// Tests a credential that is not stored.
-    package func test(_ record: CredentialRecord, of app: AppRecord, in environment: PushEnvironment) async
-        -> CredentialTest
-    {
+    package func test(
+        _ record: CredentialRecord,
+        over transport: PushTransport = .http2,
+        of app: AppRecord,
+        in environment: PushEnvironment
+    ) async -> CredentialTest {
         let endpoint = self.source.endpoint(of: environment)
         do {
-            let credential = await self.directory.prepare(try record.credential())
+            let credential = await self.directory.prepare(try record.credential().over(transport))
             let target = AppEnvironment(app: app.id, environment: environment)
             return await self.test(credential, target, topic: app.bundleID, measures: true)
         } catch {
@@ -64,7 +67,7 @@ package struct CredentialTester: Sendable {
         topic: Topic,
         measures: Bool
     ) async -> CredentialTest {
-        let endpoint = self.source.endpoint(of: target.environment)
+        let endpoint = self.source.endpoint(of: target.environment, for: credential)
         let sender: any NotificationSender
         do {
             sender = try self.source.testSender(for: credential, app: target.app, environment: target.environment)
@@ -87,9 +90,7 @@ package struct CredentialTester: Sendable {
 
     /// Returns a push that reaches no device. The token has the length of Apple's and is random.
     private static func push(_ topic: Topic) -> Push? {
-        var generator = SystemRandomNumberGenerator()
-        let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        guard let token = DeviceToken(bytes: bytes) else { return nil }
+        guard let token = DeviceToken(bytes: RandomBytes.make(32)) else { return nil }
         let notification = PushNotification(
             id: UUID().uuidString.lowercased(),
             topic: topic,

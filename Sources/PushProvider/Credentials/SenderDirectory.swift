@@ -77,7 +77,7 @@ package final class SenderDirectory: Sendable {
                 do {
                     try credential.checkExpiry(at: now)
                     let source = self.source
-                    senders.endpoints[environment] = source.endpoint(of: environment)
+                    senders.endpoints[environment] = source.endpoint(of: environment, for: credential)
                     senders.usable[environment] = try source.sender(
                         for: credential,
                         app: app,
@@ -184,7 +184,7 @@ extension SenderDirectory {
         let epoch = try await self.store.credentialEpoch(key)
         do {
             guard let stored = try await self.store.storedCredential(key) else { return .none(epoch: epoch) }
-            let credential = try stored.credential.credential()
+            let credential = try stored.credential.credential().over(stored.transport)
             return .usable(self.tokens?.keep(credential) ?? credential, epoch: stored.epoch)
         } catch let error
             where error is CredentialError || error is DamagedRow || error as? StoreError == .wrongMasterKey

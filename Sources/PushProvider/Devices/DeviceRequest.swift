@@ -19,7 +19,7 @@ package enum DeviceRequest {
     package static let members: Set<String> = [
         "token", "environment", "kind", "activity", "user", "locale", "timeZone", "appVersion", "installation",
         "capabilities",
-        "tags", "attributes", "preferences", "encryptionKey",
+        "tags", "attributes", "preferences", "encryptionKey", "subscription", "vapidKey",
     ]
 
     /// Reads a registration from JSON text.
@@ -37,15 +37,14 @@ package enum DeviceRequest {
     }
 
     private static func read(_ fields: JSONFields) throws(RequestError) -> DeviceRegistration {
-        let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
-        guard let token = DeviceToken(userInput: text), token.bytes.count >= Self.minimumToken else {
-            throw fields.error("token", "invalid_token", Self.tokenForm)
-        }
+        let subscription = try SubscriptionRequest.read(fields)
         var registration = DeviceRegistration(
             environment: try fields.environment("environment") ?? .production,
-            token: token
+            token: try Self.token(fields, subscription)
         )
+        registration.subscription = subscription
         (registration.kind, registration.activity) = try Self.kind(fields)
+        if subscription != nil { registration.kind = .web }
         registration.user = try fields.update("user")
         registration.locale = try fields.update("locale")
         // With the hyphens of BCP 47: `pt_BR` becomes `pt-BR`.
@@ -79,6 +78,18 @@ package enum DeviceRequest {
             registration.encryptionKey = .clear
         }
         return registration
+    }
+
+    private static func token(
+        _ fields: JSONFields,
+        _ subscription: SubscriptionRegistration?
+    ) throws(RequestError) -> DeviceToken {
+        if let subscription { return try subscription.subscription.token(fields) }
+        let text = try fields.requiredString("token", maximum: DeviceToken.maximumLength * 4)
+        guard let token = DeviceToken(userInput: text), token.bytes.count >= Self.minimumToken else {
+            throw fields.error("token", "invalid_token", Self.tokenForm)
+        }
+        return token
     }
 
     /// Reads the registration of an installation by itself, which writes no tags or attributes but those that its app
@@ -205,9 +216,6 @@ extension JSONFields {
         let all = TokenKind.allCases.map(\.rawValue)
         guard let text = try self.string(name, maximum: 32) else { return nil }
         if let kind = TokenKind(rawValue: text) { return kind }
-        guard text != "web" else {
-            throw self.error(name, "unsupported_kind", "subscriptions to Web Push cannot be registered in this version")
-        }
         throw self.error(name, "invalid_kind", "use one of \(all.joined(separator: ", "))")
     }
 

@@ -12,6 +12,9 @@ package struct DispatchLimits: Hashable, Sendable {
     package var urgentSlots = 512
     /// Urgent notifications that are claimed at once. Default 64.
     package var urgentClaims = 64
+    /// Urgent notifications that are claimed as they are accepted and wait for a slot in memory, a quarter of them for one app.
+    /// Later ones wait in the store. Default 8,192.
+    package var urgentQueue = 8192
     /// Pages of retries of each lane that are sent at the same time. Default 4.
     package var retryPages = 4
     /// A page without its responses after this time leaves its slot to others. Default 5 s.
@@ -36,6 +39,7 @@ package struct DispatchLimits: Hashable, Sendable {
         limits.walkers = max(1, self.walkers)
         limits.urgentSlots = max(4, self.urgentSlots)
         limits.urgentClaims = max(1, self.urgentClaims)
+        limits.urgentQueue = max(4, self.urgentQueue)
         limits.retryPages = max(1, self.retryPages)
         limits.latePages = max(1, self.latePages)
         return limits

@@ -70,7 +70,7 @@ extension Dispatcher {
             pagesLeft -= 1
             let isSliceOver = pagesLeft <= 0 || !keepsSlot || self.time.steady >= sliceEnds || self.isEnding
             // The next claim knows what has changed.
-            let isPaused = self.pages.faults.pauses(of: claim.notification.app) != notification.pauses
+            let isPaused = self.pages.pauses(of: claim.notification) != notification.pauses
             let isLast = page.isLast || delay > .zero || isSliceOver || isPaused
             if isLast { sent.result.step?.leaseUntil = nil }
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
@@ -123,17 +123,49 @@ extension Dispatcher {
     }
 
     /// Sends a page of an urgent notification.
-    func sendUrgent(_ claim: ShardClaim, in slot: LaneSlots.Slot? = nil) async {
+    /// - Parameters:
+    ///   - page: The page if it was read with the claim.
+    ///   - hasWaited: `true` for a claim that may have been stopped meanwhile. It is released then.
+    /// - Returns: `true` if something of the notification is still to be sent.
+    func sendUrgent(
+        _ claim: ShardClaim,
+        _ page: RecipientPage? = nil,
+        hasWaited: Bool = false,
+        in slot: LaneSlots.Slot? = nil
+    ) async -> Bool {
         defer { self.leases.end(claim.fence) }
         do {
-            await self.batcher.commit(try await self.sendPage(claim, in: slot))
+            if hasWaited, try await !self.store.maySend(claim) {
+                try await self.store.release([claim])
+                return true
+            }
+            let result = try await self.sendPage(claim, page, in: slot)
+            let commit = await self.commit(result)
             self.outcomes.signal(claim.notification.id)
+            return result.leavesWork || commit == .leaseLost
         } catch {
-            await self.batcher.commit(self.released(claim, after: error))
+            await self.commit(self.released(claim, after: error))
+            return true
         }
     }
 
-    private func sendPage(_ claim: ShardClaim, in slot: LaneSlots.Slot?) async throws -> PageResult {
+    /// Writes the result of a page together with others, as soon as it can be written.
+    @discardableResult
+    private func commit(_ result: PageResult) async -> CommitResult {
+        do {
+            let commit = try await self.direct.ledger.commit(result)
+            self.writer.note([result], [commit])
+            return commit
+        } catch {
+            return await self.batcher.commit(result)
+        }
+    }
+
+    private func sendPage(
+        _ claim: ShardClaim,
+        _ known: RecipientPage?,
+        in slot: LaneSlots.Slot?
+    ) async throws -> PageResult {
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,
@@ -144,12 +176,7 @@ extension Dispatcher {
         let hours = SendingHours(claim, notification)
         let opening = hours.opening(onOrAfter: clocks.wall)
         if opening > clocks.wall { return self.released(claim, shardUntil: opening) }
-        let needs = notification.needs(in: claim.zone)
-        let page = try await self.store.page(
-            claim,
-            limit: min(self.limits.page, notification.maximumPage),
-            needs: needs
-        )
+        let page = if let known { known } else { try await self.page(of: claim, notification) }
         let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
         let work = hours.work(page, at: clocks)
         slot?.pageStarted()
@@ -164,6 +191,11 @@ extension Dispatcher {
         )
         _ = slot?.pageEnded(sent.report)
         return sent.result
+    }
+
+    private func page(of claim: ShardClaim, _ notification: PreparedNotification) async throws -> RecipientPage {
+        let limit = min(self.limits.page, notification.maximumPage)
+        return try await self.store.page(claim, limit: limit, needs: notification.needs(in: claim.zone))
     }
 
     /// Tries due recipients again, all claims at the same time. Each is written as it ends.
@@ -182,11 +214,11 @@ extension Dispatcher {
             let sent = try await self.retry(claim)
             let service = DispatchTarget(claim.notification)
             _ = self.pacing.record(sent.report, of: service, now: self.time.steady)
-            await self.batcher.commit(sent.result)
+            await self.commit(sent.result)
             self.outcomes.signal(claim.notification.id)
             return sent.report
         } catch {
-            await self.batcher.commit(self.released(claim, after: error))
+            await self.commit(self.released(claim, after: error))
             return AdaptiveRateLimiter.Report()
         }
     }
@@ -228,4 +260,9 @@ extension Dispatcher {
             claimedAt: claim.claimedAt
         )
     }
+}
+
+extension PageResult {
+    /// Indicates whether something of the notification is still to be sent after the page.
+    fileprivate var leavesWork: Bool { self.step?.isLast != true || !self.retries.isEmpty || !self.removed.isEmpty }
 }

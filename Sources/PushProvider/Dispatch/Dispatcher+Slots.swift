@@ -8,10 +8,15 @@ extension Dispatcher {
     func run(_ lane: NotificationRecord.Lane) async {
         let slots = LaneSlots(lane, limits: self.limits, time: self.time)
         await withDiscardingTaskGroup { group in
+            if lane == .urgent {
+                let work = self.direct.open(slots)
+                group.addTask { await self.send(work) }
+            }
             var isAwake = true
             while isAwake, !self.isEnding {
                 do {
                     slots.tick()
+                    if lane == .urgent { self.direct.fill() }
                     if try await self.start(in: slots, of: lane, in: &group) { continue }
                     let pause = try await self.pause(of: lane, slots)
                     isAwake = await self.wakes[lane].wait(atMost: pause)
@@ -20,6 +25,7 @@ extension Dispatcher {
                     isAwake = await self.wakes[lane].wait(atMost: self.limits.sleep)
                 }
             }
+            if lane == .urgent { await self.direct.close() }
         }
     }
 
@@ -58,10 +64,13 @@ extension Dispatcher {
         of lane: NotificationRecord.Lane,
         in group: inout DiscardingTaskGroup
     ) async throws -> Bool {
-        for offer in slots.offers(.shards) {
+        for offer in slots.offersOfShards() {
             let limit = min(offer.limit, self.limits.urgentClaims)
             let claims = try await self.claimShards(lane, limit: limit, excluding: offer.excluded)
-            guard !claims.isEmpty else { continue }
+            guard !claims.isEmpty else {
+                if lane == .urgent { self.direct.noneWaits(besides: offer.excluded) }
+                continue
+            }
             for claim in claims {
                 let slot = slots.acquire(.shards, DispatchTarget(claim.notification))
                 group.addTask {
@@ -71,14 +80,38 @@ extension Dispatcher {
                             let metadata: Logger.Metadata = ["error": "\(error)"]
                             self.logger.error("sending failed, trying again when the lease ends", metadata: metadata)
                         }
-                    case .urgent: await self.sendUrgent(claim, in: slot)
+                        self.release(slot, of: lane)
+                    case .urgent:
+                        let leavesWork = await self.sendUrgent(claim, in: slot)
+                        self.releaseUrgent(slot, leavesWork: leavesWork)
                     }
-                    self.release(slot, of: lane)
                 }
             }
             return true
         }
         return false
+    }
+
+    /// Sends notifications that were claimed when they were accepted, each as it comes.
+    private func send(_ work: AsyncStream<DirectDispatch.Work>) async {
+        await withDiscardingTaskGroup { group in
+            for await work in work {
+                group.addTask {
+                    // What has waited long may have been stopped, and its recipients may have changed.
+                    let isFresh = self.time.steady < work.freshUntil
+                    let (claim, page) = (work.shard.claim, isFresh ? work.shard.page : nil)
+                    let leavesWork = await self.sendUrgent(claim, page, hasWaited: !isFresh, in: work.slot)
+                    self.releaseUrgent(work.slot, leavesWork: leavesWork)
+                }
+            }
+        }
+    }
+
+    /// Frees the slot of an urgent notification. The lane is not woken for each of them: it would look for work in the store.
+    private func releaseUrgent(_ slot: LaneSlots.Slot?, leavesWork: Bool) {
+        let isWanted = slot?.release() ?? true
+        self.direct.fill()
+        if isWanted || leavesWork { self.wakes[.urgent].signal() }
     }
 
     private func release(_ slot: LaneSlots.Slot?, of lane: NotificationRecord.Lane) {

@@ -19,17 +19,22 @@ package struct Dispatcher: Service {
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    let batcher: WriteBatcher<PageResult, Void>
-    let leases = HeldLeases()
+    /// Writes results that could not be written at once, until they can.
+    let batcher: WriteBatcher<PageResult, CommitResult>
+    let direct: DirectDispatch
+    var leases: HeldLeases { self.direct.ledger.leases }
 
     /// - Parameters:
+    ///   - web: The senders to browsers; `nil` where nothing is sent to them.
     ///   - outcomes: Signalled when outcomes of a notification are on disk.
     ///   - events: Signalled when events for webhooks are.
     ///   - downloads: Returns the figures of an app's downloads, which waves may wait for; `nil` if they are not known.
     ///   - waits: Receives the waves that wait for them.
+    ///   - direct: The way on which accepted notifications come; `nil` for one that nobody uses.
     package init(
         store: any ProviderStore,
         directory: SenderDirectory,
+        web: WebPushSenders? = nil,
         invalidation: TokenInvalidationPolicy,
         faults: ConfigurationFaults,
         wakes: LaneWakeSignals,
@@ -40,6 +45,7 @@ package struct Dispatcher: Service {
         metrics: DispatchMetrics = DispatchMetrics(),
         downloads: @escaping @Sendable (Int64) -> DownloadFigures? = { _ in nil },
         waits: WaveWaits = WaveWaits(),
+        direct: DirectDispatch? = nil,
         time: any TimeSource,
         logger: Logger
     ) {
@@ -48,6 +54,7 @@ package struct Dispatcher: Service {
             store: store,
             caps: CapReserver(store),
             directory: directory,
+            web: web,
             invalidation: invalidation,
             faults: faults,
             policy: policy,
@@ -68,9 +75,10 @@ package struct Dispatcher: Service {
             logger: logger
         )
         self.writer = writer
+        self.direct = direct ?? DirectDispatch(store: store, limits: limits, time: time)
         self.batcher = WriteBatcher { results in
-            _ = try? await writer.write(results)
-            return results.map { _ in () }
+            let commits = try? await writer.write(results)
+            return commits ?? results.map { _ in .stopped }
         }
     }
 
@@ -99,7 +107,7 @@ package struct Dispatcher: Service {
             if !due.isEmpty { await self.retry(due) }
             let claims = try await self.claimShards(lane, limit: 1)
             switch lane {
-            case .urgent: for claim in claims { await self.sendUrgent(claim) }
+            case .urgent: for claim in claims { _ = await self.sendUrgent(claim) }
             case .bulk: for claim in claims { try await self.sendShard(claim, pages: 1) }
             }
             hasWorked = hasWorked || !due.isEmpty || !claims.isEmpty

@@ -10,7 +10,8 @@ import Synchronization
 final class HeldLeases: Sendable {
     /// The held leases, and the claims in flight.
     private struct State {
-        var fences: Set<Int64> = []
+        /// The numbers of claims that share each lease.
+        var fences: [Int64: Int] = [:]
         var highest: Int64 = 0
         /// The highest number that was known when each claim in flight began.
         var claiming: [Int: Int64] = [:]
@@ -25,23 +26,54 @@ final class HeldLeases: Sendable {
         fence: (Claimed) -> Int64,
         _ body: (ClaimFilter.Held) async throws -> [Claimed]
     ) async throws -> [Claimed] {
-        let (number, held) = self.state.withLock { state in
-            state.claims += 1
-            state.claiming[state.claims] = state.highest
+        let number = self.begin()
+        defer { self.end(claim: number) }
+        let held = self.state.withLock { state in
             let upTo = state.claiming.values.min() ?? state.highest
-            return (state.claims, ClaimFilter.Held(fences: state.fences, upTo: upTo))
+            return ClaimFilter.Held(fences: Set(state.fences.keys), upTo: upTo)
         }
-        defer { self.state.withLock { _ = $0.claiming.removeValue(forKey: number) } }
         let claimed = try await body(held)
-        self.state.withLock { state in
-            for fence in claimed.map(fence) {
-                state.fences.insert(fence)
-                state.highest = max(state.highest, fence)
-            }
-        }
+        self.hold(claimed.map(fence))
         return claimed
     }
 
-    /// Ends a lease, once the results of what was sent under it are written.
-    func end(_ fence: Int64) { self.state.withLock { _ = $0.fences.remove(fence) } }
+    /// Claims what is added to the store, and holds the leases of that.
+    /// - Parameter fences: Returns the fencing numbers of the claims, several of which may share one.
+    func claimNew<Added: Sendable>(
+        fences: (Added) -> [Int64],
+        _ body: () async throws -> Added
+    ) async throws -> Added {
+        let number = self.begin()
+        defer { self.end(claim: number) }
+        let added = try await body()
+        self.hold(fences(added))
+        return added
+    }
+
+    /// Ends a claim, once the results of what was sent under it are written. Its lease ends with the last one that shares it.
+    func end(_ fence: Int64) {
+        self.state.withLock { state in
+            guard let count = state.fences[fence] else { return }
+            state.fences[fence] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    private func begin() -> Int {
+        self.state.withLock { state in
+            state.claims += 1
+            state.claiming[state.claims] = state.highest
+            return state.claims
+        }
+    }
+
+    private func end(claim number: Int) { self.state.withLock { _ = $0.claiming.removeValue(forKey: number) } }
+
+    private func hold(_ fences: [Int64]) {
+        self.state.withLock { state in
+            for fence in fences {
+                state.fences[fence, default: 0] += 1
+                state.highest = max(state.highest, fence)
+            }
+        }
+    }
 }

@@ -12,6 +12,8 @@ final class LaneSlots: Sendable {
 
     private let allocators: Mutex<[Kind: SlotAllocator]>
     private let time: any TimeSource
+    /// Indicates whether work may wait for the end of a slot's use.
+    private let isWanted = Atomic(false)
 
     init(_ lane: NotificationRecord.Lane, limits: DispatchLimits, time: any TimeSource) {
         self.time = time
@@ -23,12 +25,34 @@ final class LaneSlots: Sendable {
 
     var isBusy: Bool { self.allocators.withLock { $0.values.contains { $0.isBusy } } }
 
+    /// Returns the claims of new work that may be started, and notes whether work may wait that is not among them.
+    func offersOfShards() -> [SlotAllocator.Offer] {
+        // Before the look: a slot that becomes free meanwhile wakes the lane.
+        self.isWanted.store(true, ordering: .sequentiallyConsistent)
+        let offers = self.offers(.shards)
+        let isLimited = offers.isEmpty || offers.contains { !$0.excluded.isEmpty }
+        self.isWanted.store(isLimited, ordering: .sequentiallyConsistent)
+        return offers
+    }
+
+    /// Indicates whether the end of a slot's use has to wake the lane.
+    var areWanted: Bool { self.isWanted.load(ordering: .sequentiallyConsistent) }
+
     /// Returns the claims that may be started, one by one: equal shares first, then slots that others leave free.
     func offers(_ kind: Kind) -> [SlotAllocator.Offer] {
         let (shared, other) = self.allocators.withLock { allocators in
             (allocators[kind]?.offer(isShared: true), allocators[kind]?.offer(isShared: false))
         }
         return [shared, other == shared ? nil : other].compactMap { $0 }.filter { $0.limit > 0 }
+    }
+
+    /// Returns `true` if a slot is free for some service.
+    func hasFree(_ kind: Kind) -> Bool { self.allocators.withLock { $0[kind]?.hasFree ?? false } }
+
+    /// Takes a slot for a service that may have one of its equal share now.
+    func reserve(_ kind: Kind, _ service: DispatchTarget) -> Slot? {
+        let ticket = self.allocators.withLock { $0[kind]?.reserve(service) }
+        return ticket.map { Slot(kind: kind, ticket: $0, slots: self) }
     }
 
     func acquire(_ kind: Kind, _ service: DispatchTarget) -> Slot? {
@@ -65,7 +89,13 @@ final class LaneSlots: Sendable {
             }
         }
 
-        func release() { self.slots.allocators.withLock { $0[self.kind]?.release(self.ticket) } }
+        /// Frees the slot.
+        /// - Returns: `true` if work may wait for it.
+        @discardableResult
+        func release() -> Bool {
+            let mayBeOffered = self.slots.allocators.withLock { $0[self.kind]?.release(self.ticket) ?? false }
+            return mayBeOffered && self.slots.areWanted
+        }
     }
 }
 
@@ -83,6 +113,7 @@ extension DispatchLimits {
             reservePerService: max(1, self.urgentSlots / 32),
             late: self.urgentSlots,
             perSilentService: max(1, self.urgentSlots / 32),
+            batch: max(1, self.urgentSlots / 32),
             deadline: self.pageDeadline
         )
     }

@@ -66,7 +66,7 @@ struct OutcomeEvaluator {
                 continue
             }
             self.count(outcome)
-            if let fault = ConfigurationFault(outcome, at: batch.endpoint) {
+            if let fault = ConfigurationFault(outcome, at: batch.endpoint), !self.isOfBroadcasts(fault, outcome) {
                 faulty.add(recipient, outcome, fault, self.trip)
                 continue
             }
@@ -80,6 +80,7 @@ struct OutcomeEvaluator {
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
             switch decision.token {
+            case _ where self.notification.isWeb: break
             case .deactivated: evidence[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
             case .suspected where !self.triesElsewhere(recipient, decision):
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
@@ -87,7 +88,7 @@ struct OutcomeEvaluator {
             }
             others.append((recipient, decision, DeliveryTally.Reason(outcome), isEstablished, self.trip))
         }
-        if self.notification.hasTopicOfTokens {
+        if self.notification.hasTopicOfTokens, !self.notification.isWeb {
             evidence[batch.environment, default: .init()].established.accepted += ofEstablished
             evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
         }
@@ -95,10 +96,16 @@ struct OutcomeEvaluator {
         self.tally.add(.accepted, .none, in: batch.environment, count: accepted)
         if !faulty.isEmpty {
             await self.apply(faulty, of: batch, accepted: accepted)
-        } else if accepted > 0 {
+        } else if accepted > 0, !self.notification.isWeb {
             self.faults.accepted(AppEnvironment(app: self.notification.record.app, environment: batch.environment))
         }
         await self.apply(others, evidence, of: batch)
+    }
+
+    /// Indicates that a rejection says only that the push service has no broadcasts, and nothing about pushes.
+    private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
+        guard self.notification.channel != nil, case .rejected = outcome else { return false }
+        return fault.cause == .wrongProtocol
     }
 
     /// A recipient whose push was not accepted.
@@ -114,20 +121,14 @@ struct OutcomeEvaluator {
     ) async {
         var evaluations: [PushEnvironment: TokenInvalidationPolicy.Evaluation] = [:]
         for environment in Set(others.map { $0.recipient.movedFrom ?? batch.environment }).union(evidence.keys) {
-            let evaluation = await self.invalidation.evaluate(
-                evidence[environment] ?? .init(),
-                app: self.notification.record.app,
-                environment: environment,
-                topic: self.notification.record.content.topic,
-                now: self.now
-            )
+            let evaluation = await self.evaluation(of: evidence[environment] ?? .init(), in: environment)
             evaluations[environment] = evaluation
             if let reason = evaluation.opened, self.notification.record.lane == .bulk { self.result.pauses = reason }
         }
         for (recipient, decision, reason, isEstablished, trip) in others {
             self.trip = trip
             let goesElsewhere = self.triesElsewhere(recipient, decision)
-            if let requested = decision.token, let device = recipient.device,
+            if let requested = decision.token,
                 let kind = evaluations[recipient.movedFrom ?? batch.environment]?.change(
                     requested,
                     isEstablished: isEstablished,
@@ -135,7 +136,7 @@ struct OutcomeEvaluator {
                     triesElsewhere: goesElsewhere
                 )
             {
-                self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: decision.reason))
+                self.change(recipient, kind, requested, decision.reason)
             }
             var result = DeliveryTally.Result.retried
             if !goesElsewhere, case .final(let state, _) = decision.next { result = .init(state) ?? result }
@@ -153,6 +154,44 @@ struct OutcomeEvaluator {
                 self.apply(decision, to: recipient)
             }
         }
+    }
+
+    /// Adds the change of a device, and a named token that is proven invalid.
+    private mutating func change(
+        _ recipient: Recipient,
+        _ kind: TokenStateChange.Kind,
+        _ requested: TokenStateChange.Kind,
+        _ reason: String?
+    ) {
+        if let device = recipient.device {
+            self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: reason))
+        }
+        guard case .tokens = self.notification.record.audience, case .deactivated(let since) = kind else { return }
+        let invalid = InvalidNamedToken(
+            token: recipient.token,
+            environment: recipient.environment,
+            since: since,
+            isUnregistered: requested != .suspected
+        )
+        self.result.invalidTokens.append(invalid)
+    }
+
+    /// Returns the evaluation of the page's responses for the tokens of an environment.
+    ///
+    /// Each browser's push service answers for one URL alone: no setting of the app makes a good subscription look dead, and
+    /// the breakers of Apple's environments learn nothing from it.
+    private func evaluation(
+        of evidence: TokenEvidence,
+        in environment: PushEnvironment
+    ) async -> TokenInvalidationPolicy.Evaluation {
+        guard !self.notification.isWeb else { return .unlimited }
+        return await self.invalidation.evaluate(
+            evidence,
+            app: self.notification.record.app,
+            environment: environment,
+            topic: self.notification.record.content.topic,
+            now: self.now
+        )
     }
 
     private mutating func accept(_ recipient: Recipient) {
@@ -294,6 +333,8 @@ struct OutcomeEvaluator {
     private mutating func count(_ outcome: Outcome) {
         switch outcome {
         case .accepted: break
+        // One of many push services: the sender itself holds back what goes there.
+        case .rejected where self.notification.isWeb: self.report.rejected += 1
         case .rejected(let rejection) where rejection.status == 429 || rejection.status >= 500:
             if rejection.status == 429 { self.report.throttled += 1 } else { self.report.unavailable += 1 }
             guard let retryAfter = rejection.retryAfter else { return }

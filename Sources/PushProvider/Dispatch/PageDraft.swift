@@ -83,7 +83,7 @@ struct PageDraft {
                 }
             }
             self.batches[batch].recipients.append(recipient)
-            self.batches[batch].pushes.append(Push(push, to: recipient.token))
+            self.batches[batch].pushes.append(notification.push(push, to: recipient))
         }
     }
 
@@ -143,6 +143,21 @@ struct PageDraft {
 }
 
 extension PreparedNotification {
+    /// Returns the push for a recipient, or the broadcast for a channel.
+    fileprivate func push(_ notification: PushNotification, to recipient: Recipient) -> Push {
+        guard let channel else { return Push(notification, to: recipient.token) }
+        // A channel that stores nothing allows 0 only, whatever time there is for retries (reference 4.2).
+        let broadcast = Broadcast(
+            to: channel.id,
+            of: notification.topic,
+            id: notification.id,
+            priority: notification.priority,
+            expiration: channel.storage == .none ? .immediate : notification.expiration,
+            payload: notification.payload
+        )
+        return Push(broadcast)
+    }
+
     /// The longest time for which a recipient is held back before it is examined again.
     private static let longestHold: Duration = .seconds(30 * 24 * 3600)
 

@@ -15,6 +15,8 @@ struct PageSender: Sendable {
     let store: any ProviderStore
     let caps: CapReserver
     let directory: SenderDirectory
+    /// The senders to browsers; `nil` where nothing is sent to them.
+    let web: WebPushSenders?
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaults
     let policy: RetryPolicy
@@ -36,19 +38,27 @@ struct PageSender: Sendable {
     ) async throws -> PreparedNotification {
         let lane = record.lane == .urgent ? SenderLane.urgent : .bulk
         try await self.faults.load()
-        let now = self.time.now
         return PreparedNotification(
             record,
             self.decoder.decode(record),
             number: number,
             zone: zone,
             app: try await self.store.app(id: record.app),
-            senders: needsSenders
-                ? try await self.directory.senders(app: record.app, lane: lane, at: now) : AppSenders(),
+            senders: needsSenders ? try await self.senders(of: record, lane) : AppSenders(),
             // After the credentials: what is paused by an older one is examined again.
-            pauses: self.faults.pauses(of: record.app),
+            pauses: self.pauses(of: record),
             reportsDeliveries: try await self.store.wants(.delivery, app: record.app)
         )
+    }
+
+    private func senders(of record: NotificationRecord, _ lane: SenderLane) async throws -> AppSenders {
+        guard !record.content.isWeb else { return self.web?.senders(app: record.app) ?? AppSenders() }
+        return try await self.directory.senders(app: record.app, lane: lane, at: self.time.now)
+    }
+
+    /// Returns the pauses that hold a notification back. Those of Apple's environments do not concern browsers.
+    func pauses(of record: NotificationRecord) -> [PushEnvironment: EnvironmentPause] {
+        record.content.isWeb ? [:] : self.faults.pauses(of: record.app)
     }
 
     /// Sends one page and waits for the outcomes of all its pushes.

@@ -22,6 +22,8 @@ struct PreparedNotification: Sendable {
     /// The pauses of the app's environments.
     let pauses: [PushEnvironment: EnvironmentPause]
     let expiry: RecipientExpiry
+    /// The channel of a broadcast; `nil` for a notification to devices.
+    let channel: BroadcastChannel?
     /// `true` if the push service's responses prove something about the tokens: the topic is the app's own for their kind.
     /// A push of another topic is rejected however good the tokens are.
     let hasTopicOfTokens: Bool
@@ -47,7 +49,9 @@ struct PreparedNotification: Sendable {
             try? EncryptedEnvelope(record.content, bundleID: $0.bundleID, notification: record.id)
         }
         self.expiry = RecipientExpiry(record, in: zone)
-        self.hasTopicOfTokens = app.map { record.content.hasTopicOfTokens(bundleID: $0.bundleID) } ?? false
+        if case .channel(let channel) = record.audience { self.channel = channel } else { self.channel = nil }
+        self.hasTopicOfTokens =
+            self.channel == nil && app.map { record.content.hasTopicOfTokens(bundleID: $0.bundleID) } ?? false
         self.reportsDeliveries = reportsDeliveries
     }
 
@@ -80,7 +84,10 @@ struct PreparedNotification: Sendable {
 
     /// The most recipients of a page: encrypting takes a tenth of a millisecond for each, and no page may hold a thread for
     /// long.
-    var maximumPage: Int { self.envelope == nil ? .max : 200 }
+    var maximumPage: Int { self.envelope == nil && !self.isWeb ? .max : 200 }
+
+    /// `true` if it goes to browsers.
+    var isWeb: Bool { self.record.content.isWeb }
 
     /// The most notifications of a user; `nil` if this one does not count.
     var cap: NotificationCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
@@ -105,6 +112,7 @@ extension PreparedNotification {
             delivery,
             apnsID: self.decoded.ids.text(recipient: delivery.recipient),
             to: recipient,
+            channel: self.channel?.id,
             notification: self.record.id
         )
     }

@@ -24,8 +24,7 @@ struct ResultWriter: Sendable {
                 let (store, now) = (self.store, self.time.recorded)
                 // Not cancellable: results are written even when the process has to end.
                 let commits = try await Task { try await store.commit(results, now: now) }.value
-                self.countLost(commits)
-                if results.contains(where: \.mayHaveEvents) { self.events.signal() }
+                self.note(results, commits)
                 return commits
             } catch let error as StoreError {
                 if !hasLogged {
@@ -65,6 +64,12 @@ struct ResultWriter: Sendable {
             _ = try await self.store.commit([stop], now: self.time.recorded)
         }
         return results.map { _ in .stopped }
+    }
+
+    /// Notes that results are on disk.
+    func note(_ results: [PageResult], _ commits: [CommitResult]) {
+        self.countLost(commits)
+        if results.contains(where: \.mayHaveEvents) { self.events.signal() }
     }
 
     /// Counts pages whose lease was lost. Their recipients are in the ledger of the lease's next owner.

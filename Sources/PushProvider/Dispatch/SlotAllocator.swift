@@ -21,6 +21,8 @@ struct SlotAllocator: Sendable {
         var late = 32
         /// The number of slots of a service that was late and did not respond at all.
         var perSilentService = 1
+        /// The number of free slots from which a service that has some is offered more, so that claims come in batches.
+        var batch = 1
         /// The time after which a page without its responses is late.
         var deadline: Duration = .seconds(5)
     }
@@ -37,6 +39,13 @@ struct SlotAllocator: Sendable {
         var pageStartedAt: Timestamp?
     }
 
+    /// The slots of a service.
+    private struct Held {
+        /// All of them, with those of late pages.
+        var count = 0
+        var regular = 0
+    }
+
     /// The state of a service that was late.
     private enum Lateness {
         /// It did not respond.
@@ -47,6 +56,10 @@ struct SlotAllocator: Sendable {
 
     private let settings: Settings
     private var slots: [Int: Slot] = [:]
+    /// The numbers of slots of each service.
+    private var held: [DispatchTarget: Held] = [:]
+    /// The number of regular slots in use.
+    private var regular = 0
     private var late: [DispatchTarget: Lateness] = [:]
     private var lastNumber = 0
     /// The services that have had a slot of the reserve, while others may wait for one.
@@ -55,7 +68,6 @@ struct SlotAllocator: Sendable {
     init(_ settings: Settings) { self.settings = settings }
 
     var isBusy: Bool { !self.slots.isEmpty }
-    private var regular: Int { self.slots.values.count { !$0.isLate } }
     private var isReserveUsed: Bool { self.regular > self.settings.slots }
 
     // MARK: Starting
@@ -76,30 +88,51 @@ struct SlotAllocator: Sendable {
         let inReserve = regular >= self.settings.slots
         var limit = (inReserve ? self.settings.slots + self.settings.reserve : self.settings.slots) - regular
         var excluded: Set<DispatchTarget> = isShared && inReserve ? self.servedInReserve : []
-        let held = self.held
         let most = isShared ? self.share : self.settings.perService
         let lateCount = self.slots.count - regular
         // The bound of a service that has no slot yet.
         limit = min(limit, inReserve ? self.settings.reservePerService : most)
-        for service in Set(held.keys).union(self.late.keys) {
-            let count = held[service] ?? 0
-            let free =
-                switch self.late[service] {
-                case .silent: min(self.settings.perSilentService - count, self.settings.late - lateCount)
-                case .slow: min(self.settings.perService - count, self.settings.late - lateCount)
-                case nil: (inReserve ? self.settings.reservePerService : most) - count
-                }
-            if free <= 0 { excluded.insert(service) } else { limit = min(limit, free) }
+        for service in Set(self.held.keys).union(self.late.keys) {
+            let free = self.free(for: service, most: inReserve ? self.settings.reservePerService : most, lateCount)
+            if free < self.batch(of: service, inReserve: inReserve) {
+                excluded.insert(service)
+            } else {
+                limit = min(limit, free)
+            }
         }
         return Offer(limit: max(0, limit), excluded: excluded)
     }
 
-    /// The number of slots of each service, with those of late pages.
-    private var held: [DispatchTarget: Int] { self.slots.values.reduce(into: [:]) { $0[$1.service, default: 0] += 1 } }
+    /// Returns the number of further slots that a service may have; 0 or less for none.
+    private func free(for service: DispatchTarget, most: Int, _ lateCount: Int) -> Int {
+        let count = self.held[service]?.count ?? 0
+        return switch self.late[service] {
+        case .silent: min(self.settings.perSilentService - count, self.settings.late - lateCount)
+        case .slow: min(self.settings.perService - count, self.settings.late - lateCount)
+        case nil: most - count
+        }
+    }
+
+    /// The fewest free slots of which a service is offered some.
+    private func batch(of service: DispatchTarget, inReserve: Bool) -> Int {
+        self.held[service] == nil || self.late[service] != nil || inReserve ? 1 : max(1, self.settings.batch)
+    }
+
+    /// Indicates whether a slot is free for some service.
+    var hasFree: Bool { self.regular < self.settings.slots + self.settings.reserve }
+
+    /// Takes a slot for one service, if an offer of equal shares would include it.
+    mutating func reserve(_ service: DispatchTarget) -> Ticket? {
+        let inReserve = self.regular >= self.settings.slots
+        guard self.hasFree, !inReserve || !self.servedInReserve.contains(service) else { return nil }
+        let most = inReserve ? self.settings.reservePerService : self.share
+        guard self.free(for: service, most: most, self.slots.count - self.regular) > 0 else { return nil }
+        return self.acquire(service)
+    }
 
     /// The equal share of a service, rounded up.
     private var share: Int {
-        let services = max(1, Set(self.slots.values.filter { !$0.isLate }.map(\.service)).count)
+        let services = max(1, self.held.values.count { $0.regular > 0 })
         return min(self.settings.perService, (self.settings.slots + services - 1) / services)
     }
 
@@ -109,7 +142,9 @@ struct SlotAllocator: Sendable {
         // A second slot of the reserve means that no other service waits.
         if !isInReserve || self.servedInReserve.contains(service) { self.servedInReserve = [] }
         if isInReserve { self.servedInReserve.insert(service) }
-        self.slots[self.lastNumber] = Slot(service: service, isLate: self.late[service] != nil)
+        let isLate = self.late[service] != nil
+        self.slots[self.lastNumber] = Slot(service: service, isLate: isLate)
+        self.count(service, 1, regular: isLate ? 0 : 1)
         return Ticket(number: self.lastNumber)
     }
 
@@ -135,7 +170,25 @@ struct SlotAllocator: Sendable {
         return isInTime && !slot.isLate && !self.isReserveUsed
     }
 
-    mutating func release(_ ticket: Ticket) { self.slots[ticket.number] = nil }
+    /// Frees a slot.
+    /// - Returns: `true` if an offer may include what the last one left out.
+    @discardableResult
+    mutating func release(_ ticket: Ticket) -> Bool {
+        guard let slot = self.slots.removeValue(forKey: ticket.number) else { return false }
+        let wasFull = self.regular >= self.settings.slots
+        self.count(slot.service, -1, regular: slot.isLate ? 0 : -1)
+        let free = self.free(for: slot.service, most: self.share, self.slots.count - self.regular)
+        return wasFull || free >= self.batch(of: slot.service, inReserve: false)
+    }
+
+    /// Counts slots of a service that are taken, or freed for numbers below zero.
+    private mutating func count(_ service: DispatchTarget, _ count: Int, regular: Int) {
+        var held = self.held[service] ?? Held()
+        held.count += count
+        held.regular += regular
+        self.regular += regular
+        self.held[service] = held.count > 0 ? held : nil
+    }
 
     // MARK: Time
 
@@ -147,6 +200,7 @@ struct SlotAllocator: Sendable {
             guard let startedAt = slot.pageStartedAt, now >= startedAt.advanced(by: self.settings.deadline)
             else { continue }
             self.slots[number]?.isLate = true
+            self.count(slot.service, 0, regular: -1)
             if self.late[slot.service] == nil { self.late[slot.service] = .silent }
             isChanged = true
         }

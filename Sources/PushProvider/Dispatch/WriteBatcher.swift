@@ -1,31 +1,54 @@
+import Synchronization
+
 /// Writes items in batches.
 ///
 /// Each item is written as soon as the disk is free. Items that arrive while it is busy share one transaction.
-actor WriteBatcher<Item: Sendable, Outcome: Sendable> {
+final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
+    private struct Waiting {
+        let item: Item
+        let waiter: CheckedContinuation<Outcome, Never>
+    }
+
+    private struct State {
+        var waiting: [Waiting] = []
+        var isWriting = false
+    }
+
     private let write: @Sendable ([Item]) async -> [Outcome]
-    private(set) var waiting: [(item: Item, waiter: CheckedContinuation<Outcome, Never>)] = []
-    private var isWriting = false
+    private let state = Mutex(State())
 
     /// - Parameter write: Returns the outcome of each item, in their order.
     init(write: @escaping @Sendable ([Item]) async -> [Outcome]) { self.write = write }
 
+    /// The number of items that wait until the disk is free.
+    var waitingCount: Int { self.state.withLock { $0.waiting.count } }
+
     /// Writes an item. Returns once it is on disk.
     func commit(_ item: Item) async -> Outcome {
         await withCheckedContinuation { waiter in
-            self.waiting.append((item, waiter))
-            guard !self.isWriting else { return }
-            self.isWriting = true
-            Task { await self.run() }
+            let isFirst = self.state.withLock { state in
+                state.waiting.append(Waiting(item: item, waiter: waiter))
+                defer { state.isWriting = true }
+                return !state.isWriting
+            }
+            // Not a part of the caller's task: it is written even if that is cancelled.
+            if isFirst { Task { await self.run() } }
         }
     }
 
     private func run() async {
-        while !self.waiting.isEmpty {
-            let batch = self.waiting
-            self.waiting = []
+        while let batch = self.next() {
             let outcomes = await self.write(batch.map(\.item))
-            for ((_, waiter), outcome) in zip(batch, outcomes) { waiter.resume(returning: outcome) }
+            for (waiting, outcome) in zip(batch, outcomes) { waiting.waiter.resume(returning: outcome) }
         }
-        self.isWriting = false
+    }
+
+    /// Takes the items that wait; `nil` ends the writing if there are none.
+    private func next() -> [Waiting]? {
+        self.state.withLock { state in
+            state.isWriting = !state.waiting.isEmpty
+            defer { state.waiting = [] }
+            return state.waiting.isEmpty ? nil : state.waiting
+        }
     }
 }

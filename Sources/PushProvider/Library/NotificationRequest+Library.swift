@@ -11,12 +11,14 @@ extension NotificationRequest {
         now: Timestamp,
         in store: any ProviderStore
     ) async throws -> NotificationRequest {
-        try NotificationRequest(
+        var request = try NotificationRequest(
             fields,
             bundleID: app.bundleID,
             now: now,
             receipts: app.receipts,
             library: try await LibraryContents(of: fields, app: app.id, in: store)
         )
+        try await request.checkTransport(of: app, in: store)
+        return request
     }
 }

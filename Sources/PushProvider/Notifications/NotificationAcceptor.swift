@@ -13,23 +13,35 @@ package struct NotificationAcceptor: Sendable {
     private let budget: Duration
     private let time: any TimeSource
     private let planner: NotificationPlanner
+    private let direct: DirectDispatch
     /// Opens notifications without recipients at once.
     let opener: NotificationOpener
 
-    package init(store: any ProviderStore, wakes: LaneWakeSignals, time: any TimeSource) {
-        self.init(store: store, wakes: wakes, opener: .init(store: store, wakes: wakes, time: time), time: time)
+    /// - Parameter direct: The direct way to the dispatcher; `nil` for none.
+    package init(
+        store: any ProviderStore,
+        wakes: LaneWakeSignals,
+        direct: DirectDispatch? = nil,
+        time: any TimeSource
+    ) {
+        let opener = NotificationOpener(store: store, wakes: wakes, time: time)
+        self.init(store: store, wakes: wakes, opener: opener, direct: direct, time: time)
     }
 
-    /// - Parameter budget: The time that counting the recipients may take while the caller waits. Default 5 s.
+    /// - Parameters:
+    ///   - budget: The time that counting the recipients may take while the caller waits. Default 5 s.
+    ///   - direct: The direct way to the dispatcher; `nil` for none.
     init(
         store: any ProviderStore,
         wakes: LaneWakeSignals,
         opener: NotificationOpener,
         budget: Duration = .seconds(5),
+        direct: DirectDispatch? = nil,
         time: any TimeSource
     ) {
         (self.store, self.wakes, self.budget, self.time) = (store, wakes, budget, time)
         self.planner = opener.planner
+        self.direct = direct ?? DirectDispatch(store: store, time: time)
         self.opener = opener
     }
 
@@ -49,7 +61,7 @@ package struct NotificationAcceptor: Sendable {
     package func accept(
         _ request: NotificationRequest,
         app: Int64,
-        id: UUID = UUID(),
+        id: UUID = .random(),
         key: KeyReference? = nil,
         idempotency: Idempotency? = nil,
         run: ScheduleRun? = nil,
@@ -87,11 +99,13 @@ package struct NotificationAcceptor: Sendable {
         // Without recipients no page would end the notification; opening it does.
         let isEmpty = plan.map { $0.recipients == 0 || $0.shards.isEmpty } ?? false
         if let plan, !isEmpty { record.progress.recipients = plan.recipients } else { record.state = .scheduled }
-        let acceptance = try await self.store.accept(
-            record,
-            shards: isEmpty ? [] : plan?.shards ?? [],
-            idempotency: idempotency,
-            scheduleVersion: scheduleVersion
+        let acceptance = try await self.write(
+            AcceptanceRequest(
+                record,
+                shards: isEmpty ? [] : plan?.shards ?? [],
+                idempotency: idempotency,
+                scheduleVersion: scheduleVersion
+            )
         )
         if case .tokenOfOtherKind(let token, let kind) = acceptance, let wanted = record.content.tokenKind {
             throw RequestError.tokenOfOtherKind(kind, wanted: wanted, position: request.position(of: token))
@@ -99,9 +113,29 @@ package struct NotificationAcceptor: Sendable {
         if isEmpty, acceptance == .accepted {
             try await self.opener.open(record)
             record = try await self.store.notification(record.id) ?? record
+            self.wakes[record.lane].signal()
         }
-        self.wakes[record.lane].signal()
         return (record, acceptance)
+    }
+
+    /// Writes a notification together with others, and lets the dispatcher send it.
+    private func write(_ new: AcceptanceRequest) async throws -> Acceptance {
+        var request = new
+        let place = new.shards.isEmpty ? nil : self.direct.place(for: new.notification)
+        request.isClaimed = place != nil
+        do {
+            let result = try await self.direct.ledger.accept(request)
+            if let place, let claimed = result.claimed {
+                await self.direct.start(claimed, from: place)
+            } else {
+                if let place { self.direct.leave(place) }
+                self.wakes[new.notification.lane].signal()
+            }
+            return result.acceptance
+        } catch {
+            if let place { self.direct.leave(place) }
+            throw error
+        }
     }
 
     /// Returns `true` if a notification has no recipients now, `nil` if that takes too long to find out.

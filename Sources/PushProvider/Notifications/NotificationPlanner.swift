@@ -37,6 +37,9 @@ struct NotificationPlanner: Sendable {
 
     /// Returns the plan; `nil` if planning takes longer than `budget`.
     func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
+        if notification.delivery == nil, case .tokens(let tokens) = notification.audience {
+            return Plan(shards: [ShardPlan(notBefore: .atOnce)], recipients: tokens.count)
+        }
         do {
             return try await QueryCaller.$current.withValue(QueryCaller(budget: budget, purpose: .acceptance)) {
                 let shards = self.begun(try await Self.shards(of: notification, in: self.store))
@@ -67,6 +70,7 @@ struct NotificationPlanner: Sendable {
     private func count(_ notification: NotificationRecord) async throws -> Int {
         switch notification.audience {
         case .tokens(let tokens): tokens.count
+        case .channel: 1
         case .devices(let audience): try await self.countDevices(notification, audience)
         }
     }
@@ -75,7 +79,7 @@ struct NotificationPlanner: Sendable {
     static func shards(of notification: NotificationRecord, in store: any ProviderStore) async throws -> [ShardPlan] {
         let acceptedAt = notification.createdAt
         guard let delivery = notification.delivery else { return [ShardPlan(notBefore: acceptedAt)] }
-        if delivery.isSameEverywhere || notification.audience.isTokens {
+        if delivery.isSameEverywhere || notification.audience.hasNoZones {
             return delivery.start(for: nil, acceptedAt: acceptedAt).map { [ShardPlan(notBefore: $0)] } ?? []
         }
         let zones = try await store.timeZones(app: notification.app, kind: notification.content.tokenKind)
@@ -94,5 +98,6 @@ struct NotificationPlanner: Sendable {
 }
 
 extension Audience {
-    fileprivate var isTokens: Bool { if case .tokens = self { true } else { false } }
+    /// Indicates whether the recipients are sent to together, whatever their time zones are.
+    fileprivate var hasNoZones: Bool { if case .devices = self { false } else { true } }
 }

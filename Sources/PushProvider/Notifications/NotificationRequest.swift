@@ -162,7 +162,7 @@ package struct NotificationRequest: Hashable, Sendable {
     private static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
         switch audience {
-        case .tokens, .devices(.user), .devices(.token), .devices(.activity): return .urgent
+        case .tokens, .channel, .devices(.user), .devices(.token), .devices(.activity): return .urgent
         case .devices: return .bulk
         }
     }

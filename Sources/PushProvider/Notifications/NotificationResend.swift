@@ -93,8 +93,15 @@ package struct NotificationResend: Sendable {
     private func audience(_ original: NotificationRecord, _ deliveries: [DeliveryRecord]) throws(RequestError)
         -> Audience
     {
-        guard case .tokens(let tokens) = original.audience else { return .devices(.outcomes(self.outcomes)) }
         let failed = deliveries.filter { self.outcomes.holds($0.state, reason: $0.reason) }
+        let tokens: [DeviceToken]
+        switch original.audience {
+        case .devices: return .devices(.outcomes(self.outcomes))
+        case .channel:
+            guard !failed.isEmpty else { throw Self.nobody }
+            return original.audience
+        case .tokens(let named): tokens = named
+        }
         // A named token is the recipient of its position, below zero.
         let chosen = failed.compactMap { delivery in
             Int(exactly: -delivery.recipient - 1).flatMap { tokens.indices.contains($0) ? tokens[$0] : nil }

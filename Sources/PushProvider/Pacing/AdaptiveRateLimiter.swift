@@ -36,6 +36,13 @@ struct AdaptiveRateLimiter: Sendable {
         var total: Int { self.accepted + self.rejected + self.strained }
         var strained: Int { self.throttled + self.unavailable + self.unreachable }
 
+        /// The report, in which what was not reached is no strain.
+        var withoutUnreachable: Report {
+            var report = self
+            (report.rejected, report.unreachable) = (self.rejected + self.unreachable, 0)
+            return report
+        }
+
         mutating func add(_ other: Report) {
             self.accepted += other.accepted
             self.rejected += other.rejected

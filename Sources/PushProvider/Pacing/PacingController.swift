@@ -116,6 +116,8 @@ final class PacingController: Sendable {
         return self.state.withLock { state in
             var limiter = state.strain[service] ?? AdaptiveRateLimiter(settings: self.settings)
             defer { state.strain[service] = limiter }
+            // One of many push services of browsers that does not answer holds up none of the others.
+            let report = service.isWeb && report.isAnswered ? report.withoutUnreachable : report
             let delay = limiter.record(report, using: &generator)
             if delay > .zero { state.pausedUntil[service] = now.advanced(by: delay) }
             return delay

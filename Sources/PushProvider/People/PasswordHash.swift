@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import PushTypes
 
 /// A password as it is stored: the HMAC-SHA256 of its scrypt (RFC 7914), with the parameters and the salt, in one text.
 ///
@@ -43,8 +44,7 @@ package struct PasswordHash {
 
     /// Hashes a password with a new salt. It takes the time and memory of the parameters.
     init(_ password: String, _ parameters: Parameters, secret: String) throws {
-        var generator = SystemRandomNumberGenerator()
-        let salt = Data((0..<Self.saltLength).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        let salt = Data(RandomBytes.make(Self.saltLength))
         (self.parameters, self.salt) = (parameters, salt)
         self.hash = Data(Self.code(of: try Self.derive(password, salt, parameters), secret))
     }

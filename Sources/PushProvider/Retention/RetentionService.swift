@@ -72,6 +72,7 @@ package struct RetentionService: Service {
         let oldest = now.advanced(by: .zero - self.settings.notifications)
         try await self.repeated { try await self.store.forget(before: oldest, limit: Self.batch) }
         try await self.repeated { try await self.store.forgetConnections(before: oldest, limit: Self.batch) }
+        try await self.repeated { try await self.store.forgetLegacyTokens(before: oldest, limit: Self.batch) }
         let oldestAudit = now.advanced(by: .zero - self.settings.audit)
         try await self.repeated { try await self.store.forgetAudit(before: oldestAudit, limit: Self.batch) }
         try await self.repeated { try await self.store.rollUpStatistics(now: now) }

@@ -33,6 +33,9 @@ package final class TokenInvalidationPolicy: Sendable {
         var opened: String?
         /// `true` if a push to this topic was accepted in this environment.
         var isProven: Bool
+
+        /// The evaluation of responses that no breaker limits.
+        static let unlimited = Evaluation(isBreakerOpen: false, areOthersHeld: false, opened: nil, isProven: false)
     }
 
     private let store: any AppStore & TokenStateStore
@@ -91,6 +94,42 @@ package final class TokenInvalidationPolicy: Sendable {
             self.logger.warning(
                 "many tokens that were registered lately are called bad or dead: those are kept, others are deactivated",
                 metadata: ["environment": "\(environment.rawValue)"]
+            )
+        }
+        if let reason = evaluation.opened {
+            await self.persistOpen(reason, app: app, environment: environment, now: now)
+        }
+        return evaluation
+    }
+
+    /// Evaluates a feedback list, before its devices are changed. It has no accepted pushes to be weighed against: it opens
+    /// the breaker where it would deactivate too large a share of the environment's devices at once.
+    /// - Parameters:
+    ///   - dead: The devices that it would deactivate.
+    ///   - active: The active devices of the environment before that.
+    func evaluate(
+        feedback dead: Int,
+        of active: Int,
+        app: Int64,
+        environment: PushEnvironment,
+        now: Timestamp
+    ) async -> Evaluation {
+        let key = Key(app: app, environment: environment)
+        guard await self.isKnown(key) else {
+            return Evaluation(isBreakerOpen: true, areOthersHeld: true, opened: nil, isProven: false)
+        }
+        let limits = self.limits
+        let evaluation = self.states.withLock { states in
+            var state = states[key] ?? self.state(nil)
+            defer { states[key] = state }
+            let isTooMany = dead >= limits.minimum && Double(dead) >= limits.dead * Double(active)
+            let reason = "the feedback service lists \(dead) of \(active) active devices, far more than usual"
+            let opened = isTooMany && state.breaker.open(reason) ? reason : nil
+            return Evaluation(
+                isBreakerOpen: state.breaker.openReason != nil,
+                areOthersHeld: false,
+                opened: opened,
+                isProven: false
             )
         }
         if let reason = evaluation.opened {

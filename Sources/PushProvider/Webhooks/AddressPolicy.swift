@@ -14,8 +14,14 @@ package struct AddressPolicy: Hashable, Sendable {
         self.allowsPrivate || Self.isPublic(address)
     }
 
+    /// Returns one of a name's addresses, another one for another try; `nil` if none is allowed.
+    package func choice(of addresses: [IPAddress], attempt: Int) -> IPAddress? {
+        let allowed = addresses.filter(self.allows)
+        return allowed.isEmpty ? nil : allowed[Int(attempt.magnitude % UInt(allowed.count))]
+    }
+
     /// Returns `true` if posts may be sent to this port: below 1024 only those of the web, not mail servers and the like.
-    func allows(port: Int) -> Bool {
+    package func allows(port: Int) -> Bool {
         let isWeb = port == 80 || port == 443 || port >= 1024
         return (1...65535).contains(port) && (self.allowsPrivate || isWeb)
     }

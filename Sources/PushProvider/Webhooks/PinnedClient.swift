@@ -1,34 +1,51 @@
-import AsyncHTTPClient
+package import AsyncHTTPClient
+import Foundation
 import NIOCore
+import NIOPosix
+import NIOSSL
 import PushSupport
 
 /// The failure of a request that a ``PinnedClient`` makes.
-enum PinnedClientFailure: Error, Hashable, Sendable {
-    /// No response, or no connection.
+package enum PinnedClientFailure: Error, Hashable, Sendable {
+    /// No response. The request may have arrived.
     case noResponse(reason: String)
+    /// No connection: nothing was sent.
+    case noConnection(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
+    /// A response with a longer body than its reader takes, in bytes.
+    case tooLong(maximum: Int)
+
+    /// The failure in words.
+    package var text: String {
+        switch self {
+        case .noResponse(let reason), .noConnection(let reason), .addressNotAllowed(let reason): reason
+        case .tooLong(let maximum): "the response has more than \(maximum) bytes"
+        }
+    }
 }
 
 /// An HTTP client for one URL that a caller of the API has named.
 ///
 /// The name is resolved and checked once. All requests go to the checked address, so that a name that resolves to another one
 /// later gains nothing. Redirects are not followed.
-struct PinnedClient: Sendable {
-    let address: WebhookAddress
+package struct PinnedClient: Sendable {
+    package let address: WebhookAddress
     private let client: HTTPClient
 
     /// - Parameters:
     ///   - app: The app whose look-ups are limited together.
     ///   - attempt: The number of the try: another try goes to another address of the name.
+    ///   - speaksHTTP2: `true` for many requests at a time over one connection, where the server can. Default `false`.
     ///   - deadline: The most time to resolve the name, and to connect.
     /// - Throws: ``PinnedClientFailure``.
-    init(
+    package init(
         _ url: String,
         app: Int64,
         attempt: Int = 0,
         _ policy: AddressPolicy,
         _ resolver: any NameResolver,
+        speaksHTTP2: Bool = false,
         deadline: Duration
     ) async throws(PinnedClientFailure) {
         do {
@@ -37,7 +54,7 @@ struct PinnedClient: Sendable {
             throw .addressNotAllowed(reason: error.message)
         }
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.httpVersion = .http1Only
+        configuration.httpVersion = speaksHTTP2 ? .automatic : .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = TimeAmount(deadline)
         if self.address.literal == nil {
@@ -45,39 +62,55 @@ struct PinnedClient: Sendable {
             do {
                 found = try await resolver.addresses(of: self.address.host, for: app, within: deadline)
             } catch {
-                throw .noResponse(reason: "\(error)")
+                throw .noConnection(reason: "\(error)")
             }
-            let allowed = found.filter(policy.allows)
-            guard !allowed.isEmpty else {
+            guard let address = policy.choice(of: found, attempt: attempt) else {
                 throw .addressNotAllowed(
                     reason: "its name resolves to private or reserved addresses only, see \(WebhookAddress.hint)"
                 )
             }
-            let address = allowed[Int(attempt.magnitude % UInt(allowed.count))]
             configuration.dnsOverride = [self.address.host: address.description]
         }
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
     /// Closes the connection. It must be called after the last request.
-    func close() async { try? await self.client.shutdown() }
+    package func close() async { try? await self.client.shutdown() }
 
     /// Makes a request, which names this client's host.
     /// - Parameter deadline: The most time until the head of the response.
     /// - Throws: ``PinnedClientFailure``.
-    func execute(
+    package func execute(
         _ request: HTTPClientRequest,
         deadline: Duration
     ) async throws(PinnedClientFailure) -> HTTPClientResponse {
         do {
             return try await self.client.execute(request, deadline: .now() + TimeAmount(deadline))
         } catch {
-            throw .noResponse(reason: Self.description(of: error))
+            let reason = Self.description(of: error)
+            throw Self.isOfConnection(error) ? .noConnection(reason: reason) : .noResponse(reason: reason)
+        }
+    }
+
+    /// Returns `true` for an error before the request was sent.
+    private static func isOfConnection(_ error: any Error) -> Bool {
+        switch error as? HTTPClientError {
+        case .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?: true
+        case .some: false
+        case nil:
+            switch error {
+            // The server ended the connection, maybe with the request.
+            case NIOSSLError.uncleanShutdown: false
+            case is NIOConnectionError, is NIOSSLError, is NIOSSLExtraError, ChannelError.connectTimeout: true
+            // An address needs no look-up, and its error has no list of tries.
+            case let error as IOError: error.errnoCode == ECONNREFUSED || error.errnoCode == ENETUNREACH
+            default: false
+            }
         }
     }
 
     /// Returns an error of the client in words.
-    static func description(of error: any Error) -> String {
+    package static func description(of error: any Error) -> String {
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?:
             "the receiver was too slow"

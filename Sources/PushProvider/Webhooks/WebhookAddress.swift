@@ -18,7 +18,7 @@ package struct WebhookAddress: Hashable, Sendable {
     package var url: String { self.origin + self.target }
 
     /// The URL up to the path: scheme, host and port.
-    var origin: String {
+    package var origin: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         return "\(self.isSecure ? "https" : "http")://\(host):\(self.port)"
     }

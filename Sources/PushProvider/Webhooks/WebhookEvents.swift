@@ -26,8 +26,15 @@ struct WebhookEvents {
     /// - Parameters:
     ///   - apnsID: The `apns-id` of the delivery.
     ///   - recipient: The recipient; `nil` if its device is not known any more, and so its token.
+    ///   - channel: The channel of a broadcast, which has no token; `nil` for a notification to devices.
     ///   - notification: The id of the notification.
-    mutating func append(_ delivery: DeliveryResult, apnsID: String, to recipient: Recipient?, notification: UUID) {
+    mutating func append(
+        _ delivery: DeliveryResult,
+        apnsID: String,
+        to recipient: Recipient?,
+        channel: ChannelID? = nil,
+        notification: UUID
+    ) {
         self.begin()
         self.json.raw(#"{"id":""#)
         self.json.characters(apnsID[...])
@@ -39,7 +46,11 @@ struct WebhookEvents {
         self.json.string(notification.uuidString)
         self.json.raw(#","apnsId":"#)
         self.json.string(apnsID)
-        self.device(delivery.device, recipient?.token, recipient?.environment)
+        self.device(delivery.device, channel == nil ? recipient?.token : nil, recipient?.environment)
+        if let channel {
+            self.json.raw(#","channel":"#)
+            self.json.string(channel.text)
+        }
         self.json.raw(#","user":"#)
         self.json.string(recipient?.profile?.user)
         self.json.raw(#","state":"#)

@@ -100,7 +100,7 @@ struct WebhookReceiver: Sendable {
 extension WebhookFailure {
     fileprivate init(_ failure: PinnedClientFailure) {
         switch failure {
-        case .noResponse(let reason): self = .noResponse(reason: reason)
+        case .noResponse, .noConnection, .tooLong: self = .noResponse(reason: failure.text)
         case .addressNotAllowed(let reason): self = .addressNotAllowed(reason: reason)
         }
     }

@@ -21,6 +21,9 @@ public struct BinaryConfiguration: Sendable {
     /// The upper limit of every delay between connections. Default 1 min.
     public var reconnectMaximum: Duration = .seconds(60)
 
+    /// Indicates whether waiting notifications fail with the first connection that cannot be opened. Default `false`.
+    package var failsFast = false
+
     /// Makes a configuration of the defaults.
     public init() {}
 

@@ -13,7 +13,7 @@ extension BinarySender {
         }
         self.logger.info("connected to the push service", metadata: ["host": "\(self.connector.endpoint.host)"])
         self.connection = .open(channel)
-        self.lastFailure = nil
+        (self.lastFailure, self.lastFault) = (nil, nil)
         self.stateMachine.connected()
         self.proceed()
     }
@@ -30,6 +30,7 @@ extension BinarySender {
         self.connectionNumber &+= 1
         let wasOpen = self.stateMachine.isConnected
         self.lastFailure = error.map { "\($0)" }
+        self.lastFault = self.fault(of: error, wasOpen: wasOpen)
         self.logger.log(
             level: wasOpen && error == nil ? .info : .warning,
             "no connection to the push service",
@@ -40,6 +41,7 @@ extension BinarySender {
             self.perform(self.stateMachine.connectionClosed())
         } else {
             self.stateMachine.connectionFailed()
+            if self.configuration.failsFast { self.perform(self.stateMachine.giveUp()) }
         }
         self.proceed()
     }
@@ -124,6 +126,19 @@ extension BinarySender {
         .whenFailure { error in
             self.assumeIsolated { $0.connectionClosed(error, number: number) }
         }
+    }
+
+    /// Returns the reason for which there is no connection; `nil` for the end of one that was open.
+    private func fault(of error: (any Error)?, wasOpen: Bool) -> ConnectionFault? {
+        let cause: ConnectionFault.Cause
+        if Self.isCertificateRejected(error) {
+            cause = .clientCertificateRejected
+        } else if wasOpen {
+            return nil
+        } else {
+            cause = error.map { ConnectionFailure($0).cause } ?? .closed
+        }
+        return ConnectionFault(cause, host: self.connector.endpoint.host, port: self.connector.endpoint.port)
     }
 
     /// Returns whether the server closed because it rejects the client certificate.

@@ -58,6 +58,8 @@ public actor BinarySender: NotificationSender, Service {
     /// The number of the current connection, which tells it from earlier ones.
     var connectionNumber = 0
     var lastFailure: String?
+    /// The reason for which the last connection could not be opened; `nil` if it was open.
+    var lastFault: ConnectionFault?
     var timer: (at: Timestamp, task: Scheduled<Void>)?
     private var tickets: [UInt32: Ticket] = [:]
     private var batches: [Int: Batch] = [:]
@@ -243,7 +245,11 @@ extension BinarySender {
 
     private func finish(_ identifier: UInt32, _ state: BinaryClientStateMachine.FinalState) {
         guard let ticket = self.tickets.removeValue(forKey: identifier) else { return }
-        self.finish(ticket.batch, ticket.index, Outcome(state, id: ticket.id, lastFailure: self.lastFailure))
+        self.finish(
+            ticket.batch,
+            ticket.index,
+            Outcome(state, id: ticket.id, lastFailure: self.lastFailure, fault: self.lastFault)
+        )
     }
 
     private func finish(_ batch: Batch, _ index: Int, _ outcome: Outcome) {

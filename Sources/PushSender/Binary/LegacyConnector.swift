@@ -33,8 +33,7 @@ package struct LegacyConnector: Sendable {
         initialize: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {
         let tls = self.tls
-        // An IP address is not a server name (RFC 6066 section 3); the certificate must name it all the same.
-        let serverName = self.endpoint.host.isIPAddress ? nil : self.endpoint.host
+        let serverName = self.endpoint.host.serverName
         return ClientBootstrap(group: group)
             .connectTimeout(TimeAmount(self.endpoint.connectTimeout))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)

@@ -3,17 +3,31 @@ import PushWire
 
 extension Outcome {
     /// Converts a final state of the binary protocol.
-    /// - Parameter lastFailure: The error of the last connection; `nil` if there was none.
-    init(_ state: BinaryClientStateMachine.FinalState, id: String, lastFailure: String?) {
+    /// - Parameters:
+    ///   - lastFailure: The error of the last connection; `nil` if there was none.
+    ///   - fault: The reason for which the last connection could not be opened; `nil` if it was open.
+    init(
+        _ state: BinaryClientStateMachine.FinalState,
+        id: String,
+        lastFailure: String?,
+        fault: ConnectionFault? = nil
+    ) {
         self =
             switch state {
             case .accepted: .accepted(.init(id: id))
             case .failed(let status): .rejected(Rejection(status))
             case .notSent(.withdrawn): .notSent(.init("the caller was cancelled"))
             case .notSent(.timedOut):
-                .notSent(.init("no connection took the notification in time: \(lastFailure ?? "too much was waiting")"))
+                .notSent(
+                    .init(
+                        "no connection took the notification in time: \(lastFailure ?? "too much was waiting")",
+                        fault: fault
+                    )
+                )
             case .notSent(.connectionRejected(let status)):
-                .notSent(.init("the push service rejected the connection: \(status.text)"))
+                .notSent(
+                    .init("the push service rejected the connection: \(status.text)", reason: Rejection(status).reason)
+                )
             case .notSent(.queueFull): .notSent(.init("too many notifications are waiting"))
             case .unknown(.connectionLost):
                 .unknown(

@@ -15,7 +15,7 @@ struct Connector: Sendable {
 
     /// Adds `connection`, if there is one, to a new channel. It must be called on the event loop.
     /// - Returns: A future that succeeds after the TLS handshake. Later failures reach the connection.
-    func connect(_ connection: PushConnection?, on eventLoop: any EventLoop) -> EventLoopFuture<any Channel> {
+    func connect(_ connection: (any ChannelHandler)?, on eventLoop: any EventLoop) -> EventLoopFuture<any Channel> {
         let timeout = TimeAmount(self.endpoint.connectTimeout)
         let deadline = NIODeadline.now() + timeout
         let bootstrap = ClientBootstrap(group: eventLoop)
@@ -47,15 +47,14 @@ struct Connector: Sendable {
 
     private func secure(
         _ channel: any Channel,
-        _ connection: PushConnection?,
+        _ connection: (any ChannelHandler)?,
         deadline: NIODeadline
     ) -> EventLoopFuture<any Channel> {
         let done = channel.eventLoop.makePromise(of: Void.self)
         do {
             let handshake = TLSHandshake(done, deadline: deadline)
             let pipeline = channel.pipeline.syncOperations
-            // A server name must not be an address (RFC 6066 section 3).
-            let name = self.endpoint.host.isIPAddress ? nil : self.endpoint.host
+            let name = self.endpoint.host.serverName
             try pipeline.addHandler(NIOSSLClientHandler(context: self.tls, serverHostname: name))
             try pipeline.addHandler(handshake)
             if let connection { try pipeline.addHandler(connection) }

@@ -27,6 +27,8 @@ public struct ClientCertificate: Sendable {
     package let certificateChain: [NIOSSLCertificateSource]
     /// The private key, as swift-nio-ssl takes it.
     package let privateKey: NIOSSLPrivateKeySource
+    /// The protocol of pushes with this certificate.
+    package var transport = PushTransport.http2
 
     /// Reads a certificate and its key from PEM text.
     ///
@@ -151,7 +153,7 @@ private struct ParsedCertificate {
 
 extension Timestamp {
     /// Creates the time of a date, in whole seconds.
-    fileprivate init(_ date: Date) {
+    init(_ date: Date) {
         self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down)))
     }
 }

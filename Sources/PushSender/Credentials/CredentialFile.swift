@@ -66,14 +66,14 @@ public struct CredentialFile: Sendable {
     /// Returns whether a single key is a signing key, which is P-256.
     ///
     /// Any key is taken for one if the caller says so, by a team or the extension `.p8`: the error is then about the key.
-    private func isSigningKey(_ block: PEMFile.Block) -> Bool {
+    func isSigningKey(_ block: PEMFile.Block) -> Bool {
         guard block.label == "PRIVATE KEY" else { return false }
         let isExpected = self.teamID != nil || self.path.hasSuffix(".p8")
         return isExpected || (try? P256.Signing.PrivateKey(pemRepresentation: block.text)) != nil
     }
 
     /// The identifier in the name of a file as Apple names it, `AuthKey_ABC123DEFG.p8`.
-    private var keyIDOfName: String? {
+    var keyIDOfName: String? {
         let (prefix, suffix) = ("AuthKey_", ".p8")
         let name = URL(filePath: self.path).lastPathComponent
         guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
@@ -82,7 +82,7 @@ public struct CredentialFile: Sendable {
     }
 
     /// Reads a file of at most ``maximumSize`` bytes. It reads up to one byte more, because the size may change meanwhile.
-    private static func read(_ path: String) throws(CredentialError) -> [UInt8] {
+    static func read(_ path: String) throws(CredentialError) -> [UInt8] {
         let bytes: [UInt8]
         do {
             let file = try FileHandle(forReadingFrom: URL(filePath: path))

@@ -104,64 +104,18 @@ extension PKCS12File {
     ///
     /// - Parameter password: The passphrase in the encoding of the archive.
     func withoutKeys(adding companion: PKCS12Archive.Companion, password: [UInt8]) throws -> [UInt8] {
-        var bags = DER.Serializer()
-        try bags.appendConstructedNode(identifier: .sequence) { coder in
+        let bags = try PKCS12DER.sequence { coder in
             for bag in self.otherBags { coder.serializeRawBytes(bag) }
-            try Self.bag(.keyBag, into: &coder) { $0.serializeRawBytes(companion.key) }
-            try Self.bag(.certificateBag, into: &coder) { coder in
-                try coder.appendConstructedNode(identifier: .sequence) { coder in
-                    try coder.serialize(ASN1ObjectIdentifier.x509Certificate)
-                    try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific) { coder in
-                        try coder.serialize(ASN1OctetString(contentBytes: companion.certificate[...]))
-                    }
-                }
+            try PKCS12DER.typed(.keyBag, into: &coder) { $0.serializeRawBytes(companion.key) }
+            try PKCS12DER.typed(.certificateBag, into: &coder) { coder in
+                try PKCS12DER.certificate(companion.certificate, into: &coder)
             }
         }
-        var content = DER.Serializer()
-        try content.appendConstructedNode(identifier: .sequence) { coder in
+        let content = try PKCS12DER.sequence { coder in
             for part in self.encrypted { coder.serializeRawBytes(part) }
-            try Self.data(bags.serializedBytes, into: &coder)
+            try PKCS12DER.data(bags, into: &coder)
         }
-        return try Self.archive(content.serializedBytes, password: password)
-    }
-
-    private static func archive(_ content: [UInt8], password: [UInt8]) throws -> [UInt8] {
-        let salt: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7]
-        let mac = PKCS12MAC.sign(content, password: password, salt: salt)
-        var file = DER.Serializer()
-        try file.appendConstructedNode(identifier: .sequence) { coder in
-            try coder.serialize(3)
-            try Self.data(content, into: &coder)
-            try coder.appendConstructedNode(identifier: .sequence) { coder in
-                try coder.appendConstructedNode(identifier: .sequence) { coder in
-                    try coder.appendConstructedNode(identifier: .sequence) { coder in
-                        try coder.serialize(ASN1ObjectIdentifier.sha256)
-                        try coder.serialize(ASN1Null())
-                    }
-                    try coder.serialize(ASN1OctetString(contentBytes: mac[...]))
-                }
-                try coder.serialize(ASN1OctetString(contentBytes: salt[...]))
-                try coder.serialize(1)
-            }
-        }
-        return file.serializedBytes
-    }
-
-    /// Writes a `ContentInfo` of the type data.
-    private static func data(_ bytes: [UInt8], into coder: inout DER.Serializer) throws {
-        try Self.bag(.pkcs7Data, into: &coder) { try $0.serialize(ASN1OctetString(contentBytes: bytes[...])) }
-    }
-
-    /// Writes a type and, under the tag `[0]`, its value.
-    private static func bag(
-        _ type: ASN1ObjectIdentifier,
-        into coder: inout DER.Serializer,
-        _ value: (inout DER.Serializer) throws -> Void
-    ) throws {
-        try coder.appendConstructedNode(identifier: .sequence) { coder in
-            try coder.serialize(type)
-            try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific, value)
-        }
+        return try PKCS12DER.archive(content, password: password, salt: [0, 1, 2, 3, 4, 5, 6, 7], rounds: 1)
     }
 }
 
@@ -170,13 +124,8 @@ extension ASN1Identifier {
 }
 
 extension ASN1ObjectIdentifier {
-    fileprivate static let pkcs7Data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
     fileprivate static let keyBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 1]
-    fileprivate static let shroudedKeyBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 2]
-    fileprivate static let certificateBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 3]
-    fileprivate static let x509Certificate: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 22, 1]
     fileprivate static let sha1: ASN1ObjectIdentifier = [1, 3, 14, 3, 2, 26]
-    fileprivate static let sha256: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 1]
     fileprivate static let sha384: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 2]
     fileprivate static let sha512: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 3]
 }

@@ -26,9 +26,9 @@ struct PKCS12MAC {
         }
     }
 
-    /// Returns a MAC with SHA-256 and one iteration, for an archive that never leaves the process.
-    static func sign(_ content: [UInt8], password: [UInt8], salt: [UInt8]) -> [UInt8] {
-        let key = Self.key(SHA256.self, password: password, salt: salt, rounds: 1)
+    /// Returns a MAC with SHA-256. One iteration is enough for an archive that never leaves the process.
+    static func sign(_ content: [UInt8], password: [UInt8], salt: [UInt8], rounds: Int) -> [UInt8] {
+        let key = Self.key(SHA256.self, password: password, salt: salt, rounds: rounds)
         return Array(HMAC<SHA256>.authenticationCode(for: content, using: key))
     }
 

@@ -34,6 +34,11 @@ enum PrivateKeyReader {
         }
     }
 
+    /// Reads an RSA key of PKCS#1 in DER.
+    static func key(rsa der: [UInt8]) throws -> Certificate.PrivateKey {
+        try Certificate.PrivateKey(pemDocument: PEMDocument(type: "RSA PRIVATE KEY", derBytes: der))
+    }
+
     /// Returns the public key, by which a certificate is matched.
     static func publicKey(of key: NIOSSLPrivateKey) throws(CredentialError) -> Certificate.PublicKey {
         guard let bytes = try? key.derBytes else { throw .unsupportedPrivateKey }

@@ -1,4 +1,5 @@
 import Crypto
+import PushTypes
 
 /// A team's signing key for provider tokens (reference 2.1).
 public struct ProviderKey: Sendable {
@@ -11,6 +12,9 @@ public struct ProviderKey: Sendable {
     public let keyID: String
     /// The private key.
     let privateKey: P256.Signing.PrivateKey
+
+    /// A text without a secret that is the same for the same key in every process. It is asked for with each page.
+    let identity: String
 
     /// The shared source of the key's provider tokens; `nil` lets each sender sign its own.
     package var tokens: (any ProviderTokenSource)?
@@ -31,6 +35,8 @@ public struct ProviderKey: Sendable {
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else { throw .badPrivateKey }
         (self.teamID, self.keyID) = (teamID, keyID)
         self.privateKey = key
+        let text = Array("\(teamID) \(keyID) ".utf8) + key.publicKey.rawRepresentation
+        self.identity = "token-\(Hexadecimal.encode(SHA256.hash(data: text)))"
     }
 
     /// Returns whether a text is a team or key identifier: 10 ASCII letters and digits.

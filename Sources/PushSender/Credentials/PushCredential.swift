@@ -30,10 +30,22 @@ public enum PushCredential: Sendable {
     /// An identifier without a secret, which is the same for the same key or certificate in every process.
     public var identity: String {
         switch self {
-        case .certificate(let certificate): "certificate-\(certificate.fingerprint)"
-        case .token(let key):
-            "token-\(Hexadecimal.encode(SHA256.hash(data: Array("\(key.teamID) \(key.keyID) ".utf8) + key.publicKey)))"
+        case .certificate(let certificate):
+            "certificate-\(certificate.fingerprint)\(certificate.transport == .http2 ? "" : "-binary")"
+        case .token(let key): key.identity
         }
+    }
+
+    /// Returns the same credential for pushes over a protocol. A signing key stays as it is: it can only use HTTP/2.
+    package func over(_ transport: PushTransport) -> PushCredential {
+        guard case .certificate(var certificate) = self else { return self }
+        certificate.transport = transport
+        return .certificate(certificate)
+    }
+
+    /// The protocol of pushes with this credential.
+    package var transport: PushTransport {
+        if case .certificate(let certificate) = self { certificate.transport } else { .http2 }
     }
 
     /// The expiration of a certificate; `nil` for a signing key, which does not expire.

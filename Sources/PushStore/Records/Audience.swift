@@ -7,6 +7,8 @@ package enum Audience: Hashable, Sendable {
     case tokens([DeviceToken])
     /// The active devices for which the expression holds.
     case devices(AudienceExpression)
+    /// The devices that follow a channel. Only the push service knows them: the channel is the one recipient.
+    case channel(BroadcastChannel)
 }
 
 /// A condition on a device.

@@ -30,11 +30,16 @@ package struct DispatchTarget: Hashable, Sendable {
     package var app: Int64
     /// The environment; `nil` for notifications that go to both.
     package var environment: PushEnvironment?
+    /// `true` for notifications to browsers, which other push services take.
+    package var isWeb: Bool
 
-    package init(app: Int64, environment: PushEnvironment?) { (self.app, self.environment) = (app, environment) }
+    package init(app: Int64, environment: PushEnvironment?, isWeb: Bool = false) {
+        (self.app, self.environment, self.isWeb) = (app, environment, isWeb)
+    }
 
     /// Returns the target of a notification.
     package init(_ notification: NotificationRecord) {
-        self.init(app: notification.app, environment: notification.environment)
+        let isWeb = notification.content.tokenKind == .web
+        self.init(app: notification.app, environment: notification.environment, isWeb: isWeb)
     }
 }

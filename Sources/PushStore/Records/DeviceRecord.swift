@@ -70,6 +70,8 @@ package struct DeviceRegistration: Hashable, Sendable {
     package var attributes: [String: Update<JSONValue>] = [:]
     package var preferences: Update<Preferences>?
     package var encryptionKey: Update<EncryptionKey>?
+    /// The browser's subscription of a token of the kind web.
+    package var subscription: SubscriptionRegistration?
     /// The tags that ``tags`` replaces; `nil` for all. The device keeps others that it has.
     package var ownTags: NamePatterns?
     /// The attributes that are removed before ``attributes`` are set; `nil` for none.
@@ -104,4 +106,7 @@ package struct RegistrationResult: Hashable, Sendable {
     /// The device's id; 0 for a new device whose registration was rejected.
     package var device: Int64
     package var kind: Kind
+
+    /// Returns `true` if nothing was stored.
+    var isRejected: Bool { if case .rejected = self.kind { true } else { false } }
 }

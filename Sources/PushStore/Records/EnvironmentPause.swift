@@ -95,8 +95,12 @@ package struct StoredCredential: Hashable, Sendable {
     package var credential: CredentialRecord
     /// A number that rises with each change of the environment's credential.
     package var epoch: Int64
+    /// The protocol of pushes with it.
+    package var transport: PushTransport
 
-    package init(_ credential: CredentialRecord, epoch: Int64) { (self.credential, self.epoch) = (credential, epoch) }
+    package init(_ credential: CredentialRecord, epoch: Int64, transport: PushTransport = .http2) {
+        (self.credential, self.epoch, self.transport) = (credential, epoch, transport)
+    }
 }
 
 /// The environments whose pause holds a recipient or a shard back.

@@ -1,5 +1,6 @@
 package import Foundation
 package import PushTypes
+import PushWire
 
 /// The content of a notification, from the request to the rendering: request headers and payload (reference 1.5, 1.6).
 package struct NotificationContent: Hashable, Sendable {
@@ -36,4 +37,10 @@ package struct NotificationContent: Hashable, Sendable {
         (self.priority, self.expiration) = (priority, expiration)
         (self.collapseID, self.payload, self.isTemplate) = (collapseID, payload, isTemplate)
     }
+
+    /// Returns `true` if it goes to browsers.
+    package var isWeb: Bool { self.tokenKind == .web }
+
+    /// The largest payload, in bytes.
+    package var maximumPayloadSize: Int { self.isWeb ? WebPushKeys.maximumContent : self.pushType.maximumPayloadSize }
 }

@@ -144,6 +144,8 @@ package enum Acceptance: Hashable, Sendable {
     case conflict
     /// A named token is registered with another kind than the notification goes to.
     case tokenOfOtherKind(DeviceToken, TokenKind)
+    /// A named token is invalid, and ``AcceptanceRecord/tokensSince`` asks not to accept it then.
+    case inactiveToken(DeviceToken)
     /// The deliveries of the notification that it repeats are being deleted.
     case originalForgotten
     /// The schedule of the run was deleted, paused or changed after the run was decided.

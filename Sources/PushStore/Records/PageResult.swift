@@ -15,6 +15,8 @@ package struct PageResult: Hashable, Sendable {
     package var endings: [ReportedDelivery] = []
     package var retries: [RetryResult] = []
     package var tokenChanges: [TokenStateChange] = []
+    /// The named tokens that are proven invalid, registered or not.
+    package var invalidTokens: [InvalidNamedToken] = []
     /// The progress through the shard; `nil` for a page of retries.
     package var step: ShardStep?
     /// The earliest time of the notification's next page, of whatever shard.

@@ -29,8 +29,5 @@ package enum RandomText {
     package static let length = 32
 
     /// Returns random bytes in base64url (RFC 4648 section 5), without padding.
-    package static func make() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return Base64URL.encode((0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) })
-    }
+    package static func make() -> String { Base64URL.encode(RandomBytes.make(Self.length)) }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import PushTypes
@@ -58,6 +59,15 @@ struct RawStatement {
 
     func bind(_ bytes: [UInt8], at position: Int32) {
         sqlite3_bind_blob(self.statement, position, bytes, Int32(clamping: bytes.count), Self.transient)
+    }
+
+    func bind(_ bytes: Data?, at position: Int32) {
+        guard let bytes else { return self.bindNull(at: position) }
+        // Without bytes there is no address, for which SQLite would bind NULL.
+        guard !bytes.isEmpty else { return _ = sqlite3_bind_zeroblob(self.statement, position, 0) }
+        bytes.withUnsafeBytes {
+            _ = sqlite3_bind_blob(self.statement, position, $0.baseAddress, Int32(clamping: $0.count), Self.transient)
+        }
     }
 
     func bind(_ value: DatabaseValue, at position: Int32) {

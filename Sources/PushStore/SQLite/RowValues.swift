@@ -124,7 +124,7 @@ extension PushEnvironment {
 }
 
 extension TokenKind {
-    /// The stored form. 10 is reserved for web.
+    /// The stored form.
     var code: Int64 {
         switch self {
         case .alert: 0
@@ -137,6 +137,7 @@ extension TokenKind {
         case .liveActivityUpdate: 7
         case .widgets: 8
         case .controls: 9
+        case .web: 10
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 
 /// The store in one SQLite file, for one process.
 ///
@@ -16,6 +17,8 @@ package final class SQLiteStore: ProviderStore {
     let owner = LeaseOwner()
     /// The numbers for charts that are to be written.
     let pendingStatistics = PendingStatistics()
+    /// The number of changes of bridges since the start.
+    let bridgeChanges = Atomic(0)
     /// The index ranges that find the recipients of narrow audiences.
     let drivers = AudienceDriverTable()
 
@@ -37,7 +40,7 @@ package final class SQLiteStore: ProviderStore {
             try SQLiteSchema.migrator.migrate(pool)
             // A wrong key is noticed now, and not when the first notification is to be sent.
             try pool.write { try SealedRows(database: $0, masterKey: masterKey).checkMasterKey() }
-            self.database = StoreDatabase(pool, readers: try StoreReaders(path: path, limits: limits))
+            self.database = try StoreDatabase(pool, readers: try StoreReaders(path: path, limits: limits))
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: path, why: error.message ?? "\(error.resultCode)")
         }

@@ -133,7 +133,9 @@ package struct SQLiteStoreFile: Sendable {
             return try queue.read { database in
                 let secrets = [
                     ("credential", "sealed"), ("webhook", "sealed"), ("userSecret", "sealed"),
-                    ("entitlementServer", "sealed"), ("addressKey", "sealed"),
+                    ("entitlementServer", "sealed"), ("addressKey", "sealed"), ("bridge", "sealed"),
+                    ("vapidKey", "sealed"), ("webSubscription", "sealed"), ("pushResource", "sealed"),
+                    ("chatSession", "sealed"),
                     // It is keyed with the master key.
                     ("person", "password"),
                 ]

@@ -4,10 +4,15 @@ import GRDB
 struct StoreDatabase: Sendable {
     let pool: DatabasePool
     let readers: StoreReaders
+    /// The answers to questions about apps.
+    let apps = AppCache()
     private let services: ReaderPool
+    private let appChange = AppChangeMark()
 
-    init(_ pool: DatabasePool, readers: StoreReaders) {
+    /// - Throws: An error of SQLite.
+    init(_ pool: DatabasePool, readers: StoreReaders) throws {
         (self.pool, self.readers, self.services) = (pool, readers, ReaderPool(pool))
+        try pool.writeWithoutTransaction { try self.appChange.install(in: $0) }
     }
 
     /// Reads by key, or a short list, for a request of the API: takes milliseconds at most.
@@ -27,7 +32,15 @@ struct StoreDatabase: Sendable {
 
     /// Writes in one transaction, which is on disk when this returns.
     func write<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        try await Self.named { try await self.pool.write(body) }
+        try await Self.named {
+            let (value, hasChangedApps) = try await self.pool.write { database in
+                // A transaction that failed may have left it.
+                _ = self.appChange.take()
+                return (try body(database), self.appChange.take())
+            }
+            if hasChangedApps { self.apps.forget() }
+            return value
+        }
     }
 
     /// Runs one statement in a transaction of its own, which is on disk when this returns.
@@ -61,7 +74,7 @@ struct StoreDatabase: Sendable {
 
     /// Returns `true` if an error may pass without a change of the database. `SQLITE_CANTOPEN` comes from a full disk too,
     /// as the files beside the database cannot be made; `SQLITE_BUSY` from another process.
-    private static func isOfDisk(_ error: DatabaseError) -> Bool {
+    static func isOfDisk(_ error: DatabaseError) -> Bool {
         [.SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_LOCKED]
             .contains(error.resultCode.primaryResultCode)
     }

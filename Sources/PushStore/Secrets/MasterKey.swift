@@ -20,8 +20,7 @@ package struct MasterKey: Sendable {
     /// - Throws: ``StoreError/badMasterKey(path:why:)``.
     package static func load(orCreateAt path: String) throws -> MasterKey {
         if !FileManager.default.fileExists(atPath: path) {
-            var generator = SystemRandomNumberGenerator()
-            let bytes = (0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let bytes = RandomBytes.make(Self.length)
             // It is on disk before it is used: what it seals would be lost with it.
             guard DurableFile.create(path, bytes) || FileManager.default.fileExists(atPath: path) else {
                 throw StoreError.badMasterKey(path: path, why: "it cannot be written: \(DurableFile.lastError)")
@@ -94,6 +93,11 @@ enum SecretContext: Hashable, Sendable {
     case webhook(UUID, app: Int64)
     case userSecret(UUID, app: Int64)
     case entitlementServer(app: Int64)
+    case bridge(BridgeKind, name: String, app: Int64)
+    case vapidKey(UUID, app: Int64)
+    case webSubscription(DeviceToken, app: Int64)
+    case pushResource(UUID, app: Int64)
+    case chatSession(UUID, app: Int64)
     case providerToken(ProviderTokenKey)
     /// The key that signs the addresses of files.
     case addressKey
@@ -108,6 +112,11 @@ enum SecretContext: Hashable, Sendable {
             case .webhook(let id, let app): "webhook/\(app)/\(id.uuidString)"
             case .userSecret(let id, let app): "userSecret/\(app)/\(id.uuidString)"
             case .entitlementServer(let app): "entitlementServer/\(app)"
+            case .bridge(let kind, let name, let app): "bridge/\(app)/\(kind.rawValue)/\(name)"
+            case .vapidKey(let id, let app): "vapidKey/\(app)/\(id.uuidString)"
+            case .webSubscription(let token, let app): "webSubscription/\(app)/\(token.hex)"
+            case .pushResource(let id, let app): "pushResource/\(app)/\(id.uuidString)"
+            case .chatSession(let id, let app): "chatSession/\(app)/\(id.uuidString)"
             case .providerToken(let key): "providerToken/\(key.teamID)/\(key.keyID)/\(key.fingerprint)"
             case .addressKey: "addressKey"
             case .mark: "mark"

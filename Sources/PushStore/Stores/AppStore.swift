@@ -19,7 +19,13 @@ package protocol AppStore: Sendable {
     /// - Returns: The app with the changes; `nil` if there is none with this id.
     func changeApp(_ id: Int64, _ changes: AppChanges) async throws -> AppRecord?
     /// Stores a credential in place of the earlier one. What was proven with that one is forgotten.
-    func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws
+    /// - Parameter transport: The protocol of pushes with it.
+    func setCredential(
+        _ credential: CredentialRecord,
+        over transport: PushTransport,
+        app: Int64,
+        environment: PushEnvironment
+    ) async throws
     /// Removes a credential.
     /// - Returns: `true` if there was one.
     func removeCredential(app: Int64, environment: PushEnvironment) async throws -> Bool
@@ -28,4 +34,13 @@ package protocol AppStore: Sendable {
     func credential(app: Int64, environment: PushEnvironment) async throws -> CredentialRecord?
     /// Returns the environments for which the app has a credential.
     func environments(app: Int64) async throws -> Set<PushEnvironment>
+    /// Returns the protocol of each environment for which the app has a credential.
+    func transports(app: Int64) async throws -> [PushEnvironment: PushTransport]
+}
+
+extension AppStore {
+    /// Stores a credential whose pushes go over HTTP/2.
+    package func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws {
+        try await self.setCredential(credential, over: .http2, app: app, environment: environment)
+    }
 }

@@ -22,6 +22,11 @@ package protocol DispatchStore: Sendable {
         limit: Int,
         from filter: ClaimFilter
     ) async throws -> [ShardClaim]
+    /// Returns `true` if a claimed shard may still be sent: its lease is held, its notification is neither paused nor
+    /// cancelled, and the app is not stopped.
+    func maySend(_ claim: ShardClaim) async throws -> Bool
+    /// Releases claimed shards of which nothing was sent. Nothing else of their notifications changes.
+    func release(_ claims: [ShardClaim]) async throws
     /// Reads the next recipients after the shard's cursor.
     func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage
     /// Claims recipients whose next try is due, of the one app that has waited longest.
@@ -41,8 +46,43 @@ package protocol DispatchStore: Sendable {
     func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp?
     /// Writes that the recipients of a page are being sent to, before they are. The lease is kept.
     func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage
-    /// Writes the results of pages in one transaction. A recipient that has a final state keeps it.
+    /// Writes requests and the results of pages in one transaction.
     ///
-    /// A page is written only under the lease of its claim, and only if the shard's cursor is where its step began.
-    func commit(_ pages: [PageResult], now: Timestamp) async throws -> [CommitResult]
+    /// A notification is stored unless its idempotency key or its run of a schedule was accepted before. Requests are written
+    /// in their order, so that the second of two with one key is a repetition. One that fails for itself alone, because of
+    /// what it is or what is stored, fails no other.
+    ///
+    /// A recipient that has a final state keeps it. A page is written only under the lease of its claim, and only if the
+    /// shard's cursor is where its step began.
+    /// - Parameters:
+    ///   - now: The time of the pages.
+    ///   - leaseUntil: The end of the leases of claimed requests, by the steady clock.
+    /// - Throws: An error for which nothing is written.
+    func write(_ writes: LedgerWrites, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerResults
+}
+
+extension DispatchStore {
+    /// Accepts a notification in a transaction of its own.
+    package func accept(
+        _ notification: NotificationRecord,
+        shards: [ShardPlan],
+        idempotency: Idempotency?,
+        scheduleVersion: Int64?
+    ) async throws -> Acceptance {
+        let request = AcceptanceRequest(
+            notification,
+            shards: shards,
+            idempotency: idempotency,
+            scheduleVersion: scheduleVersion
+        )
+        let time = notification.createdAt
+        let results = try await self.write(LedgerWrites(requests: [request]), now: time, leaseUntil: time)
+        guard let result = results.requests.first else { throw StoreError.cannotWrite(why: "there is no result") }
+        return try result.get().acceptance
+    }
+
+    /// Writes the results of pages in one transaction (``write(_:now:leaseUntil:)``).
+    package func commit(_ pages: [PageResult], now: Timestamp) async throws -> [CommitResult] {
+        try await self.write(LedgerWrites(pages: pages), now: now, leaseUntil: now).pages
+    }
 }

@@ -3,17 +3,6 @@ package import PushTypes
 
 /// The ledger as the API shows it: notifications, and the final states of their recipients.
 package protocol NotificationStore: Sendable {
-    /// Stores a notification unless its idempotency key or its run of a schedule was accepted before.
-    /// - Parameters:
-    ///   - shards: The parts of its audience; empty for a notification that is opened later.
-    ///   - scheduleVersion: The version of the schedule that it is a run of. It is accepted only if the schedule still
-    ///     exists, is not paused and has this version. `nil` skips that check.
-    func accept(
-        _ notification: NotificationRecord,
-        shards: [ShardPlan],
-        idempotency: Idempotency?,
-        scheduleVersion: Int64?
-    ) async throws -> Acceptance
     /// Returns the outcome of the earlier request with this key: ``Acceptance/repeated(_:)`` or, if that was another
     /// request, ``Acceptance/conflict``; `nil` if the key is new.
     func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance?

@@ -2,5 +2,7 @@
 package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, DispatchStore, TokenStateStore, BadgeStore,
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
     ErasureStore, UserSecretStore, ObservationStore, EnvironmentStore, ReceiptStore, PreferenceStore, TimelineStore,
-    LibraryStore, PersonStore, SessionStore, PublishingStore, EntitlementServerStore, StatisticsStore, AppStopStore
+    LibraryStore, PersonStore, SessionStore, PublishingStore, EntitlementServerStore, StatisticsStore, AppStopStore,
+    BridgeStore, ChannelStore, FeedbackStore, LegacyTokenStore, NamedTokenStore, ShadowStore, WebPushStore,
+    PushResourceStore, XMPPNodeStore, ChatSessionStore
 {}

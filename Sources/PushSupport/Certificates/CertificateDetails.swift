@@ -12,6 +12,14 @@ package struct CertificateDetails: Sendable {
     package let topics: [CertificateTopic]?
     /// The environments that the certificate names, or both if it names none.
     package let environments: Set<PushEnvironment>
+    /// Indicates whether the certificate names environments.
+    package let namesEnvironments: Bool
+
+    /// Reads the parts of a certificate in DER; `nil` for bytes that are none.
+    package init?(derEncoded der: [UInt8]) {
+        guard let certificate = try? Certificate(derEncoded: der) else { return nil }
+        self.init(certificate)
+    }
 
     /// Reads the parts.
     package init(_ certificate: Certificate) {
@@ -22,6 +30,7 @@ package struct CertificateDetails: Sendable {
         var environments: Set<PushEnvironment> = []
         if extensions[oid: .pushSandbox] != nil { environments.insert(.sandbox) }
         if extensions[oid: .pushProduction] != nil { environments.insert(.production) }
+        self.namesEnvironments = !environments.isEmpty
         self.environments = environments.isEmpty ? Set(PushEnvironment.allCases) : environments
     }
 

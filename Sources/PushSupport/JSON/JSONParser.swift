@@ -27,7 +27,12 @@ struct JSONParser {
     /// - Parameter refusesDuplicates: `true` makes two members of an object with the same name an error.
     /// - Throws: ``RequestError`` of the kind ``RequestError/Kind/invalid``.
     static func parse(_ text: Data, refusesDuplicates: Bool = false) throws(RequestError) -> JSONValue {
-        var parser = JSONParser(Array(text), refusesDuplicates: refusesDuplicates)
+        try Self.parse(Array(text), refusesDuplicates: refusesDuplicates)
+    }
+
+    /// Parses a text in bytes that are not copied.
+    static func parse(_ bytes: [UInt8], refusesDuplicates: Bool = false) throws(RequestError) -> JSONValue {
+        var parser = JSONParser(bytes, refusesDuplicates: refusesDuplicates)
         let value = try parser.value(depth: 0)
         guard parser.peek() == nil else { throw Self.invalid }
         return value

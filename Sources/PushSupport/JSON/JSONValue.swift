@@ -19,6 +19,11 @@ package enum JSONValue: Hashable, Sendable {
         self = try JSONParser.parse(data, refusesDuplicates: refusesDuplicates)
     }
 
+    /// Parses a text in bytes that are not copied, as ``init(parsing:refusesDuplicates:)`` does.
+    package init(parsingBytes bytes: [UInt8]) throws(RequestError) {
+        self = try JSONParser.parse(bytes)
+    }
+
     /// Returns the line and the column, both from 1, at which a text stops being valid JSON; `nil` for a valid text.
     package static func errorPosition(in text: Data) -> (line: Int, column: Int)? {
         guard let offset = JSONParser.errorOffset(in: text) else { return nil }

@@ -154,6 +154,13 @@ extension BinaryClientStateMachine {
         return actions
     }
 
+    /// Ends the notifications that were not written yet, as no connection took them.
+    package mutating func giveUp() -> [Action] {
+        let unfinished = self.waiting.filter { !$0.isFinished }
+        self.waiting.removeAll { !$0.isFinished }
+        return unfinished.map { .finished(identifier: $0.notification.identifier, .notSent(.timedOut)) }
+    }
+
     /// Returns the next notification to write, preceded by the final state of the one that is forgotten for it; empty
     /// when there is none.
     ///

@@ -7,11 +7,14 @@ extension BinaryFrame {
     /// A frame that is too long is rejected as soon as its length is known, so a caller never keeps more than
     /// ``maximumFrameLength`` and the header. After an error the connection must end, because the start of the next
     /// frame is unknown.
-    /// - Parameter isLenient: Allows commands 0 and 1 as long a payload as command 2; some clients rely on it.
+    /// - Parameters:
+    ///   - isLenient: Allows commands 0 and 1 as long a payload as command 2; some clients rely on it.
+    ///   - allowsAnyPriority: Takes a priority without a meaning for an absent one.
     /// - Throws: The packet with which a server responds (reference 5.2).
     package static func read(
         from buffer: inout ByteBuffer,
-        isLenient: Bool = false
+        isLenient: Bool = false,
+        allowsAnyPriority: Bool = false
     ) throws(BinaryErrorResponse) -> BinaryFrame? {
         var rest = buffer
         guard let byte = rest.readInteger(as: UInt8.self) else { return nil }
@@ -20,7 +23,7 @@ extension BinaryFrame {
             switch command {
             case .simple: try Self.readTokenAndPayload(isLenient ? .framed : command, from: &rest)
             case .enhanced: try Self.readEnhanced(isLenient ? .framed : command, from: &rest)
-            case .framed: try Self.readItems(from: &rest)
+            case .framed: try Self.readItems(from: &rest, allowsAnyPriority)
             }
         guard let notification else { return nil }
         buffer = rest
@@ -73,13 +76,16 @@ extension BinaryFrame {
         }
     }
 
-    private static func readItems(from buffer: inout ByteBuffer) throws(BinaryErrorResponse) -> BinaryNotification? {
+    private static func readItems(
+        from buffer: inout ByteBuffer,
+        _ allowsAnyPriority: Bool
+    ) throws(BinaryErrorResponse) -> BinaryNotification? {
         guard let length = buffer.readInteger(as: UInt32.self) else { return nil }
         guard length <= UInt32(Self.maximumFrameLength) else { throw BinaryErrorResponse(status: .protocolError) }
         guard var frame = buffer.readSlice(length: Int(length)) else { return nil }
         var items = BinaryItemReader()
         while frame.readableBytes > 0 { try items.readItem(from: &frame) }
-        return try items.notification()
+        return try items.notification(allowsAnyPriority: allowsAnyPriority)
     }
 }
 
@@ -107,7 +113,7 @@ private struct BinaryItemReader {
     }
 
     /// Returns the notification of all items. Throws for a missing item, a wrong size and an unknown priority.
-    func notification() throws(BinaryErrorResponse) -> BinaryNotification {
+    func notification(allowsAnyPriority: Bool) throws(BinaryErrorResponse) -> BinaryNotification {
         if self.identifier != nil, Self.integer(self.identifier) == nil { throw self.error(.protocolError) }
         if let status = BinaryFrame.error(tokenLength: self.token?.readableBytes ?? 0)
             ?? BinaryFrame.error(payloadLength: self.payload?.readableBytes ?? 0, command: .framed)
@@ -124,11 +130,10 @@ private struct BinaryItemReader {
             notification.expiration = seconds
         }
         if let priority = self.priority {
-            guard priority.readableBytes == 1,
-                let value = priority.getInteger(at: priority.readerIndex, as: UInt8.self).flatMap(Priority.init),
-                value != .low
-            else { throw self.error(.protocolError) }
-            notification.priority = value
+            guard priority.readableBytes == 1 else { throw self.error(.protocolError) }
+            let value = priority.getInteger(at: priority.readerIndex, as: UInt8.self).flatMap(Priority.init)
+            notification.priority = value == .low ? nil : value
+            guard notification.priority != nil || allowsAnyPriority else { throw self.error(.protocolError) }
         }
         return notification
     }

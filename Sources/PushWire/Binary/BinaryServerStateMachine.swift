@@ -32,6 +32,8 @@ package struct BinaryServerStateMachine: ~Copyable, Sendable {
         /// Indicates whether commands 0 and 1 may carry payloads of 2,048 bytes, as command 2 does, instead of 256.
         /// Default false.
         package var isLenient = false
+        /// Indicates whether a priority other than 5 and 10 counts as absent, instead of as malformed. Default false.
+        package var allowsAnyPriority = false
 
         package init() {}
     }
@@ -239,7 +241,12 @@ extension BinaryServerStateMachine {
         }
         let isSimple = command == BinaryCommand.simple.rawValue
         do {
-            guard let frame = try BinaryFrame.read(from: &self.received, isLenient: self.limits.isLenient) else {
+            let frame = try BinaryFrame.read(
+                from: &self.received,
+                isLenient: self.limits.isLenient,
+                allowsAnyPriority: self.limits.allowsAnyPriority
+            )
+            guard let frame else {
                 self.awaitBytes(now: now)
                 return nil
             }

@@ -23,3 +23,8 @@ extension DeviceToken: ExpressibleByArgument, ResourceIdentifier {
 
     var pathPart: String { self.hex }
 }
+
+extension ChannelID: ExpressibleByArgument {
+    /// Reads an id in base64.
+    public init?(argument: String) { self.init(argument) }
+}

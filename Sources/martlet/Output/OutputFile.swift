@@ -9,8 +9,16 @@ enum OutputFile {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw SettingsError("\(path) exists already: move it away or name another file with --output")
         }
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: isSecret ? 0o600 : 0o644]
-        guard FileManager.default.createFile(atPath: path, contents: content, attributes: attributes) else {
+        // Nobody else can open a secret at any moment, and a link to another place is not followed.
+        let isWritten =
+            isSecret
+            ? DurableFile.create(path, Array(content))
+            : FileManager.default.createFile(
+                atPath: path,
+                contents: content,
+                attributes: [.posixPermissions: 0o644]
+            )
+        guard isWritten else {
             throw SettingsError("\(path) cannot be written: \(DurableFile.lastError)")
         }
     }

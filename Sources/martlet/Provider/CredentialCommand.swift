@@ -18,7 +18,10 @@ struct CredentialCommand: AsyncParsableCommand {
     static let configuration = command("credential")
         .help("The credentials that an app pushes with, one for each environment.")
         .example("credential set production AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app …")
-        .subcommands([ListResources<Credential>.self, Change.self, Test.self, RemoveResource<Credential>.self])
+        .subcommands([
+            ListResources<Credential>.self, Change.self, Test.self, Feedback.self, RemoveResource<Credential>.self,
+            InspectCredential.self, ConvertCredential.self,
+        ])
 
     /// The credentials of an app, one for each environment.
     enum Credential: AppResource, ListableResource, RemovableResource {
@@ -27,7 +30,7 @@ struct CredentialCommand: AsyncParsableCommand {
         static let path = "credentials"
         static let id = ArgumentHelp("sandbox or production.", valueName: "environment")
         static let columns: TextTable = [
-            "environment", "kind", .init("team", "teamId"), .init("key", "keyId"), "subject", "topics",
+            "environment", "kind", "transport", .init("team", "teamId"), .init("key", "keyId"), "subject", "topics",
             .time("expires", "expiresAtMs"), "fault",
         ]
         static let list = command("list", "List all credentials, without their secrets.")
@@ -48,12 +51,15 @@ struct CredentialCommand: AsyncParsableCommand {
         @OptionGroup var resource: ResourceOptions<Credential>
         @Argument(help: "A .p8 key, a .p12 archive or a PEM file.") var file: String
         @OptionGroup var options: CredentialFileOptions
+        @Option(help: "http2 or binary: the protocol of pushes with a certificate. Default: http2.") var transport:
+            String?
         @Flag(help: "Test it against the push service once it is set.") var test = false
 
         func run() async throws {
             let settings = try await self.resource.access.settings([self.options.flags])
             let connection = try AppOptions.connection(settings)
-            let body = try self.options.members(of: self.file, settings)
+            var body = try self.options.members(of: self.file, settings)
+            if let transport { body["transport"] = transport.json }
             let response = try await connection.send(self.resource.request(.put).body(body))
             try self.resource.print(response, Credential.columns.details)
             guard self.test else { return }
@@ -61,6 +67,27 @@ struct CredentialCommand: AsyncParsableCommand {
             try self.resource.print(result, CredentialTestText.of)
             if result["works"] != true { throw ExitCode.failure }
         }
+    }
+
+    /// `martlet credential feedback`: reads the legacy feedback service now.
+    struct Feedback: ResourceCommand {
+        static let configuration = command("feedback")
+            .help("Read the environment's feedback service now; it is read every hour anyway.")
+            .detail("Devices that it lists become inactive, unless they have registered since.")
+            .example("credential feedback production --app com.example.MyApp")
+
+        private static let columns: TextTable = [
+            .time("read at", "startedAtMs"), "tokens", "deactivated", "kept", "withheld", "unknown", "error",
+            .time("next", "nextAtMs"),
+        ]
+
+        @OptionGroup var resource: ResourceOptions<Credential>
+
+        func request() -> APIRequest {
+            APIRequest(.post, ["environments", self.resource.id.rawValue]).action("feedback")
+        }
+
+        func text(of response: JSONValue) -> String { Self.columns.details(of: response) }
     }
 
     /// `martlet credential test`: proves a credential against the push service, without a device.

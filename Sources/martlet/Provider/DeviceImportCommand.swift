@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import NIOCore
 import PushSupport
+import PushTypes
 import Synchronization
 
 /// `martlet device import`: registers the devices in a file.
@@ -14,23 +15,31 @@ struct DeviceImportCommand: AsyncParsableCommand {
             """
         )
         .detail("The status is 0 if none was rejected. Importing a file again changes nothing.")
+        .detail("The formats aerogear, parse, onesignal and gorush are lists of devices of other servers.")
         .example("device import devices.ndjson --app com.example.MyApp")
+        .example("device import export.csv --format onesignal --app com.example.MyApp")
 
     @OptionGroup var access: AppOptions
     @Argument(help: "The file; '-' is standard input.") var file: String
-    @Option(help: "ndjson or csv. Default: as the file's name ends.") var format: DeviceFileFormat?
+    @Option(help: "ndjson, csv, aerogear, parse, onesignal or gorush. Default: as the file's name ends.")
+    var format: DeviceImportFormat?
+    @Option(help: "Of another server's records that name none. Default production.")
+    var environment: PushEnvironment?
 
     func run() async throws {
-        guard let format = self.format ?? DeviceFileFormat(fileName: self.file) else {
-            throw ValidationError("Name the format of the file: --format ndjson or csv.")
+        guard let format = self.format ?? DeviceImportFormat(fileName: self.file) else {
+            throw ValidationError("Name the format of the file: --format ndjson, csv or another server's.")
         }
         let connection = try await self.access.connection()
         let upload = try FileUpload(path: self.file)
         let response = try await connection.client.upload(
             upload.chunks,
             length: upload.size,
-            contentType: format.contentType,
-            to: connection.absolute(.post(RegisteredDevice.path).action("import"))
+            contentType: format.contentType(ofFile: self.file),
+            to: connection.absolute(
+                .post(RegisteredDevice.path).action("import")
+                    .query([("from", format.list), ("environment", self.environment?.rawValue)])
+            )
         )
         upload.status.clear()
         let report = ImportReport(response)

@@ -3,15 +3,28 @@ import Foundation
 import PushSender
 import PushTypes
 
-/// The push service, the credential and the sender configuration of `martlet send --credential`.
+/// The push service, the credential and the sender configuration of a command with `--credential`.
 struct DirectDestination {
     /// Host and port of the push service, and the authorities to trust besides the system's.
     let endpoint: PushServiceEndpoint
     let credential: PushCredential
-    let configuration: SenderConfiguration
+    private(set) var configuration: SenderConfiguration
 
     /// - Throws: ``CredentialError``, ``SettingsError`` or a validation error that names the option.
     init(_ options: DirectOptions, settings: SettingsReader) throws {
+        try self.init(service: options, settings: settings)
+        self.configuration.maximumConnections = options.connections
+        self.configuration.maximumInFlight = options.inFlight
+        self.configuration.waitTimeout = .seconds(options.patience)
+    }
+
+    /// - Throws: As ``init(_:settings:)-(DirectOptions,_)``.
+    init(_ options: ServiceCredentialOptions, settings: SettingsReader) throws {
+        try self.init(service: options, settings: settings)
+        self.configuration.waitTimeout = .seconds(10)
+    }
+
+    private init(service options: some PushServiceOptions, settings: SettingsReader) throws {
         guard let path = options.credential, let service = options.service else {
             throw ValidationError("Give --credential and --service.")
         }
@@ -24,9 +37,7 @@ struct DirectDestination {
             keyFile: options.credentialKey
         )
         var configuration = SenderConfiguration()
-        configuration.maximumConnections = options.connections
-        configuration.maximumInFlight = options.inFlight
-        configuration.waitTimeout = .seconds(options.patience)
+        configuration.maximumConnections = 1
         configuration.reconnectMaximum = .seconds(2)
         // Shorter than a graceful shutdown may take.
         configuration.drainTimeout = .seconds(10)

@@ -29,10 +29,17 @@ struct ProviderSend {
 
     private let connection: APIConnection
     private let options: ProviderSendOptions
+    private let path: String
     private let json: Bool
 
-    init(_ connection: APIConnection, _ options: ProviderSendOptions, json: Bool) {
-        (self.connection, self.options, self.json) = (connection, options, json)
+    /// - Parameter path: The part of the app's path that is posted to.
+    init(
+        _ connection: APIConnection,
+        _ options: ProviderSendOptions,
+        path: String = ProviderNotification.path,
+        json: Bool
+    ) {
+        (self.connection, self.options, self.path, self.json) = (connection, options, path, json)
     }
 
     /// Sends the notification and prints its id, then waits for its end if the options ask for that.
@@ -71,7 +78,7 @@ struct ProviderSend {
     /// Posts the notification. A request whose response is lost is repeated with the same idempotency key.
     private func post(_ body: [String: JSONValue?]) async throws -> JSONValue {
         let key = self.options.idempotencyKey ?? UUID().uuidString
-        let request = APIRequest.post(ProviderNotification.path).body(body).idempotencyKey(key)
+        let request = APIRequest.post(self.path).body(body).idempotencyKey(key)
         var attempt = 0
         while true {
             attempt += 1

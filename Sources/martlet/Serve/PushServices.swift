@@ -12,6 +12,8 @@ struct PushServices {
 
     /// The push service of each environment.
     let endpoints: [PushEnvironment: PushServiceEndpoint]
+    /// The legacy services of each environment that has some.
+    let legacy: [PushEnvironment: LegacyService]
     /// The environments whose pushes go to Apple because no setting names their push service.
     let appleByDefault: Set<PushEnvironment>
     /// The proxy of all push services; `nil` for none.
@@ -48,7 +50,10 @@ struct PushServices {
             endpoints[environment] = endpoint
         }
         (self.endpoints, self.appleByDefault) = (endpoints, appleByDefault)
-        let hasEffect = authority == nil || endpoints.values.contains { $0.additionalTrustRoots != nil }
+        self.legacy = try ServeSettings.Legacy.services(settings, authority: authority)
+        let hasEffect =
+            authority == nil || !self.legacy.isEmpty
+            || endpoints.values.contains { $0.additionalTrustRoots != nil }
         let warning = "serve.serviceAuthority has no effect: it counts for \(General.sandboxService.key)"
         self.warning = hasEffect ? nil : "\(warning) and \(General.productionService.key)"
     }

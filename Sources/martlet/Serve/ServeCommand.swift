@@ -1,11 +1,7 @@
 import ArgumentParser
-import Dashboard
-import Logging
-import Metrics
 import ProviderAPI
-import PushHTTP
 import PushProvider
-import PushSender
+import PushWire
 
 /// `martlet serve`: runs a provider.
 struct ServeCommand: AsyncParsableCommand {
@@ -31,10 +27,6 @@ struct ServeCommand: AsyncParsableCommand {
             "serve --sandbox-service localhost:2197 --service-authority martlet-data/gateway/authority.pem"
         )
 
-    /// The longest time that a push waits for a connection. It is shorter than a graceful shutdown may take; the
-    /// dispatcher tries again in any case.
-    private static let sendTimeout: Duration = .seconds(10)
-
     @OptionGroup var common: CommonOptions
     @OptionGroup var storage: SettingFlags<ServeSettings.Storage>
     @OptionGroup var general: SettingFlags<ServeSettings.General>
@@ -43,48 +35,20 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Publishing") var publishing: SettingFlags<ServeSettings.Publishing>
     @OptionGroup(title: "Entitlement to retail issues") var entitlement: SettingFlags<ServeSettings.Entitlement>
     @OptionGroup(title: "Forms of older systems") var compatibility: SettingFlags<ServeSettings.Compatibility>
+    @OptionGroup(title: "Legacy push services") var legacy: SettingFlags<ServeSettings.Legacy>
+    @OptionGroup(title: "Listeners for old providers") var bridge: SettingFlags<ServeSettings.Bridge>
 
     func run() async throws {
         let settings = try await self.common.settings([
             self.storage, self.general, self.limits, self.breaker, self.publishing, self.entitlement,
-            self.compatibility,
+            self.compatibility, self.legacy, self.bridge,
         ])
         let configuration = try Self.configuration(settings)
         let services = try PushServices(settings)
+        let bridge = try ServeSettings.Bridge.configuration(settings)
         let log = LogConfiguration(settings)
         try settings.check()
-        let logger = log.logger("martlet")
-        services.log(to: logger)
-        StartLine.log(to: logger, "provider starts", data: configuration.dataDirectory, settings)
-
-        var sending = SenderConfiguration()
-        sending.waitTimeout = Self.sendTimeout
-        sending.proxy = services.proxy
-        let metrics = PrometheusRegistry(ProviderServer.metricDescriptions)
-        MetricsSystem.bootstrap(metrics)
-        let pool = try SenderPool(endpoints: services.endpoints, configuration: sending, logger: log.logger("sender"))
-        let server = try await ProviderServer(
-            configuration: configuration,
-            senders: pool,
-            metrics: metrics,
-            pages: { configuration.isAPIOnly ? nil : try Dashboard($0) },
-            showAdminKey: { [file = configuration.adminKeyFile] key in
-                if let file {
-                    StandardOutput.line("the first admin key is in \(file): take it from there and remove the file")
-                } else {
-                    StandardOutput.line("admin API key (shown only now, keep it safe): \(key)")
-                }
-            },
-            showAdminLink: { [file = configuration.adminLinkFile] link in
-                if let file {
-                    StandardOutput.line("the link for the first person is in \(file), for one day")
-                } else {
-                    StandardOutput.line("make the first person here, within one day: \(link)")
-                }
-            },
-            logger: log.logger("provider")
-        )
-        try await ServiceRunner.run([pool, server], ready: { _ = try await server.port() }, logger: logger)
+        try await ProviderRun(configuration: configuration, services: services, bridge: bridge, log: log).run(settings)
     }
 
     /// Returns the configuration that the settings describe; ``SettingsReader/check()`` comes after that.
@@ -92,8 +56,13 @@ struct ServeCommand: AsyncParsableCommand {
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)
         ServeSettings.General.apply(settings, to: &configuration)
+        if let address = configuration.publicOrigin, WebOrigin(address)?.description != address.lowercased() {
+            let message = "serve.publicAddress: write it without a path, such as https://push.example.org"
+            throw SettingsError(message, status: .usage)
+        }
         configuration.tls = try ServeSettings.General.tls(settings)
         configuration.gatewayEvents = ServeSettings.General.gateway(settings)
+        configuration.chatAuthorities = try ServeSettings.General.chatAuthorities(settings)
         ServeSettings.Limits.apply(settings, to: &configuration)
         ServeSettings.Breaker.apply(settings, to: &configuration)
         ServeSettings.Publishing.apply(settings, to: &configuration)

@@ -60,7 +60,9 @@ enum ServeSettings {
         .help("Push service for production: HOST:PORT, or 'apple'")
         static let serviceAuthority = Setting("serve.serviceAuthority", flag: "service-authority")
             .help("PEM file of an additional authority for the push services named here")
-            .detail("It counts for `serve.sandboxService` and `serve.productionService`, never for Apple's own.")
+            .detail(
+                "It counts for `serve.sandboxService`, `serve.productionService` and `serve.legacy`, never for Apple's own."
+            )
         static let fallbackPort = Setting("serve.fallbackPort", flag: "fallback-port", kind: .integer(1...65_535))
             .help("Port that is tried when a push service has no connection on its own; Apple's second is 2197")
             .detail("The first port is tried again after 1 min, then less often, and used once it works.")
@@ -86,6 +88,16 @@ enum ServeSettings {
                 settings.reject(self.gatewayEvents, "'\(url.printable)' \(hint)")
             }
             return gateway
+        }
+
+        static let chatAuthority = Setting("serve.chatAuthority", flag: "chat-authority")
+            .help("PEM file of additional authorities for the chat servers at which users' sessions sign in")
+            .detail("Servers of a private network also need `serve.webhooks.allowPrivate`.")
+
+        /// Returns the additional authorities for chat servers, in PEM; `nil` without the setting.
+        /// - Throws: ``SettingsError`` for a file without certificates.
+        static func chatAuthorities(_ settings: SettingsReader) throws -> String? {
+            try settings.string(self.chatAuthority).map { try InputFile.authorities($0, for: self.chatAuthority.key) }
         }
 
         private static let certificate = Setting("serve.tls.certificate", flag: "tls-certificate")
@@ -122,9 +134,13 @@ enum ServeSettings {
                 ),
             .integer("serve.port", flag: "port", 0...65_535, \.port)
                 .help("Port of the API; 0 takes a free one"),
+            .text("serve.publicAddress", flag: "public-address", \.publicOrigin)
+                .help("Address by which others reach the API, such as https://push.example.org")
+                .detail("The addresses of push resources begin with it. Default: the name that each request has."),
             SettingRow(certificate), SettingRow(key),
             SettingRow(sandboxService), SettingRow(productionService), SettingRow(serviceAuthority),
             SettingRow(fallbackPort), SettingRow(proxy), SettingRow(proxyPasswordFile), SettingRow(gatewayEvents),
+            SettingRow(chatAuthority),
             .toggle("serve.apiOnly", flag: "api-only", \.isAPIOnly)
                 .help("Serve the REST API only, without the dashboard")
                 .detail("The dashboard is at `/dashboard` of the API's address, see [Dashboard](dashboard.md)."),
@@ -181,6 +197,9 @@ enum ServeSettings {
             .integer("serve.publicKeyRate", flag: "public-key-rate", 0...1_000_000, \.limits.publicKeyRate)
                 .help("Requests per second with public keys from one address, 0 for no limit")
                 .detail("Twice as many may come at once. Behind a proxy all clients have its address."),
+            .integer("serve.homeserverRate", flag: "homeserver-rate", 0...1_000_000, \.limits.homeserverRate)
+                .help("Requests per second of one Matrix homeserver, 0 for no limit")
+                .detail("A homeserver is an address with a user agent. An address has four times as many in all."),
             .time("serve.sessionIdleSeconds", flag: "session-idle-seconds", 60...2_592_000, \.sessions.idle)
                 .help("Seconds without a request after which a session of the dashboard ends")
                 .detail("1800 is what OWASP ASVS asks of level 2, see [security.md](security.md)."),

@@ -17,11 +17,11 @@ enum SettingTable {
     static let all = [
         Part(
             "serve",
-            "`martlet serve`; the storage settings `martlet backup`, `check` and `restore` too",
+            "`martlet serve`, and `martlet bridge`; the storage settings `martlet backup`, `check` and `restore` too",
             ServeSettings.Storage.settings + ServeSettings.General.settings + ServeSettings.Limits.settings
                 + ServeSettings.Breaker.settings + ServeSettings.Publishing.settings
                 + ServeSettings.Entitlement.settings
-                + ServeSettings.Compatibility.settings
+                + ServeSettings.Compatibility.settings + ServeSettings.Legacy.settings + ServeSettings.Bridge.settings
         ),
         Part(
             "gateway",

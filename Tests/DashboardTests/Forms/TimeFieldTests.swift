@@ -1,5 +1,6 @@
 import PushSupport
 import Testing
+
 @testable import Dashboard
 
 @Suite struct TimeFieldTests {

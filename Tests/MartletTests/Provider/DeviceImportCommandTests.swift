@@ -27,6 +27,44 @@ import Testing
         }
     }
 
+    @Test func aListOfAnotherServerIsImported() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = "\(directory)/installations.json"
+            let record = #"{"deviceType":"ios","deviceToken":"\#(Vectors.tokenA)","channels":["news"]}"#
+            try #"{"results":[\#(record)]}"#.write(toFile: file, atomically: true, encoding: .utf8)
+            try await withProvider(senders: ScriptedSender()) { provider in
+                try await provider.addVectorsApp()
+                let app = Vectors.bundleID
+                let arguments = ["--format", "parse", "--environment", "sandbox", "--app", app]
+                let report = try await provider.martlet(["device", "import", file] + arguments)
+                #expect(report.contains("added 1"))
+                let devices = try await provider.api.get("/v1/apps/\(app)/devices").json["devices"].elements
+                #expect(devices.map { $0["environment"].stringValue } == ["sandbox"])
+                #expect(devices.map { $0["tags"] } == [.array([.string("news")])])
+                let unknown = try await provider.api.call(
+                    "POST",
+                    "/v1/apps/\(app)/devices:import?from=other",
+                    Data(),
+                    headers: ["content-type": "text/csv"]
+                )
+                #expect(unknown.status == 400)
+                let json = ["content-type": "application/json"]
+                let own = try await provider.api.call("POST", "/v1/apps/\(app)/devices:import", Data(), headers: json)
+                #expect(own.status == 415, "our own records are lines")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (DeviceImportFormat.parse, "a.json", "application/json"), (.parse, "a.ndjson", "application/x-ndjson"),
+        (.aerogear, "a", "application/json"), (.onesignal, "a.txt", "text/csv"),
+        (.gorush, "a.json", "application/json"),
+        (.gorush, "-", "text/csv"), (.csv, "a.ndjson", "text/csv"),
+    ])
+    func aListHasTheTypeThatItsServerWrites(format: DeviceImportFormat, file: String, type: String) {
+        #expect(format.contentType(ofFile: file) == type)
+    }
+
     @Test func anImportReportHasCountsAndRejectedLines() throws {
         let json = #"{"lines":3,"added":1,"refused":1,"refusals":[{"line":2,"code":"invalid_token","message":"bad"}]}"#
         let report = ImportReport(try JSONValue(parsing: Data(json.utf8)))

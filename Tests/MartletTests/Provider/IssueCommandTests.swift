@@ -3,6 +3,7 @@ import Foundation
 import PushSupport
 import PushTesting
 import Testing
+
 @testable import martlet
 
 /// The commands for publications and issues, against a running provider.

@@ -1,5 +1,6 @@
 import Foundation
 import PushSupport
+import PushTypes
 import Testing
 
 @testable import ProviderAPI
@@ -53,6 +54,19 @@ import Testing
             for _ in 0..<10 { try rates.take(faster) }
             #expect(throws: RetryLaterError.self) { try rates.take(faster) }
         }
+    }
+
+    /// Forms, which anybody can post, take nothing of what an app's bridges have.
+    @Test func bridgesHaveARateOfTheirOwn() throws {
+        let rates = KeyRateLimiter(rate: 1) { [start] in start }
+        let app = try #require(Topic("com.example.MyApp"))
+        for _ in 0..<2 { try rates.take(formOf: app) }
+        #expect(throws: RetryLaterError.self) { try rates.take(formOf: app) }
+        for _ in 0..<2 { try rates.take(bridgeOf: app) }
+        #expect(throws: RetryLaterError.self) { try rates.take(bridgeOf: app) }
+        #expect(try rates.delay(bridgeOf: app, bytes: 8 << 20) == .zero)
+        #expect(try rates.delay(bridgeOf: app, bytes: 8 << 20) == .seconds(1))
+        #expect(throws: RetryLaterError.self) { try rates.delay(bridgeOf: app, bytes: 100 << 20) }
     }
 
     private static func key(id: UUID = UUID(), rate: Int? = nil) -> APICaller {

@@ -4,6 +4,7 @@ import PushSupport
 import PushTesting
 import PushTypes
 import Testing
+
 @testable import ProviderAPI
 @testable import PushStore
 

@@ -82,21 +82,21 @@ import Testing
     /// A secret that differs in one byte, or in all of them, is another one.
     @Test func onlyTheSecretIsEqualToIt() {
         let secret = "AZaz09-_qwertyuiopQWERTYUIOPasdfghjklASDFGH"
-        #expect(InstallationsController.isEqual(secret, secret))
+        #expect(InstallationSecret.isEqual(secret, secret))
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         for index in secret.utf8.indices {
             for digit in digits where digit != secret.utf8[index] {
                 var bytes = Array(secret.utf8)
                 bytes[secret.utf8.distance(from: secret.startIndex, to: index)] = digit
-                #expect(!InstallationsController.isEqual(String(decoding: bytes, as: UTF8.self), secret))
+                #expect(!InstallationSecret.isEqual(String(decoding: bytes, as: UTF8.self), secret))
             }
         }
         for digit in digits {
             let other = String(decoding: repeatElement(digit, count: secret.utf8.count), as: UTF8.self)
-            #expect(!InstallationsController.isEqual(other, secret))
+            #expect(!InstallationSecret.isEqual(other, secret))
         }
         for other in ["", "A", secret + "A", String(secret.dropLast())] {
-            #expect(!InstallationsController.isEqual(other, secret))
+            #expect(!InstallationSecret.isEqual(other, secret))
         }
     }
 

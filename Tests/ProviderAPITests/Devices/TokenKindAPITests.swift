@@ -31,7 +31,7 @@ import Testing
             #expect(update.json["kind"] == "liveActivityUpdate", "only these have an activity")
             #expect(update.json["activity"] == "order-42")
             let refused: [(members: [String: JSONValue], code: String, field: String)] = [
-                (["kind": "VOIP"], "invalid_kind", "kind"), (["kind": "web"], "unsupported_kind", "kind"),
+                (["kind": "VOIP"], "invalid_kind", "kind"), (["kind": "web"], "missing_field", "subscription"),
                 (["kind": 7], "wrong_type", "kind"), (["kind": "liveActivityUpdate"], "missing_field", "activity"),
                 (["kind": "voip", "activity": "a"], "conflicting_field", "activity"),
                 (["activity": .string(String(repeating: "a", count: 257))], "too_long", "activity"),

@@ -36,6 +36,7 @@ import Testing
             #expect(response.status == 200)
             let shown: JSONValue = [
                 "environment": "sandbox", "kind": "key", "teamId": "DEF123GHIJ", "keyId": "ABC123DEFG",
+                "transport": "http2",
             ]
             #expect(response.json == shown)
         }

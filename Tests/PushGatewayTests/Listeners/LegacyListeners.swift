@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import NIOCore
 import NIOSSL
+import PushHTTP
 import PushSender
 import PushSupport
 import PushTesting

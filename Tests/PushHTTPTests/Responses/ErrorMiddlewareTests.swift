@@ -59,6 +59,9 @@ import Testing
         let response = try await router.respond(.get, "/body")
         #expect(response.status == 400)
         #expect(response.json["error"]["code"] == "malformed_request")
+        // Routes with errors of their own read it from here.
+        #expect(RequestError(ofHTTP: HTTPParserError.invalidEOFState)?.kind == .invalid)
+        #expect(RequestError(ofHTTP: CancellationError()) == nil)
     }
 
     @Test func theCauseOfAFailureIsLoggedAndNotShown() async throws {

@@ -81,6 +81,14 @@ private final class RetiringSource: SenderSource {
         return ScriptedSender().sender(for: credential, app: app, environment: environment, lane: lane)
     }
 
+    func channels(
+        for credential: PushCredential,
+        app: Int64,
+        environment: PushEnvironment
+    ) -> any ChannelManaging {
+        ScriptedChannels()
+    }
+
     func retire(_ credential: PushCredential, app: Int64, environment: PushEnvironment) {
         let name = Self.name(credential, app, environment)
         self.state.withLock { state in

@@ -73,8 +73,14 @@ struct DispatchFixture: Sendable {
     /// As after a start of the process: what it knew is gone, what is in the store is there.
     var dispatcher: Dispatcher { self.dispatcher() }
 
-    /// As ``dispatcher``, with another clock, or with the signal that wakes the delivery of webhooks.
-    func dispatcher(time: ManualTime? = nil, events: WakeSignal = WakeSignal()) -> Dispatcher {
+    /// As ``dispatcher``, with another clock, with the signal that wakes the delivery of webhooks, or with the direct way from
+    /// the acceptor.
+    func dispatcher(
+        time: ManualTime? = nil,
+        events: WakeSignal = WakeSignal(),
+        direct: DirectDispatch? = nil,
+        limits: DispatchLimits? = nil
+    ) -> Dispatcher {
         Dispatcher(
             store: self.store,
             directory: self.directory,
@@ -82,10 +88,16 @@ struct DispatchFixture: Sendable {
             faults: self.faults,
             wakes: self.wakes,
             events: events,
-            limits: self.limits,
+            limits: limits ?? self.limits,
+            direct: direct,
             time: time ?? self.time,
             logger: silentLogger
         )
+    }
+
+    /// An acceptor at the beginning of a direct way.
+    func acceptor(_ direct: DirectDispatch) -> NotificationAcceptor {
+        NotificationAcceptor(store: self.store, wakes: self.wakes, direct: direct, time: self.time)
     }
 
     var scheduler: ScheduleRunner { self.scheduler(silentLogger) }
@@ -116,7 +128,10 @@ struct DispatchFixture: Sendable {
 
     /// Takes a request as the API would.
     @discardableResult
-    func accept(_ members: [String: JSONValue]) async throws -> NotificationRecord {
+    func accept(
+        _ members: [String: JSONValue],
+        by acceptor: NotificationAcceptor? = nil
+    ) async throws -> NotificationRecord {
         let app = try #require(try await self.store.app(id: self.app))
         var all: [String: JSONValue] = ["alert": "Hello", "to": ["all": true]]
         all.merge(members) { $1 }
@@ -125,7 +140,7 @@ struct DispatchFixture: Sendable {
             bundleID: app.bundleID,
             now: self.time.now
         )
-        return try await self.acceptor.accept(request, app: self.app).notification
+        return try await (acceptor ?? self.acceptor).accept(request, app: self.app).notification
     }
 
     /// A schedule from now on, which is not stored yet.

@@ -3,39 +3,16 @@ import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
-import Synchronization
 import Testing
 
 @testable import PushProvider
 
 /// Apps beside others whose push service does not respond.
 @Suite(.timeLimit(.minutes(5))) struct FairnessTests {
-    /// A response that waits until the gate is opened.
-    private final class Gate: Sendable {
-        private let waiters = Mutex<[CheckedContinuation<Void, Never>]?>([])
-
-        func pass() async {
-            await withCheckedContinuation { waiter in
-                let isOpen = self.waiters.withLock { waiters in
-                    waiters?.append(waiter)
-                    return waiters == nil
-                }
-                if isOpen { waiter.resume() }
-            }
-        }
-
-        func open() {
-            let waiting = self.waiters.withLock { waiters in
-                defer { waiters = nil }
-                return waiters ?? []
-            }
-            for waiter in waiting { waiter.resume() }
-        }
-    }
-
     /// The common fixture of several apps.
     private struct Apps: Sendable {
         let fixture: DispatchFixture
+        let acceptor: NotificationAcceptor
         let gate = Gate()
 
         /// An app with ten devices whose push service is silent or not.
@@ -58,7 +35,7 @@ import Testing
                 bundleID: app.bundleID,
                 now: self.fixture.time.now
             )
-            return try await self.fixture.acceptor.accept(request, app: app.id).notification
+            return try await self.acceptor.accept(request, app: app.id).notification
         }
 
         /// The push service of silent apps does not respond from now on.
@@ -88,8 +65,9 @@ import Testing
         _ body: @escaping @Sendable (Apps) async throws -> Void
     ) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
-            let apps = Apps(fixture: fixture)
-            try await withServices([fixture.dispatcher]) {
+            let direct = DirectDispatch(store: fixture.store, limits: fixture.limits, time: fixture.time)
+            let apps = Apps(fixture: fixture, acceptor: fixture.acceptor(direct))
+            try await withServices([fixture.dispatcher(direct: direct)]) {
                 defer { apps.gate.open() }
                 try await body(apps)
             }

@@ -151,6 +151,52 @@ import Testing
         }
     }
 
+    /// A slot is reserved exactly where an offer of equal shares would include the service.
+    @Test func aReservationIsWhatAnOfferWouldBe() {
+        var generator = SeededGenerator(seed: 7)
+        var allocator = SlotAllocator(.init(slots: 6, perService: 3, reserve: 2, late: 3, perSilentService: 1))
+        var tickets: [SlotAllocator.Ticket] = []
+        var now = self.now
+        for _ in 0..<2000 {
+            let service = Self.service(Int64.random(in: 1...5, using: &generator))
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0..<3:
+                let offer = allocator.offer(isShared: true)
+                let ticket = allocator.reserve(service)
+                #expect((ticket != nil) == (offer.limit > 0 && !offer.excluded.contains(service)))
+                if let ticket {
+                    allocator.pageStarted(ticket, now: now)
+                    tickets.append(ticket)
+                }
+            case 3:
+                now = now.advanced(by: .seconds(Int.random(in: 0...4, using: &generator)))
+                _ = allocator.tick(now: now)
+            default:
+                guard let ticket = tickets.popLast() else { continue }
+                _ = allocator.pageEnded(ticket, isAnswered: Bool.random(using: &generator), now: now)
+                allocator.release(ticket)
+            }
+        }
+        for ticket in tickets { allocator.release(ticket) }
+        #expect(!allocator.isBusy)
+    }
+
+    /// A service is offered more only once a batch is free, and another one meanwhile.
+    @Test func slotsAreOfferedInBatches() {
+        var allocator = SlotAllocator(.init(slots: 16, perService: 8, batch: 4))
+        let tickets = self.start(&allocator, 1, 1, 1, 1, 1, 1, 1, 1)
+        for ticket in tickets.prefix(3) {
+            let isWanted = allocator.release(ticket)
+            #expect(!isWanted)
+        }
+        #expect(allocator.offer(isShared: true) == .init(limit: 8, excluded: [Self.service(1)]))
+        let isWanted = allocator.release(tickets[3])
+        #expect(isWanted)
+        #expect(allocator.offer(isShared: true) == .init(limit: 4, excluded: []))
+        for ticket in tickets { allocator.release(ticket) }
+        #expect(!allocator.isBusy)
+    }
+
     @Test func unknownTicketsAreIgnored() {
         var allocator = SlotAllocator(Self.settings)
         let ticket = allocator.acquire(Self.service(1))

@@ -88,7 +88,7 @@ import Testing
             fixture.time.advance(by: .seconds(3600))
             let gate = Gate()
             let runner = Self.runner(fixture) { notification, audience in
-                if notification.app == slow { await gate.wait() }
+                if notification.app == slow { await gate.pass() }
                 return try await store.count(
                     app: notification.app,
                     audience: audience,
@@ -96,6 +96,7 @@ import Testing
                 )
             }
             try await withServices([runner]) {
+                defer { gate.open() }
                 for hour in 1...3 {
                     while try await store.notifications(app: fixture.app, state: nil, before: nil, limit: 9)
                         .notifications.count < hour
@@ -143,12 +144,4 @@ import Testing
             logger: silentLogger
         )
     }
-}
-
-/// A gate that blocks its callers until it is opened.
-private final class Gate: Sendable {
-    private let passage = OneShotValue<Void>()
-
-    func wait() async { try? await self.passage.value }
-    func open() { self.passage.resolve(.success(())) }
 }

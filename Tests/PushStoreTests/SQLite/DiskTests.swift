@@ -80,6 +80,76 @@ import Testing
         }
     }
 
+    /// Requests and pages that share a transaction.
+    @Test func aFullDiskFailsAllOfATransaction() async throws {
+        try await self.withStore { store, app, _ in
+            func request(_ number: Int, bytes: Int = 10) throws -> AcceptanceRequest {
+                var new = try NotificationRecord.fixture(app: app, to: .tokens([.numbered(number)]))
+                (new.lane, new.content.payload) = (.urgent, Data(repeating: 0x20, count: bytes))
+                return AcceptanceRequest(new, shards: [ShardPlan(notBefore: .atOnce)], isClaimed: true)
+            }
+            func write(_ requests: [AcceptanceRequest], _ pages: [PageResult] = []) async throws -> LedgerResults {
+                let writes = LedgerWrites(requests: requests, pages: pages)
+                return try await store.write(writes, now: self.now, leaseUntil: self.now)
+            }
+            let earlier = try request(1)
+            let claimed = try #require(try await write([earlier]).requests.first?.get().claimed)
+            var page = PageResult(claimed.claim)
+            page.deliveries = claimed.page.recipients.map { .fixture($0) }
+            page.step = .last(claimed.claim)
+            try await Self.limit(store, pages: 1)
+            let (small, large) = (try request(2), try request(3, bytes: 100_000))
+            await self.expectCannotWrite("all") { _ = try await write([small, large], [page]) }
+            for new in [small, large] { #expect(try await store.notification(new.notification.id) == nil) }
+            #expect(try await store.current(earlier.notification).progress.accepted == 0)
+            try await Self.limit(store, pages: 1_000_000)
+            let results = try await write([small, large], [page])
+            let claims = try results.requests.compactMap { try $0.get().claimed }
+            #expect(claims.count == 2)
+            #expect(results.pages == [.inProgress])
+            #expect(try await store.current(earlier.notification).state == .done)
+            #expect(try await store.checkIntegrity() == [])
+        }
+    }
+
+    /// The earlier notification of a repeated request cannot be read, and the others can.
+    @Test func aRepetitionOfADamagedRowFailsNoOther() async throws {
+        try await self.withStore { store, app, _ in
+            let key = Idempotency(key: "a", fingerprint: [1])
+            func request(_ key: Idempotency?) throws -> AcceptanceRequest {
+                let new = try NotificationRecord.fixture(app: app, to: .tokens([.numbered(1)]))
+                return AcceptanceRequest(new, shards: [ShardPlan(notBefore: .atOnce)], idempotency: key)
+            }
+            func write(_ requests: [AcceptanceRequest]) async throws -> LedgerResults {
+                try await store.write(LedgerWrites(requests: requests), now: self.now, leaseUntil: self.now)
+            }
+            _ = try await write([try request(key)])
+            try await store.database.write { try $0.execute(sql: "UPDATE notification SET topic = ''") }
+            let results = try await write([try request(nil), try request(key), try request(nil)]).requests
+            #expect(try results[0].get().acceptance == .accepted)
+            #expect(throws: DamagedRow.self) { try results[1].get() }
+            #expect(try results[2].get().acceptance == .accepted)
+        }
+    }
+
+    /// A page whose notification cannot be read ends the transaction: nothing of it is written.
+    @Test func aPageThatCannotBeWrittenLeavesNothingOfItsTransaction() async throws {
+        try await self.withStore { store, app, _ in
+            _ = try await store.start(app: app, to: .tokens([.numbered(1)]))
+            let claim = try await store.claimed()
+            try await store.database.write { try $0.execute(sql: "UPDATE notification SET state = 'dreaming'") }
+            var page = PageResult(claim)
+            page.step = .last(claim)
+            let new = try NotificationRecord.fixture(app: app, to: .tokens([.numbered(2)]))
+            let request = AcceptanceRequest(new, shards: [ShardPlan(notBefore: .atOnce)])
+            let writes = LedgerWrites(requests: [request], pages: [page])
+            await #expect(throws: DamagedRow.self) {
+                _ = try await store.write(writes, now: self.now, leaseUntil: self.now)
+            }
+            #expect(try await store.notification(new.id) == nil)
+        }
+    }
+
     @Test func aDatabaseThatCannotBeWrittenIsNamed() async throws {
         try await self.withStore { store, app, _ in
             try await store.database.write { try $0.execute(sql: "PRAGMA query_only = 1") }

@@ -16,12 +16,26 @@ struct DeviceTransferController: Controller {
 
     var operations: [ProviderOperation] {
         let types = TransferFormat.allCases.map(\.contentType)
+        let list = Schema.choice(ForeignDeviceList.allCases.map(\.rawValue))
         let stream = StreamedBody(minimumBytes: 16 * 1024)
-        let file = BodyDescription(.string(), maximum: self.maximumFile, contentTypes: types, stream: stream)
+        let file = BodyDescription(
+            .string(),
+            maximum: self.maximumFile,
+            contentTypes: types + ["application/json"],
+            stream: stream
+        )
         return [
             .init(.post, "/v1/apps/{app}/devices:import", .unaudited, id: "importDevices", self.importDevices)
                 .summary("Registers the devices of a file; invalid lines are reported, the others are registered.")
                 .tag(.devices).scope(.register).body(file)
+                .parameters(
+                    .query("from", "The server whose list it is. Default: records in our own form.", list),
+                    .query(
+                        "environment",
+                        "Of another server's records that name none. Default production.",
+                        .environment
+                    )
+                )
                 .responses(.ok(ImportResponse.schema, "The results of the lines.")).errors(.unsupportedType),
             .init(.get, "/v1/apps/{app}/devices:export", id: "exportDevices", self.exportDevices)
                 .summary("All devices as a file that can be imported again.")
@@ -36,14 +50,22 @@ struct DeviceTransferController: Controller {
     private func importDevices(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let headers = request.http.headers
-        guard let format = headers[.contentType].flatMap({ TransferFormat(contentType: $0) }) else {
-            throw RequestError.unsupportedContentType("application/x-ndjson or text/csv")
+        let list = try request.choice("from", ForeignDeviceList.self)
+        guard let source = headers[.contentType].flatMap({ ImportSource(contentType: $0, list: list) }) else {
+            let json = list == nil ? "" : ", application/json"
+            throw RequestError.unsupportedContentType("application/x-ndjson\(json) or text/csv")
         }
+        let environment = try request.environment() ?? .production
         let announced = headers[.contentLength].flatMap { Int($0) }
         let body = UploadBody(request.http.body, maximum: self.maximumFile, announced: announced)
         do {
-            let report = try await DeviceImport(store: self.store, app: app.id, format: format, time: self.time)
-                .run(body)
+            let report = try await DeviceImport(
+                store: self.store,
+                app: app.id,
+                source: source,
+                defaults: ImportDefaults(bundleID: app.bundleID, environment: environment),
+                time: self.time
+            ).run(body)
             return try .json(ImportResponse(report: report))
         } catch let interruption as ImportInterruption {
             return self.response(to: interruption, app: app)

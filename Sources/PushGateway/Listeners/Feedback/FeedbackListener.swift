@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOSSL
+import PushHTTP
 import PushSupport
 import PushTypes
 import PushWire
@@ -35,4 +36,29 @@ struct FeedbackListener: Sendable {
     func latest(for identity: CertificateIdentity) -> Timestamp {
         self.time.now.advanced(by: .zero - self.delay(identity))
     }
+}
+
+extension FeedbackListener: FeedbackSource {
+    func identify(_ certificate: [UInt8]?) -> Result<CertificateIdentity, FeedbackRejection> {
+        self.certificates.identity(of: certificate).mapError { FeedbackRejection($0.text) }
+    }
+
+    func queue(of identity: CertificateIdentity) -> Topic { identity.defaultTopic }
+
+    func topics(of identity: CertificateIdentity) -> [Topic] {
+        identity.topics.union([identity.defaultTopic]).sorted { $0.name < $1.name }
+    }
+
+    func page(
+        _ topic: Topic,
+        of identity: CertificateIdentity,
+        after token: DeviceToken?,
+        limit: Int
+    ) async throws -> [FeedbackEntry] {
+        try await self.store.page(topic, after: token, until: self.latest(for: identity), limit: limit)
+    }
+
+    func clear(_ entries: [FeedbackEntry]) async throws { try await self.store.clear(entries) }
+
+    func tuple(_ entry: FeedbackEntry) -> FeedbackTuple { entry.tuple }
 }

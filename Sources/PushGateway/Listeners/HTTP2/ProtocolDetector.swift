@@ -1,4 +1,5 @@
 import NIOCore
+import PushHTTP
 import PushWire
 
 /// Reads the first bytes after TLS: HTTP/1 gets an explanation instead of silence, everything else is taken for HTTP/2,

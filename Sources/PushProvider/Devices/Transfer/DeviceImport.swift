@@ -9,11 +9,24 @@ package struct DeviceImport: Sendable {
 
     private let store: any DeviceStore
     private let app: Int64
-    private let format: TransferFormat
+    private let source: ImportSource
+    private let defaults: ImportDefaults
     private let time: any TimeSource
 
+    /// An import of records in our own form.
     package init(store: any DeviceStore, app: Int64, format: TransferFormat, time: any TimeSource) {
-        (self.store, self.app, self.format, self.time) = (store, app, format, time)
+        self.init(store: store, app: app, source: ImportSource(format), time: time)
+    }
+
+    /// - Parameter defaults: What a list of another server does not say.
+    package init(
+        store: any DeviceStore,
+        app: Int64,
+        source: ImportSource,
+        defaults: ImportDefaults = ImportDefaults(),
+        time: any TimeSource
+    ) {
+        (self.store, self.app, self.source, self.defaults, self.time) = (store, app, source, defaults, time)
     }
 
     /// Imports a file.
@@ -25,7 +38,7 @@ package struct DeviceImport: Sendable {
         _ bytes: Bytes,
         progress: @Sendable (ImportProgress) -> Void = { _ in }
     ) async throws -> ImportReport where Bytes.Element == ByteBuffer {
-        var reader = RegistrationReader(self.format)
+        var reader = RegistrationReader(self.source, self.defaults)
         var batch = Batch()
         do {
             for try await buffer in bytes {

@@ -21,16 +21,32 @@ struct RegistrationReader {
     /// The reader of the format.
     private enum Source {
         case lines(LineReader)
-        case rows(CSVReader, CSVColumns?)
+        case rows(CSVReader, Header?)
+        case elements(ElementReader)
+    }
+
+    /// The header row of a file.
+    private enum Header {
+        case own(CSVColumns)
+        case foreign(ForeignColumns)
     }
 
     private var source: Source
+    /// The server whose list it is; `nil` for records in our own form.
+    private let list: ForeignDeviceList?
+    private let defaults: ImportDefaults
 
-    init(_ format: TransferFormat) {
+    /// A reader of records in our own form.
+    init(_ format: TransferFormat) { self.init(ImportSource(format)) }
+
+    /// - Parameter defaults: What a list of another server does not say.
+    init(_ source: ImportSource, _ defaults: ImportDefaults = ImportDefaults()) {
+        (self.list, self.defaults) = (source.list, defaults)
         self.source =
-            switch format {
-            case .ndjson: .lines(LineReader())
-            case .csv: .rows(CSVReader(), nil)
+            switch source.container {
+            case .lines: .lines(LineReader())
+            case .rows: .rows(CSVReader(), nil)
+            case .elements: .elements(ElementReader())
             }
     }
 
@@ -41,11 +57,15 @@ struct RegistrationReader {
         case .lines(var reader):
             let lines = reader.feed(bytes)
             self.source = .lines(reader)
-            return lines.compactMap(Self.record)
+            return lines.compactMap(self.record)
         case .rows(var reader, let columns):
             let rows = reader.feed(bytes)
             self.source = .rows(reader, columns)
             return try self.records(rows)
+        case .elements(var reader):
+            let elements = reader.feed(bytes)
+            self.source = .elements(reader)
+            return elements.map(self.record)
         }
     }
 
@@ -53,19 +73,45 @@ struct RegistrationReader {
     /// - Throws: As ``feed(_:)``.
     mutating func finish() throws(RequestError) -> [Record] {
         switch self.source {
-        case .lines(var reader): return reader.finish().flatMap(Self.record).map { [$0] } ?? []
+        case .lines(var reader): return reader.finish().flatMap(self.record).map { [$0] } ?? []
         case .rows(var reader, _): return try self.records(reader.finish().map { [$0] } ?? [])
+        case .elements(var reader): return reader.finish().map { [self.record($0)] } ?? []
         }
     }
 
     /// Reads the record of a line; `nil` for an empty line.
-    private static func record(_ line: LineReader.Line) -> Record? {
+    private func record(_ line: LineReader.Line) -> Record? {
         if let bytes = line.bytes, bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { return nil }
         return Record(line: line.number) { () throws(RequestError) in
-            if let bytes = line.bytes { return try DeviceRequest.parse(Data(bytes)) }
+            if let bytes = line.bytes { return try self.registration(bytes) }
             let message = "a line has at most \(TransferLimits.maximumRecord) bytes"
             throw RequestError(.invalid, code: "too_long", message: message)
         }
+    }
+
+    /// Reads the record of an element of an array.
+    private func record(_ element: ElementReader.Element) -> Record {
+        Record(line: element.line) { () throws(RequestError) in
+            if let bytes = element.bytes { return try self.registration(bytes) }
+            guard !element.isGarbage else {
+                throw RequestError(.invalid, code: "invalid_json", message: "a record is a JSON object")
+            }
+            let message = "a record has at most \(TransferLimits.maximumRecord) bytes"
+            throw RequestError(.invalid, code: "too_long", message: message)
+        }
+    }
+
+    /// Reads a registration from a JSON object.
+    private func registration(_ bytes: [UInt8]) throws(RequestError) -> DeviceRegistration {
+        guard let list else { return try DeviceRequest.parse(Data(bytes)) }
+        guard case .object(let members) = try JSONValue(parsing: Data(bytes)) else {
+            throw RequestError(.invalid, code: "invalid_json", message: "a record is a JSON object")
+        }
+        return try Self.registration(ForeignDevice(members, self.defaults).registration(list))
+    }
+
+    private static func registration(_ members: [String: JSONValue]) throws(RequestError) -> DeviceRegistration {
+        try DeviceRequest.registration(JSONFields(members: members, path: nil, known: DeviceRequest.members))
     }
 
     private mutating func records(_ rows: [CSVReader.Row]) throws(RequestError) -> [Record] {
@@ -73,19 +119,26 @@ struct RegistrationReader {
         for row in rows {
             guard case .rows(let reader, let columns) = self.source else { break }
             if let columns {
-                records.append(Self.record(row, columns))
+                records.append(self.record(row, columns))
+            } else if self.list == nil {
+                self.source = .rows(reader, .own(try CSVColumns(header: Self.cells(row))))
             } else {
-                self.source = .rows(reader, try CSVColumns(header: Self.cells(row)))
+                self.source = .rows(reader, .foreign(try ForeignColumns(header: Self.cells(row))))
             }
         }
         return records
     }
 
-    private static func record(_ row: CSVReader.Row, _ columns: CSVColumns) -> Record {
+    private func record(_ row: CSVReader.Row, _ header: Header) -> Record {
         Record(line: row.line) { () throws(RequestError) in
-            let members = try columns.members(Self.cells(row))
-            let fields = try JSONFields(members: members, path: nil, known: DeviceRequest.members)
-            return try DeviceRequest.registration(fields)
+            let cells = try Self.cells(row)
+            switch (header, self.list) {
+            case (.foreign(let columns), let list?):
+                let members = try columns.members(cells)
+                return try Self.registration(ForeignDevice(members, self.defaults).registration(list))
+            case (.own(let columns), _): return try Self.registration(columns.members(cells))
+            case (.foreign, nil): throw RequestError(.invalid, code: "invalid_csv", message: "there is no list")
+            }
         }
     }
 

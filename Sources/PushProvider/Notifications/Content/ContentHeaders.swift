@@ -30,6 +30,7 @@ struct ContentHeaders {
             payload: Data()
         )
         content.expiresIn = expiry.seconds
+        if WebContent.isWanted(fields) { content.tokenKind = .web }
         self.content = content
         self.addWarnings(bundleID: bundleID)
     }
@@ -44,6 +45,7 @@ struct ContentHeaders {
         let implied: [(member: String, types: [PushType])] = [
             ("contentChanged", [.widgets, .controls]), ("fileProvider", [.fileprovider]),
             ("liveActivity", [.liveactivity]), ("mdm", [.mdm]), ("pushToTalk", [.pushtotalk]), ("wallet", [.alert]),
+            (WebContent.member, [.alert]),
         ]
         for (member, types) in implied {
             guard let value = fields.members[member], value != .bool(false) else { continue }

@@ -36,7 +36,7 @@ package struct ContentRenderer: Sendable {
     /// - Parameter notification: The id that the member `martlet` names; `nil` before the notification is accepted.
     /// - Throws: ``RenderFailure/damagedContent``.
     package init(_ content: NotificationContent, notification: UUID? = nil) throws(RenderFailure) {
-        self.limit = content.pushType.maximumPayloadSize
+        self.limit = content.maximumPayloadSize
         let marker = PayloadMarker(content, notification: notification ?? PayloadMarker.sampleID)
         guard content.isTemplate else {
             self.fixed = marker?.add(to: content.payload) ?? content.payload

@@ -4,6 +4,8 @@ struct FieldNames {
     let isRaw: Bool
     /// The localization, as the caller wrote it; `nil` for the default.
     let locale: String?
+    /// `true` if the payload is the member `web`.
+    var isWeb = false
 
     private static let liveActivity: Set<String> = [
         "event", "timestamp", "stale-date", "dismissal-date", "content-state", "attributes-type", "attributes",
@@ -14,6 +16,7 @@ struct FieldNames {
     /// - Parameter path: The path from the root of the payload; an index of an array is written `[3]`.
     func name(_ path: [String]) -> String {
         let start = self.locale.map { ["localizations", $0] } ?? []
+        if self.isWeb { return Self.joined(start + [WebContent.member] + path) }
         return Self.joined(start + (self.isRaw ? ["payload"] + path : Self.typed(path)))
     }
 
@@ -21,6 +24,7 @@ struct FieldNames {
     var whole: String {
         switch (self.locale, self.isRaw) {
         case (let locale?, _): "localizations.\(locale)"
+        case (nil, _) where self.isWeb: WebContent.member
         case (nil, let isRaw): isRaw ? "payload" : "alert"
         }
     }

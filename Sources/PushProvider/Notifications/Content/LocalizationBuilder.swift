@@ -39,11 +39,19 @@ struct LocalizationBuilder {
                 throw self.fields.error(path, "repeated_locale", "this locale occurs in another spelling")
             }
             guard case .object(let members) = value else { throw self.fields.wrongType(path, "an object") }
-            let fields = try JSONFields(members: members, path: path, known: self.isRaw ? ["payload"] : Self.members)
-            let payload = try self.isRaw ? self.raw(fields) : self.merged(fields)
+            let payload = try self.payload(members, at: path)
             localizations.append(Localization(key: key, tag: tag, payload: payload))
         }
         return localizations
+    }
+
+    private func payload(_ members: [String: JSONValue], at path: String) throws(RequestError) -> [String: JSONValue] {
+        guard !WebContent.isWanted(self.fields) else {
+            let fields = try JSONFields(members: members, path: path, known: [WebContent.member])
+            return try WebContent.localized(fields, over: self.base)
+        }
+        let fields = try JSONFields(members: members, path: path, known: self.isRaw ? ["payload"] : Self.members)
+        return try self.isRaw ? self.raw(fields) : self.merged(fields)
     }
 
     private func raw(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {

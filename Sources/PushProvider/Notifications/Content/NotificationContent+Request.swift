@@ -16,18 +16,22 @@ extension NotificationContent {
     ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
     ///   - now: The timestamp of a Live Activity's state where the request names none; with `nil` the request must name one.
     ///   - receipts: The app's level of receipts, where the request names none.
+    ///   - isBroadcast: Indicates that it goes to a channel, and so to no kind of tokens.
     /// - Returns: The content, and warnings about members that are allowed and probably not meant.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func read(
         _ fields: JSONFields,
         bundleID: Topic,
         now: Timestamp?,
-        receipts standard: ReceiptPrivacy = .none
+        receipts standard: ReceiptPrivacy = .none,
+        isBroadcast: Bool = false
     ) throws(RequestError) -> (content: NotificationContent, warnings: [ContentWarning]) {
         let headers = try ContentHeaders(fields, bundleID: bundleID)
         let pushType = headers.content.pushType
         let builder = PayloadBuilder(fields: fields, pushType: pushType, now: now)
-        var variants = [Variant(names: FieldNames(isRaw: builder.isRaw, locale: nil), payload: try builder.payload())]
+        let isWeb = headers.content.isWeb
+        func names(_ locale: String?) -> FieldNames { FieldNames(isRaw: builder.isRaw, locale: locale, isWeb: isWeb) }
+        var variants = [Variant(names: names(nil), payload: try builder.payload())]
         var template = PayloadTemplate(payload: variants[0].payload)
         template.badge = try builder.badgeChange()
         try variants[0].checkTextSize()
@@ -38,8 +42,7 @@ extension NotificationContent {
             base: template.payload
         ).localizations()
         for localization in localizations {
-            let names = FieldNames(isRaw: builder.isRaw, locale: localization.key)
-            variants.append(Variant(names: names, payload: localization.payload))
+            variants.append(Variant(names: names(localization.key), payload: localization.payload))
             template.localizations[localization.tag.name] = localization.payload
         }
 
@@ -59,8 +62,18 @@ extension NotificationContent {
         (content.payload, content.isTemplate) = (payload, template.isTemplate)
         content.placeholder = try EncryptionRequest.placeholder(fields, pushType)
         if content.placeholder != nil { warnings += [EncryptionRequest.warning(template.payload)].compactMap { $0 } }
-        content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)
-        let receipts = try ReceiptSetting(fields, pushType, isWallet: headers.isWallet, standard: standard)
+        if isBroadcast {
+            guard !startsActivity else {
+                throw variants[0].error("invalid_value", "a broadcast updates or ends Live Activities and starts none")
+            }
+            // Its path names the app (reference 4.2).
+            content.topic = bundleID
+        } else if !isWeb {
+            content.tokenKind = pushType.tokenKind(startsActivity: startsActivity)
+        }
+        // The service worker of a page sends no receipts, as little as a pass does.
+        let isSilent = headers.isWallet || isWeb
+        let receipts = try ReceiptSetting(fields, pushType, isWallet: isSilent, standard: standard)
         content.receipts = try Self.receipts(receipts, variants, content, bundleID, &warnings)
         guard let renderer = try? ContentRenderer(content) else { throw unwritable }
         try Self.checkSizes(variants, localizations, Self.sizes(content, bundleID), content)
@@ -107,6 +120,10 @@ extension NotificationContent {
         _ warnings: inout [ContentWarning]
     ) throws(RequestError) {
         var messages: Set<String> = []
+        guard !headers.content.isWeb else {
+            warnings += variants.compactMap { WebContent.warning($0.payload, at: $0.names.whole) }
+            return
+        }
         for variant in variants {
             var lint = PayloadLint(
                 pushType: headers.content.pushType,
@@ -143,13 +160,16 @@ extension NotificationContent {
         _ sizes: [(locale: String?, size: Int)],
         _ content: NotificationContent
     ) throws(RequestError) {
-        let (pushType, limit) = (content.pushType, content.pushType.maximumPayloadSize)
+        // Only a broadcast goes to no kind of tokens.
+        let isBroadcast = content.tokenKind == nil
+        let name = content.isWeb ? WebContent.member : content.pushType.rawValue
+        let limit = isBroadcast ? Broadcast.maximumPayloadSize : content.maximumPayloadSize
         for (locale, size) in sizes where size > limit {
             let what = content.placeholder == nil ? "" : " once it is encrypted"
             let index = localizations.firstIndex { $0.tag.name == locale }.map { $0 + 1 } ?? 0
             throw variants[index].error(
                 "payload_too_large",
-                "the payload has \(size) bytes\(what), \(pushType.rawValue) allows \(limit)"
+                "the payload has \(size) bytes\(what), \(name) allows \(limit)"
             )
         }
     }
@@ -174,7 +194,7 @@ extension NotificationContent {
         }
         var content = plain
         content.receipts = setting.privacy
-        let limit = plain.pushType.maximumPayloadSize
+        let limit = plain.maximumPayloadSize
         let isTooLarge = Self.sizes(content, bundleID).contains { $0.size > limit }
         guard isTooLarge, let warning = setting.warning(limit: limit)
         else { return setting.privacy }

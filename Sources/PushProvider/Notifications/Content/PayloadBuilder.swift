@@ -7,7 +7,7 @@ struct PayloadBuilder {
     static let members: Set<String> = [
         "alert", "badge", "sound", "threadId", "category", "contentAvailable", "mutableContent", "targetContentId",
         "interruptionLevel", "relevanceScore", "filterCriteria", "data", "liveActivity", "mdm", "wallet",
-        "contentChanged", "fileProvider", "pushToTalk",
+        "contentChanged", "fileProvider", "pushToTalk", WebContent.member,
     ]
 
     let fields: JSONFields
@@ -22,6 +22,10 @@ struct PayloadBuilder {
         if let payload = try self.fields.object("payload") {
             try self.rejectOthers(than: "payload", "payload is the whole payload: leave this out")
             return payload
+        }
+        if WebContent.isWanted(self.fields) {
+            try self.rejectOthers(than: WebContent.member, "web is the whole content for browsers: leave this out")
+            return try WebContent.payload(self.fields)
         }
         if try self.fields.bool("wallet") == true {
             try self.rejectOthers(than: "wallet", "an update of a pass has no content: leave this out")
@@ -82,6 +86,20 @@ struct PayloadBuilder {
         return object
     }
 
+    /// The keys of texts and flags in `aps`, with the names of the request.
+    private static let texts = Self.named(
+        "thread-id",
+        "category",
+        "target-content-id",
+        "interruption-level",
+        "filter-criteria"
+    )
+    private static let flags = Self.named("content-available", "mutable-content")
+
+    private static func named(_ keys: String...) -> [(key: String, name: String)] {
+        keys.map { ($0, FieldNames.camelCase($0)) }
+    }
+
     private func aps() throws(RequestError) -> [String: JSONValue] {
         let alerts = AlertBuilder(fields: self.fields, pushType: self.pushType)
         var aps = try LiveActivityBuilder(fields: self.fields, now: self.now).members()
@@ -90,12 +108,10 @@ struct PayloadBuilder {
             aps["badge"] = try self.fields.integer("badge", in: 0...Int64(Int32.max)).map(JSONValue.integer)
         }
         try self.add(try alerts.sound(), into: &aps)
-        for key in ["thread-id", "category", "target-content-id", "interruption-level", "filter-criteria"] {
-            aps[key] = try self.fields.string(FieldNames.camelCase(key), maximum: 1024).map(JSONValue.string)
+        for (key, name) in Self.texts {
+            aps[key] = try self.fields.string(name, maximum: 1024).map(JSONValue.string)
         }
-        for key in ["content-available", "mutable-content"] {
-            if try self.fields.bool(FieldNames.camelCase(key)) == true { aps[key] = .integer(1) }
-        }
+        for (key, name) in Self.flags where try self.fields.bool(name) == true { aps[key] = .integer(1) }
         aps["relevance-score"] = try self.fields.number("relevanceScore")
         if try self.fields.fields("pushToTalk", known: ["serviceUpdate"])?.bool("serviceUpdate") == true {
             aps["ptt-push-type"] = .string("service-update")

@@ -24,7 +24,8 @@ package struct EntitlementChecker: Sendable {
         time: any TimeSource,
         logger: Logger
     ) {
-        let client = PublisherClient(addresses: addresses, resolver: resolver, deadline: settings.deadline, time: time)
+        let guarded = GuardedClient(addresses: addresses, resolver: resolver, deadline: settings.deadline)
+        let client = PublisherClient(client: guarded, time: time)
         let limits = EntitlementCache.Limits(
             count: settings.maximumAnswers,
             grant: settings.grantTime,

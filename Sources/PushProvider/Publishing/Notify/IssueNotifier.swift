@@ -181,7 +181,7 @@ package struct IssueNotifier: Sendable {
         case .repeated(let earlier):
             try await self.note(earlier, of: issue)
             return .repeated(earlier)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind: throw Self.keyTaken
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken: throw Self.keyTaken
         }
     }
 

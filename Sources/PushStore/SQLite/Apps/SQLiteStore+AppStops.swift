@@ -19,7 +19,9 @@ extension SQLiteStore {
     }
 
     package func stop(of app: Int64) async throws -> AppStop? {
-        try await self.database.lookup { try AppStops.stop(of: app, in: $0) }
+        try await self.database.apps.value(.stop(app: app)) {
+            try await self.database.lookup { try AppStops.stop(of: app, in: $0) }
+        }
     }
 
     package func stops() async throws -> [AppStop] {

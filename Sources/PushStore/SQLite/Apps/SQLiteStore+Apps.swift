@@ -33,12 +33,16 @@ extension SQLiteStore {
     }
 
     package func app(bundleID: Topic) async throws -> AppRecord? {
-        try await self.database.lookup { try Self.app(bundleID, in: $0) }
+        try await self.database.apps.value(.appNamed(bundleID)) {
+            try await self.database.lookup { try Self.app(bundleID, in: $0) }
+        }
     }
 
     package func app(id: Int64) async throws -> AppRecord? {
-        try await self.database.read { database in
-            try database.row(sql: "SELECT * FROM app WHERE id = ?", [id]).map(Self.app)
+        try await self.database.apps.value(.app(id: id)) {
+            try await self.database.read { database in
+                try database.row(sql: "SELECT * FROM app WHERE id = ?", [id]).map(Self.app)
+            }
         }
     }
 
@@ -78,10 +82,12 @@ extension SQLiteStore {
     }
 
     package func environments(app: Int64) async throws -> Set<PushEnvironment> {
-        let codes = try await self.database.lookup { database in
-            try database.integers(sql: "SELECT environment FROM credential WHERE app = ?", [app])
+        try await self.database.apps.value(.environments(app: app)) {
+            let codes = try await self.database.lookup { database in
+                try database.integers(sql: "SELECT environment FROM credential WHERE app = ?", [app])
+            }
+            return Set(codes.compactMap { PushEnvironment(code: $0) })
         }
-        return Set(codes.compactMap { PushEnvironment(code: $0) })
     }
 
     private static func app(_ bundleID: Topic, in database: Database) throws -> AppRecord? {

@@ -3,17 +3,28 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func setCredential(_ credential: CredentialRecord, app: Int64, environment: PushEnvironment) async throws {
+    package func setCredential(
+        _ credential: CredentialRecord,
+        over transport: PushTransport,
+        app: Int64,
+        environment: PushEnvironment
+    ) async throws {
         let columns = try CredentialColumns(credential)
         let sealed = try self.masterKey.seal(columns.secret, for: .credential(app: app, environment))
         try await self.database.write { database in
             let sql = """
-                INSERT INTO credential (app, environment, kind, teamID, keyID, sealed) VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO credential (app, environment, kind, teamID, keyID, sealed, transport)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (app, environment) DO UPDATE
                 SET kind = excluded.kind, teamID = excluded.teamID, keyID = excluded.keyID,
-                    sealed = excluded.sealed, announcedStage = NULL
+                    sealed = excluded.sealed, transport = excluded.transport, announcedStage = NULL
                 """
-            try database.run(sql: sql, [app, environment.code, columns.kind, columns.teamID, columns.keyID, sealed])
+            try database.run(
+                sql: sql,
+                [
+                    app, environment.code, columns.kind, columns.teamID, columns.keyID, sealed, transport.rawValue,
+                ]
+            )
             try Self.forgetHealth(app: app, environment: environment, in: database)
             try EnvironmentPauses.beginEpoch(app: app, environment: environment, in: database)
         }
@@ -45,7 +56,22 @@ extension SQLiteStore {
                 """
             guard let row = try database.row(sql: sql, [app, environment.code]) else { return nil }
             let credential = try Self.credential(row, app: app, environment: environment, masterKey)
-            return StoredCredential(credential, epoch: row["epoch"] ?? 0)
+            guard let transport = row.value("transport") as PushTransport? else {
+                throw DamagedRow(table: "credential")
+            }
+            return StoredCredential(credential, epoch: row["epoch"] ?? 0, transport: transport)
+        }
+    }
+
+    package func transports(app: Int64) async throws -> [PushEnvironment: PushTransport] {
+        let sql = "SELECT environment, transport FROM credential WHERE app = ?"
+        return try await self.database.lookup { database in
+            let rows = try database.rows(sql: sql, [app])
+            let pairs = rows.compactMap { row -> (PushEnvironment, PushTransport)? in
+                guard let environment = row.environment("environment") else { return nil }
+                return (environment, row.value("transport") ?? .http2)
+            }
+            return Dictionary(pairs) { $1 }
         }
     }
 

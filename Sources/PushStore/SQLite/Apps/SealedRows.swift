@@ -52,6 +52,41 @@ struct SealedRows {
             }
         let addressKeys = try self.database.rows(sql: "SELECT sealed FROM addressKey")
             .compactMap { ($0["sealed"] as Data?).map { (SecretContext.addressKey, $0) } }
-        return credentials + webhooks + userSecrets + servers + addressKeys
+        let bridges = try self.database.rows(sql: "SELECT kind, name, app, sealed FROM bridge WHERE sealed IS NOT NULL")
+            .compactMap { row -> (SecretContext, Data)? in
+                guard let kind = row.value("kind") as BridgeKind?, let name = row["name"] as String?,
+                    let app = row["app"] as Int64?, let sealed = row["sealed"] as Data?
+                else { return nil }
+                return (.bridge(kind, name: name, app: app), sealed)
+            }
+        let chatSessions = try self.database.rows(sql: "SELECT id, app, sealed FROM chatSession")
+            .compactMap { row -> (SecretContext, Data)? in
+                guard let id = row.uuid("id"), let app = row["app"] as Int64?, let sealed = row["sealed"] as Data?
+                else { return nil }
+                return (.chatSession(id, app: app), sealed)
+            }
+        return credentials + webhooks + userSecrets + servers + addressKeys + bridges + chatSessions
+            + (try self.webPush())
+    }
+
+    /// Returns the secrets of Web Push. Of the subscriptions some suffice: there may be millions.
+    private func webPush() throws -> [(context: SecretContext, sealed: Data)] {
+        let subscriptions = try self.database.rows(sql: "SELECT app, token, sealed FROM webSubscription LIMIT 100")
+            .compactMap { row -> (SecretContext, Data)? in
+                guard let app = row["app"] as Int64?, let token = row.token("token"),
+                    let sealed = row["sealed"] as Data?
+                else { return nil }
+                return (.webSubscription(token, app: app), sealed)
+            }
+        func secrets(_ table: String, _ context: (UUID, Int64) -> SecretContext) throws -> [(SecretContext, Data)] {
+            try self.database.rows(sql: "SELECT id, app, sealed FROM \(table) WHERE sealed IS NOT NULL LIMIT 100")
+                .compactMap { row in
+                    guard let id = row.uuid("id"), let app = row["app"] as Int64?, let sealed = row["sealed"] as Data?
+                    else { return nil }
+                    return (context(id, app), sealed)
+                }
+        }
+        return subscriptions + (try secrets("vapidKey") { .vapidKey($0, app: $1) })
+            + (try secrets("pushResource") { .pushResource($0, app: $1) })
     }
 }

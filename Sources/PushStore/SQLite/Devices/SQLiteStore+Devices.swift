@@ -55,7 +55,9 @@ extension SQLiteStore {
     }
 
     package func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> Int {
-        try await self.deleteDevices(app: app, where: "installation = ?", [installation.databaseValue], now: now)
+        let nodes = "DELETE FROM xmppNode WHERE app = ? AND installation = ?"
+        try await self.database.run(sql: nodes, [app, installation])
+        return try await self.deleteDevices(app: app, where: "installation = ?", [installation.databaseValue], now: now)
     }
 
     /// Finds devices and deletes them in one transaction.

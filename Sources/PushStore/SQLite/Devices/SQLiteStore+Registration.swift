@@ -11,7 +11,11 @@ extension SQLiteStore {
     ) async throws -> [RegistrationResult] {
         try await self.database.write { database in
             let events = try TokenEventWriter(app: app, now: now, in: database)
-            let results = try registrations.map { try Registration(registration: $0, events: events).run() }
+            let results = try registrations.map { registration in
+                let result = try Registration(registration: registration, events: events).run()
+                if !result.isRejected { try self.store(registration, app: app, in: database) }
+                return result
+            }
             try events.announce()
             return results
         }
@@ -45,6 +49,7 @@ extension SQLiteStore {
             }
             let events = try TokenEventWriter(app: app, now: now, in: database)
             let result = try Registration(registration: accepted, events: events).run()
+            if !result.isRejected { try self.store(accepted, app: app, in: database) }
             try events.announce()
             return result
         }

@@ -25,7 +25,7 @@ enum Completion {
     }
 
     /// The most registrations that are forgotten with the notification that needed them. Retention forgets the rest.
-    private static let forgottenAtOnce = 500
+    static let forgottenAtOnce = 500
 
     /// Makes recipients due that wait until all shards have been read. Those whose devices have left wait for all
     /// others, as their devices may come back.

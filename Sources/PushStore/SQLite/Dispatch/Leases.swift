@@ -59,15 +59,23 @@ enum Leases {
         }
     }
 
+    /// Releases one shard. The caller ends the lease.
+    static func release(_ notification: Int64, _ shard: Int64, _ fence: Int64, in database: Database) throws {
+        let sql = "UPDATE shard SET lease = NULL WHERE notification = ? AND number = ? AND lease = ?"
+        guard try database.run(sql: sql, notification, shard, fence) > 0 else { return }
+        try Self.tidyIfCancelled(notification, in: database)
+    }
+
     /// Removes the shard of a cancelled notification, which its page in flight had kept until now.
     private static func tidyIfCancelled(_ notification: Int64, in database: Database) throws {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND state = 'cancelled'"
         if try database.hasRow(sql: sql, notification) { try Completion.tidy(notification, in: database) }
     }
 
-    /// Ends a lease that holds nothing any more.
+    /// Ends a lease unless it holds another shard. Shards that were claimed as they were accepted share one.
     static func end(_ fence: Int64, in database: Database) throws {
-        try database.run(sql: "DELETE FROM lease WHERE fence = ?", fence)
+        let sql = "DELETE FROM lease WHERE fence = ?1 AND NOT EXISTS (SELECT 1 FROM shard WHERE lease = ?1)"
+        try database.run(sql: sql, fence)
     }
 
     /// Releases the retries that a lease still holds.

@@ -19,6 +19,8 @@ struct PageCommit {
     private let state: NotificationRecord.State
     private let lane: NotificationRecord.Lane
     private let hasStarted: Bool
+    /// The text of the bridge that it came over; `nil` without one.
+    private let origin: String?
 
     /// Reads what the notification's row says now; `nil` if the notification is gone.
     init?(
@@ -26,13 +28,11 @@ struct PageCommit {
         begins: Bool,
         owner: Int64,
         now: Timestamp,
-        reasons: ReasonLookup,
-        connections: ConnectionLookup,
-        statistics: StatisticCounter,
-        database: Database
+        parts: CommitParts,
+        in database: Database
     ) throws {
         let sql = """
-            SELECT id, app, state, lane, startedAt, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
+            SELECT id, app, state, lane, origin, startedAt, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
             FROM notification WHERE number = ?
             """
         guard let row = try database.row(sql: sql, [page.notificationNumber]) else { return nil }
@@ -41,12 +41,13 @@ struct PageCommit {
             let lane = row.value("lane") as NotificationRecord.Lane?
         else { throw DamagedRow(table: "notification") }
         (self.page, self.begins, self.owner, self.number) = (page, begins, owner, page.notificationNumber)
-        (self.now, self.reasons, self.database) = (now, reasons, database)
+        (self.now, self.reasons, self.database) = (now, parts.reasons, database)
         (self.id, self.app, self.state, self.lane) = (id, app, state, lane)
         self.hasStarted = row["startedAt"] as Int64? != nil
-        self.statistics = statistics
+        self.statistics = parts.statistics
+        self.origin = row["origin"]
         self.isAppStopped = row["isStopped"] as Bool? == true
-        self.trace = try PageTrace(page, number: self.number, now: now, connections: connections, in: database)
+        self.trace = try PageTrace(page, number: self.number, now: now, connections: parts.connections, in: database)
     }
 
     /// Indicates whether the notification is still to be sent after this page.
@@ -59,14 +60,14 @@ struct PageCommit {
     func run() throws -> StartedPage {
         if let reason = self.page.pauses { try SQLiteStore.pause(self.number, reason: reason, in: self.database) }
         guard try self.holdsLease() else { return StartedPage(result: .leaseLost, started: []) }
-        var counts: [DeliveryRecord.State: Int] = [:]
+        var counts = OutcomeCounts()
         var started: Set<Int64> = []
         var skips = SkipCounter()
         let hasHeld = try self.hasHeldRecipients()
         var written: [DeliveryResult] = []
         for delivery in self.page.deliveries where try self.write(delivery, hasHeld: hasHeld) {
             written.append(delivery)
-            counts[delivery.state, default: 0] += 1
+            counts.add(delivery.state)
             skips.add(delivery)
             if delivery.state == .sending { started.insert(delivery.recipient) }
         }
@@ -74,7 +75,7 @@ struct PageCommit {
         started.formUnion(endings.map(\.delivery.recipient))
         let ended = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) } + endings
         for ending in ended {
-            counts[ending.delivery.state, default: 0] += 1
+            counts.add(ending.delivery.state)
             skips.add(ending.delivery)
         }
         try skips.write(self.number, self.reasons, in: self.database)
@@ -87,10 +88,13 @@ struct PageCommit {
         }
         try SentTokenHistory(app: self.app, database: self.database).correct(self.page)
         try self.applyTokenChanges()
+        let invalid = self.page.invalidTokens
+        try Self.rememberInvalid(invalid, app: self.app, origin: self.origin, now: self.now, in: self.database)
         try self.advanceShard(counts)
         try self.updateNotification(counts)
         let events = [self.page.events].compactMap { $0 } + ended.compactMap(\.event)
-        let block = events.isEmpty ? nil : try self.addEvents(Data(events.joined(separator: Data(",".utf8))))
+        let text = Data(events.joined(separator: Data(",".utf8)))
+        let block = events.isEmpty ? nil : try EventBlockRow.add(text, app: self.app, now: self.now, in: self.database)
         // Those that are being sent to leave their trace with the second commit.
         let sent = self.begins ? [] : self.page.deliveries
         try self.trace.write(sent.map(\.recipient) + ended.map(\.delivery.recipient), block: block)
@@ -143,21 +147,9 @@ struct PageCommit {
         } else if hasHeld {
             try self.removeHeld(delivery.recipient)
         }
-        let reason = try delivery.reason.map { try self.reasons.id(of: $0, in: self.database) }
-        // Elsewhere the recipient is the device.
-        let device = self.lane == .urgent || delivery.recipient < 0 ? delivery.device : nil
-        let (state, attempts, at) = (delivery.state.rawValue, Int64(delivery.attempts), delivery.at.milliseconds)
-        let sql = """
-            INSERT INTO delivery (notification, recipient, state, attempts, at, reason, device, trip)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (notification, recipient) DO UPDATE
-            SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason,
-                trip = excluded.trip
-            WHERE delivery.state = 0 AND excluded.state != 0
-            """
-        let recipient = delivery.recipient
         let trip = self.trace.trip(delivery.trip)
-        return try self.database.run(sql: sql, self.number, recipient, state, attempts, at, reason, device, trip) > 0
+        let row = DeliveryRow(delivery, of: self.number, lane: self.lane, trip: trip)
+        return try row.write(self.reasons, in: self.database)
     }
 
     /// Skips a recipient whose device is gone, or queues it if the device has come back since the page was read.
@@ -255,7 +247,7 @@ struct PageCommit {
     }
 
     /// Moves the shard's cursor, and adds to its counters.
-    private func advanceShard(_ counts: [DeliveryRecord.State: Int]) throws {
+    private func advanceShard(_ counts: OutcomeCounts) throws {
         guard let step = self.page.step else { return }
         let sql = """
             UPDATE shard SET cursor = ?, isDone = max(isDone, ?), lease = ?, notBefore = max(notBefore, ?),
@@ -280,7 +272,7 @@ struct PageCommit {
     }
 
     /// Writes what belongs to the whole notification: for most pages of a shard, nothing.
-    private func updateNotification(_ counts: [DeliveryRecord.State: Int]) throws {
+    private func updateNotification(_ counts: OutcomeCounts) throws {
         let isOfShard = self.page.step != nil
         let hasNews = self.page.nextPageAt != nil || self.page.wave != nil || self.state == .accepted
         guard !isOfShard || !self.hasStarted || hasNews else { return }
@@ -297,26 +289,8 @@ struct PageCommit {
         let (waveStartedAt, sent) = (self.page.wave?.startedAt?.milliseconds, self.page.wave.map { Int64($0.sent) })
         statement.bind(now, nextPageAt, waveStartedAt, sent, isOfShard ? nil : now)
         // Those of a shard's page are counted there.
-        statement.bind(isOfShard ? [:] : counts, at: 6)
+        statement.bind(isOfShard ? OutcomeCounts() : counts, at: 6)
         statement.bind(self.number, at: 11)
         try statement.run()
-    }
-
-    /// Adds a block of events for webhooks.
-    /// - Returns: The id of the block.
-    private func addEvents(_ events: Data) throws -> Int64 {
-        let kind = WebhookRecord.Event.delivery.rawValue
-        let values: Columns = ["app": self.app, "kind": kind, "at": self.now.milliseconds, "events": events]
-        return try self.database.insert(into: "eventBlock", values)
-    }
-}
-
-extension RawStatement {
-    /// Binds the numbers of accepted, rejected, failed, skipped and unknown recipients, at five positions.
-    fileprivate func bind(_ counts: [DeliveryRecord.State: Int], at position: Int32) {
-        let states: [DeliveryRecord.State] = [.accepted, .rejected, .failed, .skipped, .unknown]
-        for (offset, state) in states.enumerated() {
-            self.bind(Int64(counts[state] ?? 0), at: position + Int32(offset))
-        }
     }
 }

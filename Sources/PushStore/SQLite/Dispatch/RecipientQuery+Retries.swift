@@ -58,8 +58,8 @@ extension RecipientQuery {
         in database: Database
     ) throws -> (Recipient?, orElse: EndedRetry.Cause, hasLeft: Bool) {
         if retry.recipient < 0 {
-            let (recipient, isOfOtherKind) = try self.target(-retry.recipient, in: database)
-            return (recipient, isOfOtherKind ? .otherKind : .unreadable, false)
+            let named = try self.target(-retry.recipient, in: database)
+            return (named.recipient, named.isOfOtherKind ? .otherKind : .unreadable, false)
         }
         let statement = try RawStatement(sql: "SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
         defer { statement.reset() }

@@ -11,6 +11,16 @@ struct RecipientQuery: Sendable {
         var ended: [EndedRetry] = []
         /// See ``RecipientPage/held``.
         var held: [Int64] = []
+
+        /// Adds a token that the notification names.
+        mutating func add(_ named: Named, position: Int64) {
+            if let recipient = named.recipient, !named.isOfOtherKind {
+                self.recipients.append(recipient)
+            } else {
+                let cause = named.isOfOtherKind ? EndedRetry.Cause.otherKind : .unreadable
+                self.ended.append(RecipientQuery.ended(-position, cause, named.recipient))
+            }
+        }
     }
 
     /// The table that has the recipients.
@@ -30,6 +40,8 @@ struct RecipientQuery: Sendable {
     private let limit: Int
     private let columns: [(need: RecipientNeeds, name: String)]
     private let consent: ConsentColumns
+    /// The columns of `device` that make a recipient, in the order of ``device(_:)``.
+    let columnList: String
 
     /// A query for a page of a shard.
     init(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds, consent: ConsentColumns = .none) {
@@ -38,6 +50,7 @@ struct RecipientQuery: Sendable {
         (self.openedAfter, self.zone, self.shard) = (claim.openedAfter, claim.zone, claim.shard)
         (self.cursor, self.end, self.limit) = (claim.cursor, claim.end, limit)
         (self.columns, self.consent) = (Self.columns(needs, consent), consent)
+        self.columnList = Self.list(self.columns, consent)
         if case .devices(let audience) = notification.audience {
             self.source = .devices(DeviceFilter(claim, audience: audience))
         } else {
@@ -46,11 +59,19 @@ struct RecipientQuery: Sendable {
     }
 
     /// A query for single recipients of a notification.
-    init(_ notification: NotificationRecord, number: Int64, openedAfter: Int64, consent: ConsentColumns = .none) {
+    /// - Parameter needs: The parts of the profiles; `nil` for those of ``NotificationRecord/retryNeeds``.
+    init(
+        _ notification: NotificationRecord,
+        number: Int64,
+        openedAfter: Int64,
+        needs: RecipientNeeds? = nil,
+        consent: ConsentColumns = .none
+    ) {
         (self.number, self.app, self.notification) = (number, notification.app, notification)
         (self.openedAfter, self.zone, self.shard) = (openedAfter, .any, -1)
         (self.cursor, self.end, self.limit) = (0, 0, 1)
-        (self.columns, self.consent) = (Self.columns(notification.retryNeeds, consent), consent)
+        (self.columns, self.consent) = (Self.columns(needs ?? notification.retryNeeds, consent), consent)
+        self.columnList = Self.list(self.columns, consent)
         self.source = .targets
     }
 
@@ -64,9 +85,8 @@ struct RecipientQuery: Sendable {
         return all.filter { needs.contains($0.0) }
     }
 
-    /// The columns of `device` that make a recipient, in the order of ``device(_:)``.
-    var columnList: String {
-        let names = self.columns.map { "device.\($0.name)" } + self.consent.names
+    private static func list(_ columns: [(RecipientNeeds, String)], _ consent: ConsentColumns) -> String {
+        let names = columns.map { "device.\($0.1)" } + consent.names
         return names.reduce(
             """
             device.id, device.token, device.environment, device.registeredAt, device.suspicions, device.churn, \
@@ -116,7 +136,7 @@ struct RecipientQuery: Sendable {
         return try database.integers(sql: sql, arguments, isKept: false)
     }
 
-    private static func ended(_ id: Int64, _ cause: EndedRetry.Cause, _ recipient: Recipient? = nil) -> EndedRetry {
+    fileprivate static func ended(_ id: Int64, _ cause: EndedRetry.Cause, _ recipient: Recipient? = nil) -> EndedRetry {
         EndedRetry(id: id, recipient: recipient, attempts: 0, cause: cause)
     }
 
@@ -172,26 +192,47 @@ struct RecipientQuery: Sendable {
         let sql = "SELECT position FROM target WHERE notification = ? AND position > ? ORDER BY position LIMIT ?"
         var found = Found()
         for position in try database.integers(sql: sql, [self.number, self.cursor, self.limit]) {
-            let (recipient, isOfOtherKind) = try self.target(position, in: database)
-            if let recipient, !isOfOtherKind {
-                found.recipients.append(recipient)
-            } else {
-                found.ended.append(Self.ended(-position, isOfOtherKind ? .otherKind : .unreadable, recipient))
-            }
+            found.add(try self.target(position, in: database), position: position)
         }
         return found
     }
 
-    /// Returns a token that the notification names, with its device if it is registered, and whether it is registered as
-    /// one of another kind.
-    func target(_ position: Int64, in database: Database) throws -> (Recipient?, isOfOtherKind: Bool) {
+    /// A token that a notification names, as it is registered.
+    struct Named {
+        /// `nil` for a row that cannot be read.
+        var recipient: Recipient?
+        /// Indicates whether the token is registered with another kind than the notification goes to.
+        var isOfOtherKind = false
+        /// The kind with which the token is registered; `nil` if it is not, or if that cannot be read.
+        var kind: TokenKind?
+    }
+
+    /// Returns a token that the notification names, with its device if it is registered. The channel of a broadcast has
+    /// no device.
+    func target(_ position: Int64, in database: Database) throws -> Named {
         let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
         let statement = try RawStatement(sql: named, in: database)
         defer { statement.reset() }
         statement.bind(self.number, position)
+        if case .channel(let channel) = self.notification.audience {
+            guard try statement.step(), let environment = PushEnvironment(code: statement.integer(1))
+            else { return Named() }
+            let token = DeviceToken(standingFor: channel.id)
+            return Named(recipient: Recipient(id: -position, device: nil, token: token, environment: environment))
+        }
         guard try statement.step(), let token = statement.token(0),
             let environment = PushEnvironment(code: statement.integer(1))
-        else { return (nil, false) }
+        else { return Named() }
+        return try self.named(token, in: environment, position: position, database)
+    }
+
+    /// Returns a token with its device if it is registered.
+    func named(
+        _ token: DeviceToken,
+        in environment: PushEnvironment,
+        position: Int64,
+        _ database: Database
+    ) throws -> Named {
         let registered =
             "SELECT \(self.columnList) FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
         let device = try RawStatement(sql: registered, in: database)
@@ -201,11 +242,15 @@ struct RecipientQuery: Sendable {
         guard try device.step() else {
             var recipient = Recipient(id: -position, device: nil, token: token, environment: environment)
             recipient.consent = self.consent.unregistered
-            return (recipient, false)
+            return Named(recipient: recipient)
         }
         var recipient = self.device(device)
         recipient?.id = -position
-        return (recipient, self.isOfOtherKind(device))
+        return Named(
+            recipient: recipient,
+            isOfOtherKind: self.isOfOtherKind(device),
+            kind: TokenKind(code: device.integer(8))
+        )
     }
 
     /// Returns `true` if the token of a device's row is of another kind than the notification goes to.

@@ -102,6 +102,29 @@ extension SQLiteStore {
         }
     }
 
+    package func maySend(_ claim: ShardClaim) async throws -> Bool {
+        let owner = try await self.owner.number(self.database)
+        let sql = """
+            SELECT 1 FROM shard CROSS JOIN notification ON notification.number = shard.notification
+            WHERE shard.notification = ? AND shard.number = ? AND shard.lease = ? AND cursor = ? AND isDone = 0
+                AND EXISTS (SELECT 1 FROM lease WHERE fence = shard.lease AND owner = ?)
+                AND state IN ('accepted', 'sending') AND \(AppStops.isNone)
+            """
+        return try await self.database.read { database in
+            let statement = try RawStatement(sql: sql, in: database)
+            defer { statement.reset() }
+            statement.bind(claim.notificationNumber, claim.shard, claim.fence, claim.cursor, owner)
+            return try statement.step()
+        }
+    }
+
+    package func release(_ claims: [ShardClaim]) async throws {
+        try await self.database.write { database in
+            for claim in claims { try Leases.release(claim.notificationNumber, claim.shard, claim.fence, in: database) }
+            for fence in Set(claims.map(\.fence)) { try Leases.end(fence, in: database) }
+        }
+    }
+
     /// Returns the rows of shards that may be claimed, in their order.
     ///
     /// Campaigns come in round robin order: one shard of each before a second of any, first those whose last page is
@@ -225,11 +248,16 @@ extension ClaimFilter {
     var isOfOtherTargets: String {
         guard !self.targets.isEmpty else { return "1" }
         let others = self.targets.sorted {
-            ($0.app, $0.environment?.code ?? -1) < ($1.app, $1.environment?.code ?? -1)
+            ($0.app, $0.environment?.code ?? -1, $0.isWeb ? 1 : 0)
+                < ($1.app, $1.environment?.code ?? -1, $1.isWeb ? 1 : 0)
         }
         return others.map { target in
             let environment = target.environment.map { "\($0.code)" } ?? "NULL"
-            return "NOT (notification.app = \(target.app) AND notification.environment IS \(environment))"
+            let kind = target.isWeb ? "IS" : "IS NOT"
+            return """
+                NOT (notification.app = \(target.app) AND notification.environment IS \(environment)
+                    AND notification.tokenKind \(kind) \(TokenKind.web.code))
+                """
         }.joined(separator: " AND ")
     }
 }

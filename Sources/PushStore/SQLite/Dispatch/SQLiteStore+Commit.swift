@@ -3,40 +3,56 @@ package import PushTypes
 
 extension SQLiteStore {
     package func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage {
-        try await self.write([page], begins: true, now: now).first ?? StartedPage(result: .leaseLost, started: [])
+        let results = try await self.writePages(now: now) { owner, parts, database in
+            let begun = try PageCommit(page, begins: true, owner: owner, now: now, parts: parts, in: database)?.run()
+            return begun ?? StartedPage(result: .leaseLost, started: [])
+        }
+        return results
     }
 
-    package func commit(_ pages: [PageResult], now: Timestamp) async throws -> [CommitResult] {
-        try await self.write(pages, begins: false, now: now).map(\.result)
-    }
-
-    private func write(_ pages: [PageResult], begins: Bool, now: Timestamp) async throws -> [StartedPage] {
-        let owner = try await self.owner.number(self.database)
-        let (results, statistics, reasons, connections) = try await self.database.write { database in
-            let (reasons, connections) = (self.reasons.lookup(), self.connections.lookup())
-            let statistics = StatisticCounter()
-            let results = try pages.map { page in
-                // They are the app's, also where the notification is gone.
-                for request in page.environmentPauses {
-                    _ = try EnvironmentPauses.write(request, now: now, in: database)
-                }
-                return try PageCommit(
-                    page,
-                    begins: begins,
-                    owner: owner,
-                    now: now,
-                    reasons: reasons,
-                    connections: connections,
-                    statistics: statistics,
-                    database: database
-                )?
-                .run() ?? StartedPage(result: .leaseLost, started: [])
+    package func write(_ writes: LedgerWrites, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerResults {
+        try await self.writePages(now: now) { owner, parts, database in
+            var acceptance = AcceptanceTransaction(owner: owner, leaseUntil: leaseUntil, in: database)
+            let requests = try writes.requests.map { try acceptance.accept($0) }
+            let pages = try writes.pages.map { page in
+                try Self.commit(page, owner: owner, now: now, parts: parts, in: database)
             }
-            return (results, statistics.apps, reasons.found, connections.found)
+            return LedgerResults(requests: requests, pages: pages)
+        }
+    }
+
+    private static func commit(
+        _ page: PageResult,
+        owner: Int64,
+        now: Timestamp,
+        parts: CommitParts,
+        in database: Database
+    ) throws -> CommitResult {
+        // They are the app's, also where the notification is gone.
+        for request in page.environmentPauses { _ = try EnvironmentPauses.write(request, now: now, in: database) }
+        if let whole = try WholePageCommit(page, owner: owner, now: now, parts: parts, in: database) {
+            try whole.run()
+            return .inProgress
+        }
+        let commit = try PageCommit(page, begins: false, owner: owner, now: now, parts: parts, in: database)
+        return try commit?.run().result ?? .leaseLost
+    }
+
+    /// Runs `body` in a transaction, with the parts that its pages share.
+    private func writePages<Value: Sendable>(
+        now: Timestamp,
+        _ body: @Sendable (_ owner: Int64, CommitParts, Database) throws -> Value
+    ) async throws -> Value {
+        let owner = try await self.owner.number(self.database)
+        let (value, statistics, reasons, connections) = try await self.database.write { database in
+            let parts = CommitParts(reasons: self.reasons.lookup(), connections: self.connections.lookup())
+            let value = try body(owner, parts, database)
+            try parts.end(in: database)
+            return (value, parts.statistics.apps, parts.reasons.found, parts.connections.found)
         }
         self.pendingStatistics.add(statistics, now: now)
         self.reasons.remember(reasons)
         self.connections.remember(connections)
-        return results
+        return value
     }
 }

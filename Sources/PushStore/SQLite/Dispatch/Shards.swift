@@ -26,18 +26,44 @@ enum Shards {
         try database.run(sql: sql, [isNarrow, clock, now.milliseconds, number])
         var shard: Int64 = 0
         for plan in plans {
-            for (cursor, last) in Self.ranges(of: notification, plan, devices, recipients, isNarrow: isNarrow) {
-                try database.insert(
-                    into: "shard",
-                    [
-                        "notification": number, "number": shard, "lane": notification.lane.rawValue,
-                        "zoneKind": plan.zone.code, "zone": plan.zone.name, "cursor": cursor, "upTo": last,
-                        "notBefore": plan.notBefore.milliseconds,
-                    ]
-                )
+            for range in Self.ranges(of: notification, plan, devices, recipients, isNarrow: isNarrow) {
+                try Self.add(range, plan, of: notification, number: number, shard: shard, lease: nil, in: database)
                 shard += 1
             }
         }
+    }
+
+    /// The recipients of a shard: those after the cursor, up to the last one.
+    struct Range {
+        var cursor, last: Int64
+    }
+
+    /// Adds a shard.
+    /// - Parameter lease: The lease under which it is claimed; `nil` for none.
+    static func add(
+        _ range: Range,
+        _ plan: ShardPlan,
+        of notification: NotificationRecord,
+        number: Int64,
+        shard: Int64,
+        lease: Int64?,
+        in database: Database
+    ) throws {
+        let sql = """
+            INSERT INTO shard (notification, number, lane, zoneKind, zone, cursor, upTo, notBefore, lease)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        var row = RowBinder(try RawStatement(sql: sql, in: database))
+        row.add(number)
+        row.add(shard)
+        row.add(notification.lane.rawValue)
+        row.add(plan.zone.code)
+        row.add(plan.zone.name)
+        row.add(range.cursor)
+        row.add(range.last)
+        row.add(plan.notBefore.milliseconds)
+        row.add(lease)
+        try row.statement.run()
     }
 
     /// Returns `true` if other indexes find the recipients faster than a visit of all devices.
@@ -61,14 +87,19 @@ enum Shards {
         _ devices: (first: Int64, last: Int64, count: Int64),
         _ recipients: Int64,
         isNarrow: Bool
-    ) -> [(cursor: Int64, last: Int64)] {
-        if case .tokens(let tokens) = notification.audience { return [(0, Int64(tokens.count))] }
+    ) -> [Range] {
+        switch notification.audience {
+        case .tokens(let tokens): return [Range(cursor: 0, last: Int64(tokens.count))]
+        case .channel: return [Range(cursor: 0, last: 1)]
+        case .devices: break
+        }
         let isWhole = isNarrow || notification.pace != nil || plan.zone != .any
         let count = isWhole ? 1 : min(Self.maximumCount, max(1, recipients / Self.size))
         let width = max(1, devices.count / count)
         return (0..<count).map { part in
             let cursor = part == 0 ? 0 : devices.first - 1 + part * width
-            return (cursor, part == count - 1 ? devices.last : devices.first - 1 + (part + 1) * width)
+            let last = part == count - 1 ? devices.last : devices.first - 1 + (part + 1) * width
+            return Range(cursor: cursor, last: last)
         }
     }
 

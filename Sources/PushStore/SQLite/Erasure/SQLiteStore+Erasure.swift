@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import PushTypes
+import Synchronization
 
 extension SQLiteStore {
     /// The most rows that one transaction erases.
@@ -9,7 +10,9 @@ extension SQLiteStore {
     private static let anonymizedAtOnce = 200
 
     package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {
-        try await self.database.write { database in
+        // The bridges of the app go with it.
+        defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
+        return try await self.database.write { database in
             guard try database.run(sql: "UPDATE app SET isErased = 1 WHERE id = ?", [app]) > 0 else { return nil }
             let end = """
                 UPDATE notification SET state = 'cancelled', finishedAt = ?, isForgotten = 1
@@ -18,7 +21,11 @@ extension SQLiteStore {
             try database.run(sql: end, [now.milliseconds, app])
             let shards = "DELETE FROM shard WHERE notification IN (SELECT number FROM notification WHERE app = ?)"
             try database.run(sql: shards, [app])
-            for table in ["schedule", "webhook", "credential", "userSecret", "entitlementServer"] {
+            let tables = [
+                "schedule", "webhook", "credential", "userSecret", "entitlementServer", "bridge", "channel",
+                "shadow", "shadowDifference", "vapidKey", "pushResource", "chatSession",
+            ]
+            for table in tables {
                 try database.run(sql: "DELETE FROM \(table) WHERE app = ?", [app])
             }
             // The users of the app go with it.

@@ -25,7 +25,9 @@ struct UserErasure {
         try self.eraseSchedules()
         try self.eraseAudiences()
         try self.eraseCounts()
-        try self.database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [self.app, self.user])
+        for table in ["userPreference", "xmppNode", "chatSession"] {
+            try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
+        }
         for token in try self.tokens() { try self.erase(token) }
     }
 
@@ -112,10 +114,25 @@ struct UserErasure {
             try self.eraseDeliveries(of: device)
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
             try self.eraseCounts(of: "device:\(device)")
+            try self.erasePushResources(of: device)
+            let nodes =
+                "DELETE FROM xmppNode WHERE app = ? AND installation = (SELECT installation FROM device WHERE id = ?)"
+            try self.database.run(sql: nodes, [self.app, device])
             try RegistrationChanges(app: self.app, database: self.database).erase(device)
         }
+        let legacy = "DELETE FROM legacyToken WHERE app = ? AND environment IN (0, 1) AND token = ?"
+        for token in tokens { try self.database.run(sql: legacy, [self.app, token.databaseValue]) }
         let text = tokens.map(\.hex).sorted().joined(separator: " ")
         try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
+    }
+
+    /// Erases the addresses at which others reach a device's installation, with their messages.
+    private func erasePushResources(of device: Int64) throws {
+        let sql = """
+            DELETE FROM pushResource
+            WHERE app = ?1 AND installation = (SELECT installation FROM device WHERE id = ?2)
+            """
+        try self.database.run(sql: sql, [self.app, device])
     }
 
     /// Returns the tokens that a device has or had.

@@ -24,12 +24,25 @@ struct DamageSearch {
                 name("notification", "number")
             )
             + self.found("device", Self.devices) + self.found("token event", Self.tokenEvents)
+            + self.found("XMPP node", Self.xmppNodes)
             + self.faults("schedule", SQLiteStore.schedule, name("schedule", "id"))
             + self.faults("webhook", { try SQLiteStore.webhook($0, self.masterKey) }, name("webhook", "id"))
             + self.faults(
                 "entitlementServer",
                 { try SQLiteStore.entitlementServer($0, self.masterKey) },
                 name("publisher's server of app", "app")
+            )
+            + self.faults(
+                "bridge",
+                { try SQLiteStore.bridge($0, self.masterKey) },
+                name("bridge", "name")
+            )
+            + self.faults("channel", { try SQLiteStore.channel($0) }, name("channel", "id"))
+            + self.webPush(name)
+            + self.faults(
+                "chatSession",
+                { try SQLiteStore.chatSession($0, self.masterKey) },
+                name("chat session", "id")
             )
             + self.faults("person", PersonRow.person, name("person", "id"))
             + self.faults("session", SQLiteStore.session, name("session", "id"))
@@ -39,9 +52,12 @@ struct DamageSearch {
     private static let tokenEvents = """
         SELECT id FROM tokenEvent WHERE length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1)
         """
+    private static let xmppNodes = """
+        SELECT id FROM xmppNode WHERE length(secretHash) != 32 OR (installation IS NULL) = (user IS NULL)
+        """
     private static let devices = """
         SELECT id FROM device
-        WHERE length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1) OR kind NOT BETWEEN 0 AND 9
+        WHERE length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1) OR kind NOT BETWEEN 0 AND 10
             OR attributes IS NOT NULL AND (NOT json_valid(attributes) OR substr(attributes, 1, 1) != '{')
         """
 
@@ -61,6 +77,26 @@ struct DamageSearch {
         return try self.faults("credential", read) {
             "credential of app \($0["app"] as Int64? ?? 0), environment \($0["environment"] as Int64? ?? 0)"
         }
+    }
+
+    private func webPush(_ name: (String, String) -> (Row) -> String) throws -> [String] {
+        let resources = try self.faults(
+            "pushResource",
+            { try SQLiteStore.pushResource($0, self.masterKey) },
+            name("push resource", "id")
+        )
+        let keys = try self.faults(
+            "vapidKey",
+            { try SQLiteStore.vapidKey($0, self.masterKey) },
+            name("VAPID key", "id")
+        )
+        guard let masterKey else { return resources + keys }
+        return resources + keys
+            + (try self.faults(
+                "webSubscription",
+                { try SQLiteStore.subscription($0, masterKey) },
+                name("a subscription of app", "app")
+            ))
     }
 
     private static let fault = "what is stored of it cannot be read"

@@ -117,68 +117,25 @@ enum NotificationRow {
         return record
     }
 
-    /// Adds a notification with its tokens.
-    /// - Returns: The store's own number of it.
-    static func insert(
-        _ notification: NotificationRecord,
-        idempotency: Idempotency?,
-        in database: Database
-    ) throws -> Int64 {
-        let content = notification.content
-        let number = try database.insert(
-            into: "notification",
-            [
-                "id": notification.id.uuidString, "prefix": DeliveryPrefix(of: notification.id).bits,
-                "app": notification.app, "state": notification.state.rawValue, "lane": notification.lane.rawValue,
-                "guarantee": notification.guarantee.rawValue, "audience": try Self.text(of: notification.audience),
-                "environment": notification.environment?.code, "topic": content.topic.name,
-                "pushType": content.pushType.rawValue, "tokenKind": content.tokenKind?.code,
-                "priority": content.priority.rawValue,
-                "expiration": content.expiration.header, "collapseID": content.collapseID,
-                "payload": content.payload, "isTemplate": content.isTemplate,
-                "delivery": try notification.delivery?.json.text, "pace": try notification.pace?.json.text,
-                "schedule": notification.run?.schedule.uuidString, "runAt": notification.run?.at.milliseconds,
-                "createdAt": notification.createdAt.milliseconds, "startsAt": notification.startsAt.milliseconds,
-                "recipients": notification.progress.recipients, "idempotencyKey": idempotency?.key,
-                "fingerprint": (idempotency?.fingerprint).map { Data($0) },
-                "name": notification.name, "expiresIn": content.expiresIn,
-                "key": notification.key?.id.uuidString, "keyName": notification.key?.name,
-                "resendOf": notification.resendOf?.uuidString, "receipts": content.receipts.rawValue,
-                "consentCategory": notification.consent.category,
-                "ignoresQuietHours": notification.consent.ignoresQuietHours,
-                "ignoresCap": notification.consent.ignoresCap, "placeholder": content.placeholder,
-                "receivedAt": notification.acceptance.receivedAt?.milliseconds,
-                "checkedIn": notification.acceptance.checkedIn,
-                "warnings": try Self.text(of: notification.acceptance.warnings),
-            ]
-        )
-        if case .tokens(let tokens) = notification.audience {
-            let sql = "INSERT INTO target (notification, position, token, environment) VALUES (?, ?, ?, ?)"
-            let environment = (notification.environment ?? .production).code
-            for (position, token) in tokens.enumerated() {
-                try database.run(sql: sql, [number, position + 1, Data(token.bytes), environment])
-            }
-        }
-        return number
-    }
-
     /// Returns warnings as they are stored; `nil` for none.
-    private static func text(of warnings: [String]) throws -> Data? {
+    static func text(of warnings: [String]) throws -> Data? {
         warnings.isEmpty ? nil : try JSONValue.array(warnings.map(JSONValue.string)).text
     }
 
-    private static func text(of audience: Audience) throws -> String {
+    static func text(of audience: Audience) throws -> String {
         switch audience {
         case .tokens: Self.namedTokens
         case .devices(let expression): String(decoding: try expression.json.text, as: UTF8.self)
+        case .channel(let channel): String(decoding: try channel.stored.text, as: UTF8.self)
         }
     }
 
     private static func audience(_ row: Row) throws -> Audience {
         guard let text = row["audience"] as String? else { throw DamagedRow(table: "notification") }
         if text == Self.namedTokens { return .tokens([]) }
-        guard let json = try? JSONValue(parsing: Data(text.utf8)), let expression = AudienceExpression(stored: json)
-        else { throw DamagedRow(table: "notification") }
+        guard let json = try? JSONValue(parsing: Data(text.utf8)) else { throw DamagedRow(table: "notification") }
+        if let channel = BroadcastChannel(stored: json) { return .channel(channel) }
+        guard let expression = AudienceExpression(stored: json) else { throw DamagedRow(table: "notification") }
         return .devices(expression)
     }
 
@@ -213,6 +170,23 @@ enum NotificationRow {
         content.placeholder = row["placeholder"]
         content.receipts = row.value("receipts") ?? .none
         return content
+    }
+}
+
+extension BroadcastChannel {
+    /// The stored audience, which no expression over devices looks like.
+    fileprivate var stored: JSONValue {
+        .object(["channel": .string(self.id.text), "storage": .integer(Int64(self.storage.rawValue))])
+    }
+
+    /// Reads a stored audience; `nil` for any other.
+    fileprivate init?(stored: JSONValue) {
+        guard case .object(let members) = stored, members.count == 2,
+            let id = members["channel"]?.stringValue.flatMap({ ChannelID($0) }),
+            let number = members["storage"]?.integerValue,
+            let storage = Int(exactly: number).flatMap(ChannelStorage.init(rawValue:))
+        else { return nil }
+        self.init(id: id, storage: storage)
     }
 }
 

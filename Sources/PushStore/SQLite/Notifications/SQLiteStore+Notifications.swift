@@ -3,62 +3,12 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func accept(
-        _ notification: NotificationRecord,
-        shards: [ShardPlan],
-        idempotency: Idempotency?,
-        scheduleVersion: Int64?
-    ) async throws -> Acceptance {
-        try await self.database.write { database in
-            if let idempotency, let earlier = try Self.accepted(idempotency, app: notification.app, in: database) {
-                return earlier
-            }
-            if let run = notification.run {
-                let sql = "SELECT * FROM notification WHERE schedule = ? AND runAt = ?"
-                if let row = try database.row(sql: sql, [run.schedule.uuidString, run.at.milliseconds]) {
-                    return .repeated(try NotificationRow.record(row, in: database))
-                }
-                if let version = scheduleVersion, try !Self.isCurrent(run.schedule, version: version, in: database) {
-                    return .scheduleChanged
-                }
-            }
-            if let other = try Self.tokenOfOtherKind(notification, in: database) { return other }
-            if let original = notification.resendOf {
-                let sql = "SELECT 1 FROM notification WHERE id = ? AND isForgotten = 0"
-                guard try database.hasRow(sql: sql, [original.uuidString]) else { return .originalForgotten }
-            }
-            let number = try NotificationRow.insert(notification, idempotency: idempotency, in: database)
-            try Shards.add(shards, to: notification, number: number, now: notification.createdAt, in: database)
-            return .accepted
-        }
-    }
-
-    /// Returns the first named token that is registered with another kind than the notification goes to; `nil` if none is.
-    private static func tokenOfOtherKind(_ notification: NotificationRecord, in database: Database) throws
-        -> Acceptance?
-    {
-        guard case .tokens(let tokens) = notification.audience, let wanted = notification.content.tokenKind
-        else { return nil }
-        let sql = "SELECT kind FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
-        let statement = try RawStatement(sql: sql, in: database)
-        for token in tokens {
-            statement.bind(notification.app, (notification.environment ?? .production).code)
-            statement.bind(token.bytes, at: 3)
-            defer { statement.reset() }
-            guard try statement.step(), let kind = TokenKind(code: statement.integer(0)), kind != wanted else {
-                continue
-            }
-            return .tokenOfOtherKind(token, kind)
-        }
-        return nil
-    }
-
     package func accepted(_ idempotency: Idempotency, app: Int64) async throws -> Acceptance? {
         try await self.database.lookup { try Self.accepted(idempotency, app: app, in: $0) }
     }
 
     /// Returns the outcome of an earlier request with an idempotency key; `nil` if the key is new.
-    private static func accepted(_ idempotency: Idempotency, app: Int64, in database: Database) throws -> Acceptance? {
+    static func accepted(_ idempotency: Idempotency, app: Int64, in database: Database) throws -> Acceptance? {
         let sql = "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?"
         guard let row = try database.row(sql: sql, [app, idempotency.key]) else { return nil }
         guard row["fingerprint"] as Data? == Data(idempotency.fingerprint) else { return .conflict }

@@ -14,6 +14,19 @@ struct ConsentColumns: Hashable, Sendable {
 
     static let none = ConsentColumns()
 
+    /// The parts of a notification on which the columns depend.
+    struct Question: Hashable {
+        let app: Int64
+        let rules: ConsentRules
+        let isAlert, isEncrypted: Bool
+
+        init(_ notification: NotificationRecord) {
+            (self.app, self.rules) = (notification.app, notification.consent)
+            self.isAlert = notification.content.pushType == .alert
+            self.isEncrypted = notification.content.placeholder != nil
+        }
+    }
+
     private init() {}
 
     init(_ notification: NotificationRecord, in database: Database) throws {

@@ -19,6 +19,7 @@ extension SQLiteStore {
             return switch audience {
             case .devices(let expression): try query.groups(of: expression)
             case .tokens(let tokens): try query.groups(of: tokens)
+            case .channel: []
             }
         }
     }

@@ -33,6 +33,13 @@ enum SQLiteSchema {
         migrator.registerMigration("15 entitlement") { try $0.execute(sql: Self.entitlement) }
         migrator.registerMigration("16 statistics") { try $0.execute(sql: Self.statistics) }
         migrator.registerMigration("17 subscriptions") { try $0.execute(sql: Self.subscriptions) }
+        migrator.registerMigration("18 bridges") { try $0.execute(sql: Self.bridges) }
+        migrator.registerMigration("19 XMPP nodes") { try $0.execute(sql: Self.xmppNodes) }
+        migrator.registerMigration("20 web push") { try $0.execute(sql: Self.webPush) }
+        migrator.registerMigration("21 chat sessions") { try $0.execute(sql: Self.chatSessions) }
+        migrator.registerMigration("22 legacy") { try $0.execute(sql: Self.legacy) }
+        migrator.registerMigration("23 channels") { try $0.execute(sql: Self.channels) }
+        migrator.registerMigration("24 shadow") { try $0.execute(sql: Self.shadow) }
         return migrator
     }
 

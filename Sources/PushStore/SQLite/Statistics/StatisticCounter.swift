@@ -10,6 +10,18 @@ final class StatisticCounter {
         var latency = [Int64](repeating: 0, count: LatencyHistogram.count)
         var reasons: [Reason: Int64] = [:]
 
+        mutating func add(_ deliveries: [DeliveryResult]) {
+            for delivery in deliveries {
+                guard let index = StatisticCounter.index(of: delivery.state) else { continue }
+                self.outcomes[index] += 1
+                if let trip = delivery.trip, trip.connection >= 0 {
+                    self.latency[LatencyHistogram.bucket(of: trip.milliseconds)] += 1
+                }
+                guard delivery.state != .accepted, let reason = delivery.reason else { continue }
+                self.reasons[Reason(state: delivery.state.rawValue, text: ExactText(reason)), default: 0] += 1
+            }
+        }
+
         mutating func add(_ other: Counts) {
             for (index, count) in other.outcomes.enumerated() { self.outcomes[index] += count }
             for (index, count) in other.latency.enumerated() { self.latency[index] += count }
@@ -33,23 +45,14 @@ final class StatisticCounter {
     /// Counts the final states of a page.
     func add(_ deliveries: [DeliveryResult], of app: Int64) {
         guard !deliveries.isEmpty else { return }
-        var counts = self.apps[app] ?? Counts()
-        for delivery in deliveries {
-            guard let index = Self.index(of: delivery.state) else { continue }
-            counts.outcomes[index] += 1
-            if let trip = delivery.trip, trip.connection >= 0 {
-                counts.latency[LatencyHistogram.bucket(of: trip.milliseconds)] += 1
-            }
-            guard delivery.state != .accepted, let reason = delivery.reason else { continue }
-            counts.reasons[Reason(state: delivery.state.rawValue, text: ExactText(reason)), default: 0] += 1
-        }
-        self.apps[app] = counts
+        // In place: a copy of the numbers for each page of one recipient would cost more than counting it.
+        self.apps[app, default: Counts()].add(deliveries)
     }
 
     /// Counts installations that have opened a notification.
     func addOpened(_ count: Int64, of app: Int64) { self.apps[app, default: Counts()].outcomes[5] += count }
 
-    private static func index(of state: DeliveryRecord.State) -> Int? {
+    fileprivate static func index(of state: DeliveryRecord.State) -> Int? {
         switch state {
         case .accepted: 0
         case .rejected: 1

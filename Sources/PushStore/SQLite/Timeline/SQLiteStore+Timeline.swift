@@ -102,11 +102,12 @@ struct TimelineQuery {
     // MARK: A notification
 
     func beginning() throws -> NotificationBeginning {
-        let sql = "SELECT receivedAt, checkedIn, warnings, openedAt FROM notification WHERE number = ?"
+        let sql = "SELECT receivedAt, checkedIn, warnings, openedAt, origin FROM notification WHERE number = ?"
         guard let row = try self.database.row(sql: sql, [self.subject.number]) else {
             return NotificationBeginning(acceptance: AcceptanceRecord())
         }
         var record = AcceptanceRecord(receivedAt: row.time("receivedAt"), checkedIn: row["checkedIn"])
+        record.origin = (row["origin"] as String?).flatMap(NotificationOrigin.init)
         if let text = row["warnings"] as Data?, case .array(let values)? = try? JSONValue(parsing: text) {
             record.warnings = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
         }

@@ -109,7 +109,9 @@ extension SQLiteStore {
     }
 
     package func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool {
-        try await self.database.read { try Self.wants(kind, app: app, in: $0) }
+        try await self.database.apps.value(.wants(kind, app: app)) {
+            try await self.database.read { try Self.wants(kind, app: app, in: $0) }
+        }
     }
 
     /// Returns `true` if an active webhook of the app wants events of this kind, within a transaction.

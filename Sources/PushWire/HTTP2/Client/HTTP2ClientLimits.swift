@@ -16,11 +16,11 @@ package struct HTTP2ClientLimits: Sendable {
     package var pingTimeout: TimeAmount = .seconds(10)
     /// The time for outstanding responses when the connection is to end. Default 30 s.
     package var drainTimeout: TimeAmount = .seconds(30)
+    /// The largest response body, in bytes. Default 4096: error bodies have under 100.
+    package var maximumResponseBody = 4096
     /// The first stream id. Only tests change it.
     package var firstStreamID: UInt32 = 1
 
-    /// The largest response body kept, in bytes. Error bodies have under 100.
-    package static let maximumResponseBody = 4096
     /// The largest header list of a request in bytes, so that it always fits one frame.
     static let maximumRequestHeaders = 15_000
 

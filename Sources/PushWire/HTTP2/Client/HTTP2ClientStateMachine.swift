@@ -41,12 +41,18 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     package init(authority: String, limits: HTTP2ClientLimits, now: NIODeadline) {
         self.limits = limits
         self.encoder = RequestEncoder(authority: authority)
-        self.streams = HTTP2ClientStreamTable(firstID: limits.firstStreamID)
+        let maximumBody = limits.maximumResponseBody
+        self.streams = HTTP2ClientStreamTable(firstID: limits.firstStreamID, maximumBody: maximumBody)
         self.timers = Timers(handshakeDeadline: now + limits.handshakeTimeout, lastReceived: now, lastTick: now)
         self.output = ByteBuffer(string: HTTP2Constants.preface)
-        self.output.writeSettings([
+        var settings: [(HTTP2Setting, UInt32)] = [
             (.enablePush, 0), (.maximumHeaderListSize, UInt32(ResponseHeaderList.maximumSize)),
-        ])
+        ]
+        // The windows of streams are never increased: a whole body fits.
+        if maximumBody > HTTP2Constants.defaultWindow {
+            settings.append((.initialWindowSize, UInt32(clamping: maximumBody)))
+        }
+        self.output.writeSettings(settings)
         self.output.writeConnectionWindow()
     }
 
@@ -82,17 +88,22 @@ package struct HTTP2ClientStateMachine: ~Copyable {
         guard Self.isPlain(notification.id), notification.collapseID.map(Self.isPlain) ?? true else {
             return self.add(.notProcessed(ticket: ticket, .malformedHeader))
         }
-        let id = self.streams.open(
-            ticket: ticket,
-            deadline: now + self.limits.responseTimeout,
-            sendWindow: self.peer.initialWindow
-        )
+        let id = self.openStream(ticket: ticket, now: now)
         let hasBody = notification.payload.readableBytes > 0
         let frame = self.output.beginHeaders(streamID: id, endsStream: !hasBody)
         self.encoder.encode(push, into: &self.output)
         self.output.endFrame(at: frame)
         if hasBody { self.sendBody(notification.payload, streamID: id) }
         if self.streams.unusedIDs == 0 { self.beginDraining(nil, now: now) }
+    }
+
+    /// Opens a stream for a request.
+    mutating func openStream(ticket: Int, now: NIODeadline) -> UInt32 {
+        self.streams.open(
+            ticket: ticket,
+            deadline: now + self.limits.responseTimeout,
+            sendWindow: self.peer.initialWindow
+        )
     }
 
     /// Starts `count` requests; `request` returns the push and the ticket of each index.

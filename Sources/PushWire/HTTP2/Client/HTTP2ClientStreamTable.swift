@@ -33,9 +33,12 @@ struct HTTP2ClientStreamTable {
     /// The streams with an unsent body.
     private var blocked: Set<UInt32> = []
     private var nextID: UInt32
+    private let maximumBody: Int
 
-    init(firstID: UInt32) {
+    /// - Parameter maximumBody: The largest body of a response, in bytes.
+    init(firstID: UInt32, maximumBody: Int) {
         self.nextID = firstID | 1
+        self.maximumBody = maximumBody
     }
 
     var count: Int { self.table.count }
@@ -109,13 +112,13 @@ struct HTTP2ClientStreamTable {
         self.parts[self.table[position].id, default: Part()].response = HTTP2Response(head: head)
     }
 
-    /// Appends to the body of a response, up to ``HTTP2ClientLimits/maximumResponseBody``.
+    /// Appends to the body of a response, up to its maximum.
     /// - Returns: `false` if the body is longer, `nil` if no response has begun.
     mutating func appendBody(_ data: borrowing Span<UInt8>, to id: UInt32) -> Bool? {
         guard let length = self.parts[id]?.response?.body.count else { return nil }
         // Many responses end with an empty DATA frame.
         guard !data.isEmpty else { return true }
-        let room = HTTP2ClientLimits.maximumResponseBody - length
+        let room = self.maximumBody - length
         data.extracting(first: min(room, data.count)).withUnsafeBufferPointer {
             self.parts[id]?.response?.body.append(contentsOf: $0)
         }

@@ -14,9 +14,9 @@ struct RequestEncoder {
 
     private static let devicePath = Array(RequestHeaderTemplate.devicePath.utf8)
 
-    private let authority: String
+    let authority: String
     /// The whole field `authorization`. It is empty with certificate trust.
-    private var authorization: [UInt8] = []
+    private(set) var authorization: [UInt8] = []
     private var table = RequestHeaderTable(limit: Self.maximumTableSize)
     private var templates: [RequestHeaderTemplate.Key: RequestHeaderTemplate] = [:]
     private var lastTemplate: RequestHeaderTemplate?
@@ -39,10 +39,13 @@ struct RequestEncoder {
         self.table.reset(limit: min(size, Self.maximumTableSize))
     }
 
+    /// The size of what all header lists have, in bytes.
+    var commonSize: Int { Self.fixedSize + self.authority.utf8.count + self.authorization.count }
+
     /// Returns an upper bound of the request's header list in bytes (RFC 9113 section 6.5.2).
     func headerListSize(of push: Push) -> Int {
         let notification = push.notification
-        var size = Self.fixedSize + self.authority.utf8.count + self.authorization.count
+        var size = self.commonSize
         size += push.token.bytes.count * 2 + notification.topic.name.utf8.count + notification.id.utf8.count
         if let collapseID = notification.collapseID { size += collapseID.utf8.count }
         for header in push.additionalHeaders { size += header.name.utf8.count + header.value.utf8.count + 32 }
@@ -111,12 +114,15 @@ struct RequestEncoder {
     /// Writes one field after the other, and inserts those that will be repeated into the table.
     private mutating func encodeField(by push: Push, into buffer: inout ByteBuffer) {
         let notification = push.notification
-        let replaced = Set(push.additionalHeaders.map(\.name))
-        var block = self.table.takeResize()
+        var replaced = Set(push.additionalHeaders.map(\.name))
+        let path = push.additionalHeaders.first { $0.name == HeaderField.path }?.value
+        // A broadcast has a request id instead of an `apns-id`, and its path names the app (reference 4.2).
+        if path != nil { replaced.formUnion(["apns-id", "apns-topic", "apns-collapse-id"]) }
+        var block = self.beginBlock()
         block += RequestHeaderTemplate.methodAndScheme
         block += self.repeated(RequestHeaderTemplate.authority, self.authority)
         block.append(RequestHeaderTemplate.pathName)
-        block.appendString(RequestHeaderTemplate.devicePath + push.token.hex)
+        block.appendString(path ?? RequestHeaderTemplate.devicePath + push.token.hex)
         buffer.writeBytes(block)
         if !replaced.contains("authorization") { buffer.writeBytes(self.authorization) }
         var rest: [UInt8] = []
@@ -129,13 +135,16 @@ struct RequestEncoder {
         add("apns-priority", String(notification.priority.rawValue)) { self.repeated($0, $1) }
         add("apns-topic", notification.topic.name) { self.repeated($0, $1) }
         add("apns-collapse-id", notification.collapseID) { self.named($0, $1) }
-        for header in push.additionalHeaders {
+        for header in push.additionalHeaders where header.name != HeaderField.path {
             rest.append(0)
             rest.appendString(header.name)
             rest.appendString(header.value)
         }
         buffer.writeBytes(rest)
     }
+
+    /// Returns the beginning of a block: a change of the table's size, if one is due.
+    mutating func beginBlock() -> [UInt8] { self.table.takeResize() }
 
     /// Returns a field whose value will be repeated: from the table, or inserted into it.
     private mutating func repeated(_ name: String, _ value: String) -> [UInt8] {

@@ -14,6 +14,8 @@ struct ResponseField: DecodedHeaderField {
             case 7 where bytes.spells(":status"): self = .status
             case 7 where bytes.spells("apns-id"): self = .id
             case 14 where bytes.spells("apns-unique-id"): self = .uniqueID
+            case 15 where bytes.spells("apns-request-id"): self = .id
+            case 15 where bytes.spells("apns-channel-id"): self = .uniqueID
             case 11 where bytes.spells("retry-after"): self = .retryAfter
             default: self = .other
             }

@@ -41,6 +41,19 @@ import Testing
         }
     }
 
+    /// Who asks ends the registrations of owners without devices.
+    @Test func devicesThatCannotBeReadAreNotNone() async throws {
+        try await self.withStore { store, app in
+            var registration = DeviceRegistration(environment: .sandbox, token: .numbered(1))
+            registration.installation = "phone-1"
+            _ = try await store.register([registration], app: app, now: self.now)
+            try await store.damage("UPDATE device SET token = x''")
+            await #expect(throws: DamagedRow.self) {
+                try await store.xmppTokens(of: .installation("phone-1"), app: app, environment: nil, limit: 10)
+            }
+        }
+    }
+
     /// It can be cancelled, none of its retries stay, and retention deletes it.
     @Test func whatCannotBeReadIsCancelled() async throws {
         try await self.withStore { store, app in

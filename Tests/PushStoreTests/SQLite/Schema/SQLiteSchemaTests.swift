@@ -48,7 +48,7 @@ import Testing
                 )
             }
             #expect(loose == ["grdb_migrations"])
-            #expect(indexes == 82)
+            #expect(indexes == 94)
         }
     }
 

@@ -63,6 +63,43 @@ import Testing
         #expect(response == HTTP2Response(head: ResponseHead(status: 410, id: "I"), body: Array(body.utf8)))
     }
 
+    @Test func aRequestThatIsNoPushHasItsResponseWithIdAndBody() throws {
+        let harness = ClientHarness()
+        let body = #"{"message-storage-policy":0}"#
+        let request = ServiceRequest("POST", "/1/apps/com.example.MyApp/channels", body: ByteBuffer(string: body))
+        harness.stateMachine.send(request, ticket: 7, now: harness.now)
+        #expect(harness.frames().map(\.type) == [.headers, .data])
+        let headers = [("apns-request-id", "R"), ("apns-channel-id", "C")]
+        harness.respond(1, status: 201, headers: headers, body: "[]")
+        guard case .response(ticket: 7, let response) = try #require(harness.events.last) else {
+            Issue.record("\(harness.events)")
+            return
+        }
+        #expect(response.head == ResponseHead(status: 201, id: "R", uniqueID: "C"))
+        #expect(response.body == Array("[]".utf8))
+    }
+
+    @Test func aLongBodyIsReadOnlyWhereItIsAllowed() {
+        let (usual, long) = (ClientHarness(), ClientHarness { $0.maximumResponseBody = 100_000 })
+        let body = String(repeating: "x", count: 16_000)
+        for harness in [usual, long] {
+            harness.stateMachine.send(ServiceRequest("GET", "/"), ticket: 0, now: harness.now)
+            harness.respond(1, body: body)
+        }
+        #expect(long.endings == [0: "response 200"])
+        guard case .response(_, let response)? = usual.events.last else { return }
+        #expect(response.body.count == 4096)
+    }
+
+    @Test func roomForLongBodiesIsAnnounced() throws {
+        var limits = HTTP2ClientLimits()
+        limits.maximumResponseBody = 100_000
+        let harness = ClientHarness(limits: limits, settings: nil)
+        let settings = try #require(harness.frames().first)
+        // INITIAL_WINDOW_SIZE is 4.
+        #expect(settings.content.suffix(6) == [0, 4, 0, 1, 0x86, 0xa0])
+    }
+
     @Test func aResponseSplitByteByByteIsTheSame() {
         let harness = ClientHarness()
         harness.send()

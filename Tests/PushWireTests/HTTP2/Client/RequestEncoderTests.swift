@@ -83,6 +83,57 @@ import Testing
         }
     }
 
+    @Test func aBroadcastHasAnotherPathAndLeavesPushesAsTheyAre() throws {
+        var (encoder, plain) = (RequestEncoder(authority: "localhost"), RequestEncoder(authority: "localhost"))
+        var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+        encoder.setProviderToken("t")
+        plain.setProviderToken("t")
+        _ = Self.encode(Vectors.push(), &plain)
+        var first = ByteBuffer(bytes: Self.encode(Vectors.push(), &encoder))
+        _ = try decoder.decodeHeaders(from: &first)
+        let channel = try #require(ChannelID("dGVzdC0x"))
+        let app = try #require(Topic("com.example.MyApp"))
+        let broadcast = Broadcast(to: channel, of: app, id: "request", expiration: .immediate, payload: "{}")
+        for _ in 0..<2 {
+            var block = ByteBuffer(bytes: Self.encode(Push(broadcast), &encoder))
+            let headers = try decoder.decodeHeaders(from: &block)
+            #expect(
+                headers.map { "\($0.name): \($0.value)" } == [
+                    ":method: POST", ":scheme: https", ":authority: localhost",
+                    ":path: /4/broadcasts/apps/com.example.MyApp", "authorization: bearer t",
+                    "apns-push-type: liveactivity", "apns-expiration: 0", "apns-priority: 10",
+                    "apns-request-id: request", "apns-channel-id: dGVzdC0x",
+                ]
+            )
+        }
+        let (next, expected) = (Self.encode(Vectors.push(), &encoder), Self.encode(Vectors.push(), &plain))
+        #expect(next.count == expected.count)
+        var buffer = ByteBuffer(bytes: next)
+        let headers = try decoder.decodeHeaders(from: &buffer)
+        #expect(headers.first(name: ":path")?.hasPrefix("/3/device/") == true && headers["apns-channel-id"] == [])
+    }
+
+    @Test func aRequestThatIsNoPushReadsBackAsItWasMeant() throws {
+        var encoder = RequestEncoder(authority: "localhost:2197")
+        var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+        encoder.setProviderToken("t")
+        encoder.setTableSize(512)
+        let fields = [HeaderField(of: "apns-channel-id", "dGVzdC0x")]
+        let request = ServiceRequest("DELETE", "/1/apps/com.example.MyApp/channels", fields: fields)
+        for _ in 0..<2 {
+            var buffer = ByteBuffer()
+            encoder.encode(request, into: &buffer)
+            #expect(encoder.headerListSize(of: request) >= buffer.readableBytes)
+            let headers = try decoder.decodeHeaders(from: &buffer)
+            #expect(
+                headers.map { "\($0.name): \($0.value)" } == [
+                    ":method: DELETE", ":scheme: https", ":authority: localhost:2197",
+                    ":path: /1/apps/com.example.MyApp/channels", "authorization: bearer t", "apns-channel-id: dGVzdC0x",
+                ]
+            )
+        }
+    }
+
     private static func encode(_ push: Push, _ encoder: inout RequestEncoder) -> [UInt8] {
         var buffer = ByteBuffer()
         encoder.encode(push, into: &buffer)

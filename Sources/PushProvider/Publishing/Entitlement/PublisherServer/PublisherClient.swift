@@ -15,26 +15,17 @@ protocol PublisherAsking: Sendable {
     ) async throws(PublisherFailure) -> PublisherAnswer
 }
 
-/// The client of publishers' servers. Each question has a connection of its own, to an address that was checked for it.
+/// The client of publishers' servers.
 struct PublisherClient: PublisherAsking {
-    let addresses: AddressPolicy
-    let resolver: any NameResolver
-    /// The most time of a question, from the look-up of the name to the end of the answer.
-    let deadline: Duration
+    let client: GuardedClient
     let time: any TimeSource
-
-    /// A response as it came.
-    private struct Response: Sendable {
-        var status: Int
-        var body: [UInt8]
-    }
 
     func ask(
         _ question: PublisherQuestion,
         _ server: EntitlementServerRecord
     ) async throws(PublisherFailure) -> PublisherAnswer {
         let response = try await self.response(to: question, server)
-        return try PublisherAnswer(status: response.status, body: response.body, form: server.form)
+        return try PublisherAnswer(status: response.status, body: Array(response.body), form: server.form)
     }
 
     /// Asks, and returns everything about it that is no secret.
@@ -49,8 +40,9 @@ struct PublisherClient: PublisherAsking {
         do throws(PublisherFailure) {
             let response = try await self.response(to: question, server)
             exchange.status = response.status
-            exchange.response = Self.text(response.body, without: question.tokens + [server.secret])
-            switch try PublisherAnswer(status: response.status, body: response.body, form: server.form) {
+            let body = Array(response.body)
+            exchange.response = Self.text(body, without: question.tokens + [server.secret])
+            switch try PublisherAnswer(status: response.status, body: body, form: server.form) {
             case .entitled(let products): exchange.products = products.sorted()
             case .accountRefused: exchange.error = "the server refuses the account: it must sign in again"
             case .questionRefused(let status): exchange.error = "the server refuses the question with status \(status)"
@@ -65,60 +57,25 @@ struct PublisherClient: PublisherAsking {
     private func response(
         to question: PublisherQuestion,
         _ server: EntitlementServerRecord
-    ) async throws(PublisherFailure) -> Response {
-        // The client's own deadline ends with the head of the response.
-        let first = await withTaskGroup(of: Result<Response, PublisherFailure>?.self) { group in
-            group.addTask {
-                do throws(PublisherFailure) {
-                    return .success(try await self.unboundedResponse(to: question, server))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                try? await Task.sleep(for: self.deadline)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
-        }
-        guard let first else { throw .noResponse(reason: "the server was too slow") }
-        return try first.get()
-    }
-
-    private func unboundedResponse(
-        to question: PublisherQuestion,
-        _ server: EntitlementServerRecord
-    ) async throws(PublisherFailure) -> Response {
-        let client: PinnedClient
+    ) async throws(PublisherFailure) -> GuardedClient.Response {
         do {
-            client = try await PinnedClient(
-                server.url,
+            return try await self.client.response(
+                from: server.url,
                 app: server.app,
-                self.addresses,
-                self.resolver,
-                deadline: self.deadline
-            )
+                maximum: PublisherAnswer.maximumLength
+            ) { self.request(question, server, to: $0) }
         } catch {
             throw PublisherFailure(error)
         }
-        let result: Result<Response, PublisherFailure>
-        do throws(PublisherFailure) {
-            result = .success(try await self.response(to: question, server, client))
-        } catch {
-            result = .failure(error)
-        }
-        await client.close()
-        return try result.get()
     }
 
-    private func response(
-        to question: PublisherQuestion,
+    private func request(
+        _ question: PublisherQuestion,
         _ server: EntitlementServerRecord,
-        _ client: PinnedClient
-    ) async throws(PublisherFailure) -> Response {
-        let content = question.request(server.form, target: client.address.target)
-        var request = HTTPClientRequest(url: client.address.origin + content.target)
+        to address: WebhookAddress
+    ) -> HTTPClientRequest {
+        let content = question.request(server.form, target: address.target)
+        var request = HTTPClientRequest(url: address.origin + content.target)
         request.method = HTTPMethod(rawValue: content.method)
         let signature = WebhookSignature.make(of: content.signedBytes, secrets: [server.secret], at: self.time.now)
         request.headers = ["user-agent": "martlet", WebhookSignature.header: signature]
@@ -126,20 +83,7 @@ struct PublisherClient: PublisherAsking {
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body))
         }
-        let response: HTTPClientResponse
-        do {
-            response = try await client.execute(request, deadline: self.deadline)
-        } catch {
-            throw PublisherFailure(error)
-        }
-        do {
-            let body = try await response.body.collect(upTo: PublisherAnswer.maximumLength)
-            return Response(status: Int(response.status.code), body: Array(body.readableBytesView))
-        } catch is NIOTooManyBytesError {
-            throw .tooLong
-        } catch {
-            throw .noResponse(reason: PinnedClient.description(of: error))
-        }
+        return request
     }
 
     // MARK: What people see
@@ -165,8 +109,9 @@ struct PublisherClient: PublisherAsking {
 extension PublisherFailure {
     fileprivate init(_ failure: PinnedClientFailure) {
         switch failure {
-        case .noResponse(let reason): self = .noResponse(reason: reason)
+        case .noResponse(let reason), .noConnection(let reason): self = .noResponse(reason: reason)
         case .addressNotAllowed(let reason): self = .addressNotAllowed(reason: reason)
+        case .tooLong: self = .tooLong
         }
     }
 }

@@ -15,7 +15,8 @@ import Testing
         resolver: any NameResolver = SystemResolver(),
         deadline: Duration = .seconds(60)
     ) -> PublisherClient {
-        PublisherClient(addresses: policy, resolver: resolver, deadline: deadline, time: ManualTime())
+        let client = GuardedClient(addresses: policy, resolver: resolver, deadline: deadline)
+        return PublisherClient(client: client, time: ManualTime())
     }
 
     private static func server(

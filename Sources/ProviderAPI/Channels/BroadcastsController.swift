@@ -1,0 +1,109 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `POST /v1/apps/{app}/broadcasts`: an update of the Live Activities of everybody who follows a channel.
+struct BroadcastsController: Controller {
+    let store: any ProviderStore
+    let channels: ChannelDirectory
+    let acceptor: NotificationAcceptor
+    let faults: ConfigurationFaults
+    let time: any TimeSource
+
+    var operations: [ProviderOperation] {
+        [
+            .init(.post, "/v1/apps/{app}/broadcasts", .unaudited, id: "broadcast", self.broadcast)
+                .summary("Accepts a broadcast as a notification with one recipient: it is on disk before the response.")
+                .tag(.channels).scope(.send).parameters(SendingController.idempotencyParameter)
+                .body(Self.request).responses(SendingController.accepted).errors(.conflict)
+        ]
+    }
+
+    private static let request: Schema = {
+        let open = Schema.object(isOpen: true)
+        return Schema.object(
+            required: ["channel": .string(length: 1...ChannelID.maximumLength)],
+            optional: [
+                "environment": Schema.environment
+                    .described("Of a channel that was made elsewhere; default that of the channel."),
+                "name": .string(length: 1...NotificationRequest.maximumName),
+                "guarantee": .choice(of: NotificationRecord.Guarantee.self),
+                "liveActivity": Schema.object(isOpen: true).described("The event update or end with its state."),
+                "alert": .any(of: [.string(), open]), "sound": .any(of: [.string(), open]),
+                "relevanceScore": .number, "payload": Schema.object(isOpen: true).described("The whole payload."),
+                "priority": .integer(5...10),
+                "expiration": Schema.expiration.described("How long it is tried, and stored if the channel stores."),
+                "expiresIn": Schema.expiresIn.described("The same from now on."),
+            ]
+        )
+        .named("BroadcastRequest")
+        .example(
+            .object([
+                "channel": .string("dGVzdC1jaGFubmVsLTAx"),
+                "liveActivity": .object(["event": .string("update"), "contentState": .object(["home": .integer(1)])]),
+            ])
+        )
+    }()
+
+    private func broadcast(_ request: OperationRequest) async throws -> Response {
+        let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
+        let app = try await request.app(self.store)
+        let key = try SendingController.idempotencyKey(request.http)
+        let body = try JSONValue(parsing: try await request.body())
+        let idempotency = try key.map { key in
+            // No notification has the same fingerprint.
+            let identity = JSONValue.object(["broadcast": body])
+            return Idempotency(key: key, fingerprint: Array(SHA256.hash(data: try identity.text)))
+        }
+        // This precedes all checks that depend on the time or the push service.
+        if let idempotency, let earlier = try await self.store.accepted(idempotency, app: app.id) {
+            guard case .repeated(let notification) = earlier else { throw SendingController.conflict }
+            return try self.accepted(notification, app, isRepeated: true, request)
+        }
+        let wanted = try BroadcastRequest(JSONFields(body, known: BroadcastRequest.members))
+        let channel = try await self.channels.channel(wanted.channel, of: app, wanted.environment)
+        let notification = try wanted.notification(to: channel, of: app.bundleID, now: self.time.now)
+        guard try await self.store.environments(app: app.id).contains(channel.environment) else {
+            throw RequestError.missingCredential(channel.environment.rawValue, at: "environment")
+        }
+        let (record, acceptance) = try await self.acceptor.accept(
+            notification,
+            app: app.id,
+            key: request.caller?.reference,
+            idempotency: idempotency,
+            acceptance: AcceptanceRecord(receivedAt: receivedAt, checkedIn: begin.duration(to: .now).microseconds)
+        )
+        switch acceptance {
+        case .accepted:
+            let stop = try await self.store.stop(of: app.id).map { AppStopResponse.warning($0, app: app.bundleID) }
+            let faulty = try await EnvironmentResponse.faulty(app, [channel.environment], self.faults)
+            let warnings = notification.warnings + [stop].compactMap(\.self) + faulty.compactMap(\.warning)
+            return try self.accepted(record, app, warnings: warnings, request)
+        case .repeated(let earlier): return try self.accepted(earlier, app, isRepeated: true, request)
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken:
+            throw SendingController.conflict
+        }
+    }
+
+    /// Returns the response to an accepted broadcast, with its path in a header.
+    private func accepted(
+        _ notification: NotificationRecord,
+        _ app: AppRecord,
+        isRepeated: Bool = false,
+        warnings: [ContentWarning] = [],
+        _ request: OperationRequest
+    ) throws -> Response {
+        var response = NotificationResponse(notification: notification, app: app.bundleID, clocks: self.time.reading)
+        (response.warnings, response.audience) = (warnings, notification.audience)
+        response.scopes = request.caller?.scopes
+        var headers: HTTPFields = [.location: "/v1/notifications/\(notification.id.uuidString)"]
+        if isRepeated, let name = HTTPField.Name("idempotency-replayed") { headers[name] = "true" }
+        return try .json(response, status: .accepted, headers: headers)
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/channels`: the broadcast channels of an app, at the push service and in the store.
+struct ChannelsController: Controller {
+    let store: any ProviderStore
+    let channels: ChannelDirectory
+
+    private static let members: Set = ["environment", "storage", "name"]
+
+    var operations: [ProviderOperation] {
+        let all = "/v1/apps/{app}/channels"
+        let body = Schema.object(
+            required: ["environment": .environment],
+            optional: [
+                "storage": Schema.choice(ChannelStorage.allCases.map(\.word))
+                    .described("newest: devices that were offline get the newest broadcast, for 8 h. Default none."),
+                "name": .string(length: 1...ChannelRecord.maximumName),
+            ]
+        )
+        .example(.texts(["environment": "production", "storage": "newest", "name": "match 7"]))
+        let environment = ParameterDescription.query(
+            "environment",
+            "Of the channel; default that of the channel which the provider knows.",
+            .environment
+        )
+        return [
+            .init(.post, all, .audited, id: "createChannel", self.create)
+                .summary("Creates a channel at the push service, for good: it stays until it is deleted.")
+                .tag(.channels).scope(.send).body(body, maximum: 16 * 1024)
+                .responses(.init(status: 201, "Created.", ChannelResponse.schema)).errors(.conflict),
+            .init(.get, all, id: "listChannels", self.list)
+                .summary("The channels, and whether the push service has them.")
+                .tag(.channels).scope(.read)
+                .parameters(
+                    .environment,
+                    .query("check", "false: the push service is not asked. Default true.", .choice(["true", "false"]))
+                )
+                .responses(.ok(ChannelListResponse.schema)),
+            .init(.get, "\(all)/{channel}", id: "showChannel", self.show)
+                .summary("One channel. One that was made elsewhere is asked for, and known from then on.")
+                .tag(.channels).scope(.send).parameters(environment).responses(.ok(ChannelResponse.schema))
+                .errors(.conflict),
+            .init(.delete, "\(all)/{channel}", .audited, id: "deleteChannel", self.delete)
+                .summary("Deletes a channel at the push service, for good.")
+                .tag(.channels).scope(.send).parameters(environment).responses(.noContent).errors(.conflict),
+        ]
+    }
+
+    private func create(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.members)
+        guard let environment = try fields.environment("environment") else {
+            throw fields.error("environment", "missing_field", "name sandbox or production: they share no channels")
+        }
+        let words = ChannelStorage.allCases.map(\.word).joined(separator: " or ")
+        let storage = try fields.value("storage", maximum: 16, orElse: "invalid_value", "use \(words)") {
+            ChannelStorage(word: $0)
+        }
+        let channel = try await self.channels.create(
+            app,
+            environment,
+            storage: storage ?? .none,
+            name: try fields.string("name", maximum: ChannelRecord.maximumName)
+        )
+        return try .json(ChannelResponse(channel), status: .created)
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let isChecked = try request.value(
+            "check",
+            { ["true": true, "false": false][$0] },
+            orThrow: .invalid("check", "use true or false")
+        )
+        let listing = try await self.channels.channels(
+            of: app,
+            try request.environment(),
+            isChecked: isChecked ?? true
+        )
+        return try .json(ChannelListResponse(listing: listing))
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let channel = try await self.channels.channel(try Self.id(request), of: app, try request.environment())
+        return try .json(ChannelResponse(channel))
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        try await self.channels.delete(try Self.id(request), of: app, try request.environment())
+        return .noContent
+    }
+
+    private static func id(_ request: OperationRequest) throws -> ChannelID {
+        guard let id = ChannelID(request.path("channel")) else { throw RequestError.noSuch("channel") }
+        return id
+    }
+}
+
+extension ChannelStorage {
+    /// The word of the API.
+    var word: String {
+        switch self {
+        case .none: "none"
+        case .newest: "newest"
+        }
+    }
+
+    init?(word: String) {
+        guard let storage = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = storage
+    }
+}

@@ -1,0 +1,31 @@
+package import Hummingbird
+package import Logging
+package import PushHTTP
+package import PushProvider
+package import PushStore
+package import PushSupport
+package import ServiceLifecycle
+
+/// A part of a provider that another module adds: operations of the API, routes beside it, and services.
+package protocol ProviderExtension: Sendable {
+    /// The controllers of its operations, whose paths begin with `/v1`.
+    var controllers: [any Controller<APIScope>] { get }
+    /// The services that run as long as the provider.
+    var services: [any Service] { get }
+    /// Adds the routes beside the API, none of which begins with `/v1/apps`.
+    func addRoutes(to router: Router<APIContext>)
+}
+
+/// The parts of a provider that an extension is made of.
+package struct ProviderParts: Sendable {
+    package let configuration: ProviderConfiguration
+    package let store: any ProviderStore
+    package let acceptor: NotificationAcceptor
+    /// The signals by which requests wait for outcomes.
+    package let outcomes: OutcomeSignals
+    /// The runner of operations, for its keys, limits, metrics and audit.
+    package let runner: OperationRunner
+    package let metrics: PrometheusRegistry
+    package let time: any TimeSource
+    package let logger: Logger
+}

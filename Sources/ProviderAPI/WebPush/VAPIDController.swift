@@ -1,0 +1,173 @@
+import Foundation
+import Hummingbird
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import PushWire
+
+/// `/v1/apps/{app}/vapid`: the keys by which an app identifies itself to browsers' push services (RFC 8292).
+struct VAPIDController: Controller {
+    let store: any ProviderStore
+    let time: any TimeSource
+
+    private static let members: Set = ["contact", "privateKey"]
+    /// The longest private key that is read, as text.
+    private static let maximumKey = 1024
+
+    var operations: [ProviderOperation] {
+        let path = "/v1/apps/{app}/vapid"
+        let key = Schema.string(length: 1...Self.maximumKey)
+            .described("32 bytes in base64url, or PEM: the key of another server. Default a new one.")
+        let contact = Schema.string(length: 1...VAPIDContact.maximumLength)
+            .described("Whom a push service can turn to: a mailto: URL, or an https: URL.")
+        let shown = ResponseDescription.ok(VAPIDResponse.schema)
+        let operations: [ProviderOperation] = [
+            .init(.get, path, id: "showVapid", self.show)
+                .summary("The app's public VAPID keys: what pages subscribe with.")
+                .scope(.read).responses(shown),
+            .init(.put, path, .audited, id: "setVapid", self.set)
+                .summary("Makes or takes the app's first VAPID key, and sets the contact.")
+                .scope(.admin)
+                .body(.object(required: ["contact": contact], optional: ["privateKey": key]), maximum: 16 * 1024)
+                .responses(shown).errors(.conflict),
+            .init(.post, "\(path):rotate", .audited, id: "rotateVapid", self.rotate)
+                .summary("Makes or takes a new VAPID key; earlier subscriptions keep theirs.")
+                .scope(.admin).body(.object(optional: ["privateKey": key]), maximum: 16 * 1024)
+                .responses(shown).errors(.conflict),
+        ]
+        return operations.map { $0.tag(.devices) }
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        do {
+            return try .json(try await self.response(app))
+        } catch var error as RequestError {
+            error.kind = .notFound
+            throw error
+        }
+    }
+
+    private func set(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let fields = try await request.fields(Self.members)
+        let contact = try VAPIDContact.read(fields, "contact")
+        let key = try Self.key(fields)
+        let known = try await self.store.vapidKeys(app: app.id)
+        if let newest = known.first, key == nil || key?.publicKey == newest.publicKey {
+            _ = try await self.store.setVAPIDContact(contact, app: app.id)
+        } else {
+            guard known.isEmpty else {
+                let message = "the app has another key: POST \(request.http.uri.path):rotate takes this one"
+                throw RequestError.conflict("other_vapid_key", message, at: "privateKey")
+            }
+            try await self.add(key ?? VAPIDKey(), contact: contact, to: app)
+        }
+        return try .json(try await self.response(app))
+    }
+
+    private func rotate(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let body = try await request.body()
+        let fields = try JSONFields(body.isEmpty ? .object([:]) : JSONValue(parsing: body), known: ["privateKey"])
+        guard let newest = try await self.store.vapidKeys(app: app.id).first else { throw RequestError.noVAPIDKey }
+        try await self.add(try Self.key(fields) ?? VAPIDKey(), contact: newest.contact, to: app)
+        return try .json(try await self.response(app))
+    }
+
+    private func add(_ key: VAPIDKey, contact: String, to app: AppRecord) async throws {
+        let record = VAPIDKeyRecord(
+            app: app.id,
+            publicKey: key.publicKey,
+            privateKey: key.privateKey,
+            contact: contact,
+            createdAt: self.time.now
+        )
+        guard try await self.store.addVAPIDKey(record) else {
+            let message = "subscriptions use \(VAPIDKeyRecord.maximumCount) keys of the app: keep the newest one"
+            throw RequestError.conflict("too_many_vapid_keys", message)
+        }
+    }
+
+    private static func key(_ fields: JSONFields) throws -> VAPIDKey? {
+        guard let text = try fields.string("privateKey", maximum: self.maximumKey) else { return nil }
+        guard let key = VAPIDKey(text: text) else {
+            throw fields.error("privateKey", "invalid_value", "a private key of P-256: base64url of 32 bytes, or PEM")
+        }
+        return key
+    }
+
+    private func response(_ app: AppRecord) async throws -> VAPIDResponse {
+        let keys = try await self.store.vapidKeys(app: app.id)
+        guard let newest = keys.first else { throw RequestError.noVAPIDKey }
+        return VAPIDResponse(newest: newest, earlier: keys.dropFirst().map { Base64URL.encode($0.publicKey) })
+    }
+}
+
+/// The address of whoever sends, as push services accept it.
+enum VAPIDContact {
+    static let maximumLength = 200
+
+    /// - Throws: ``RequestError`` for text that some push service would reject.
+    static func read(_ fields: JSONFields, _ name: String) throws(RequestError) -> String {
+        let text = try fields.requiredString(name, maximum: Self.maximumLength)
+        guard let host = Self.host(of: text), Self.isPublic(host) else {
+            let message = "use mailto:name@domain or https://domain with a domain of the internet: Apple rejects others"
+            throw fields.error(name, "invalid_value", message)
+        }
+        return text
+    }
+
+    private static func host(of text: String) -> Substring? {
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+        if text.lowercased().hasPrefix("mailto:") {
+            let parts = text.dropFirst("mailto:".count).split(separator: "@", omittingEmptySubsequences: false)
+            return parts.count == 2 && !parts[0].isEmpty ? parts[1] : nil
+        }
+        guard text.lowercased().hasPrefix("https://") else { return nil }
+        return text.dropFirst("https://".count).prefix { !"/?#:".contains($0) }
+    }
+
+    private static func isPublic(_ host: Substring) -> Bool {
+        let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+        let isName = labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count)
+                && label.utf8.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                        UInt8(ascii: "-"):
+                        true
+                    default: false
+                    }
+                }
+        }
+        guard isName, labels.count >= 2, let last = labels.last else { return false }
+        return last.utf8.contains { !(48...57).contains($0) } && !["localhost", "local", "invalid"].contains(last)
+    }
+}
+
+/// The VAPID keys of an app in a response, without their private halves.
+struct VAPIDResponse: ResponseObject {
+    let newest: VAPIDKeyRecord
+    /// The public keys of earlier subscriptions.
+    let earlier: [String]
+
+    private var publicKey: String { Base64URL.encode(self.newest.publicKey) }
+
+    static let schemaName: String? = "Vapid"
+    static let members: [ResponseMember<Self>] = [
+        .required("publicKey", \.publicKey, "The applicationServerKey of new subscriptions, in base64url."),
+        .required("contact", \.newest.contact),
+        .required("earlierKeys", \.earlier, "The public keys of earlier subscriptions."),
+        .required("createdAtMs", \.newest.createdAt),
+    ]
+}
+
+extension RequestError {
+    /// The error of an app that cannot send to browsers yet.
+    static var noVAPIDKey: RequestError {
+        .conflict("no_vapid_key", "the app has no VAPID key: PUT /v1/apps/{app}/vapid makes one")
+    }
+}

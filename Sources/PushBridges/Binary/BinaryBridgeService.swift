@@ -1,0 +1,165 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOSSL
+package import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import PushWire
+import ServiceLifecycle
+
+/// The legacy bridge: takes notifications of old providers over the binary protocol, and tells them of tokens that are gone.
+package final class BinaryBridgeService: Service {
+    /// The ports of the listeners; `nil` for one that is not configured.
+    package struct Ports: Hashable, Sendable {
+        package var binary, feedback: Int?
+    }
+
+    private let configuration: BinaryBridgeConfiguration
+    private let parts: ProviderParts
+    private let directory: BinaryClientDirectory
+    private let windows: RepeatWindows
+    private let binary: BinaryBridgeListener
+    private let feedback: LegacyFeedbackSource
+    private let listeners: (binary: LegacyTLSListener, feedback: LegacyTLSListener)
+    private let bound = OneShotValue<Ports>()
+
+    /// - Throws: An error of the TLS files or the authority that cannot be used.
+    package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderParts) throws {
+        (self.configuration, self.parts) = (configuration, parts)
+        let (store, time, logger) = (parts.store, parts.time, parts.logger)
+        self.directory = BinaryClientDirectory(store: store, trustsTopics: configuration.authority != nil)
+        self.windows = RepeatWindows(time: time)
+        let intake = BinaryIntake(
+            store: store,
+            acceptor: parts.acceptor,
+            directory: self.directory,
+            windows: self.windows,
+            metrics: BinaryBridgeMetrics(factory: parts.metrics),
+            time: time,
+            logger: logger
+        )
+        var limits = BinaryServerStateMachine.Limits()
+        limits.isLenient = configuration.isLenient
+        limits.allowsAnyPriority = true
+        self.binary = BinaryBridgeListener(
+            directory: self.directory,
+            intake: intake,
+            limits: limits,
+            time: time,
+            logger: logger
+        )
+        self.feedback = LegacyFeedbackSource(directory: self.directory, store: store, time: time, logger: logger)
+        let unauthenticated = UnauthenticatedConnections(logger: logger)
+        let authority = try configuration.authority.map { try NIOSSLCertificate.fromPEMBytes(Array($0.utf8)) }
+        var tls = LegacyTLS.configuration(
+            server: try configuration.tls.configuration().tls,
+            providerAuthority: authority ?? [],
+            allowsOldTLS: configuration.allowsOldTLS
+        )
+        let feedback = try LegacyTLSListener(
+            name: "feedback",
+            configuration,
+            tls: tls,
+            allowsHalfClosure: false,
+            unauthenticated: unauthenticated,
+            logger: logger
+        )
+        // The client has had enough time to read the error packet (``BinaryServerStateMachine/Limits/drain``).
+        tls.shutdownTimeout = .milliseconds(100)
+        let binary = try LegacyTLSListener(
+            name: "binary",
+            configuration,
+            tls: tls,
+            allowsHalfClosure: true,
+            unauthenticated: unauthenticated,
+            logger: logger
+        )
+        self.listeners = (binary, feedback)
+    }
+
+    /// Returns the ports, after waiting until the listeners are bound.
+    package func ports() async throws -> Ports { try await self.bound.value }
+
+    /// Listens until shutdown.
+    package func run() async throws {
+        do {
+            for client in self.configuration.clients { try await self.set(client) }
+            try await self.expectRepeats()
+            let ports = try await self.bind()
+            self.bound.resolve(.success(ports))
+            self.report(ports)
+        } catch {
+            self.bound.resolve(.failure(error))
+            throw error
+        }
+        try? await gracefulShutdown()
+        await self.listeners.binary.close()
+        // Connections that broke before are not closed again, and what they had sent is still being stored.
+        await self.binary.intake.ending.waitForAll(atMost: self.binary.limits.shutdown)
+        await self.listeners.feedback.close()
+    }
+
+    private func bind() async throws -> Ports {
+        let (binary, feedback) = (self.binary, self.feedback)
+        var ports = Ports()
+        if let port = self.configuration.binaryPort {
+            ports.binary = try await self.listeners.binary.bind(port: port) { try binary.initialize($0) }
+        }
+        if let port = self.configuration.feedbackPort {
+            ports.feedback = try await self.listeners.feedback.bind(port: port) { channel in
+                let pipeline = channel.pipeline.syncOperations
+                let closeHandler = FeedbackCloseHandler()
+                let tls = try pipeline.handler(type: NIOSSLServerHandler.self)
+                try pipeline.addHandler(closeHandler, position: .before(tls))
+                try pipeline.addHandler(FeedbackServerHandler(listener: feedback, closeHandler: closeHandler))
+            }
+        }
+        return ports
+    }
+
+    private func report(_ ports: Ports) {
+        let host = self.configuration.host
+        var metadata: Logger.Metadata = [:]
+        if let port = ports.binary { metadata["binary"] = "\(host):\(port)" }
+        if let port = ports.feedback { metadata["feedback"] = "\(host):\(port)" }
+        self.parts.logger.info("legacy bridge is open", metadata: metadata)
+    }
+
+    /// Sets the app, the credentials and the bridge of an old provider.
+    private func set(_ client: BinaryBridgeConfiguration.Client) async throws {
+        let (store, now) = (self.parts.store, self.parts.time.now)
+        let (app, _) = try await store.addApp(bundleID: client.topic.bundleID, AppChanges(), now: now)
+        for (environment, credential) in client.credentials {
+            guard try await store.credential(app: app.id, environment: environment) != credential else { continue }
+            try await store.setCredential(credential, app: app.id, environment: environment)
+        }
+        let bridge = BridgeRecord(
+            kind: .binary,
+            name: client.topic.name,
+            app: app.id,
+            environment: client.environment,
+            settings: .object(["certificates": .array(client.fingerprints.map(JSONValue.string))]),
+            changedAt: now
+        )
+        _ = try await store.setBridge(bridge, keepsSecret: true)
+    }
+
+    /// Remembers what was stored in the last minute: if the process before this one crashed, old providers send it again.
+    private func expectRepeats() async throws {
+        let limits = RepeatWindow.Limits()
+        let since = self.parts.time.now.advanced(by: .zero - limits.time)
+        for (bridge, settings) in try await self.directory.all() where settings.dropsRepeats {
+            let pushes = try await self.parts.store.legacyPushes(
+                over: bridge.name,
+                app: bridge.app,
+                since: since,
+                limit: limits.count
+            )
+            self.windows.expect(pushes.map(RepeatWindow.Key.init), over: bridge.name)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Crypto
+import Foundation
+import Logging
+import Metrics
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import PushWire
+import Synchronization
+
+/// Checks the notifications of old providers and writes them into the ledger.
+///
+/// It decides before anything is stored: a notification is rejected, or it is on disk. Notifications of a connection are
+/// taken in their order, so that nothing after a rejected one is stored.
+final class BinaryIntake: Sendable {
+    /// A notification as it was read from a connection.
+    struct Item: Sendable {
+        /// The number by which the connection knows it.
+        var ticket: UInt32
+        var notification: BinaryNotification
+    }
+
+    /// The result of one notification.
+    struct Result: Hashable, Sendable {
+        var ticket: UInt32
+        /// The status of a rejected notification; `nil` once it is on disk.
+        var rejection: BinaryStatus?
+    }
+
+    /// A connection, as the intake knows it. The handler ends it when no result matters any more.
+    final class Connection: Sendable {
+        /// The number of the connection before.
+        private static let lastNumber = Atomic<UInt64>(0)
+
+        let id = UUID()
+        /// Counts up, so that it tells which of two connections is older.
+        let number = Connection.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        let client: BinaryClient
+        private let hasEnded = Atomic(false)
+
+        init(_ client: BinaryClient) { self.client = client }
+
+        var isOpen: Bool { !self.hasEnded.load(ordering: .acquiring) }
+
+        /// Stores nothing more of it.
+        func end() { self.hasEnded.store(true, ordering: .releasing) }
+    }
+
+    let windows: RepeatWindows
+    let ending = EndingConnections()
+    private let store: any ProviderStore
+    private let acceptor: NotificationAcceptor
+    private let directory: BinaryClientDirectory
+    private let metrics: BinaryBridgeMetrics
+    private let time: any TimeSource
+    private let logger: Logger
+
+    init(
+        store: any ProviderStore,
+        acceptor: NotificationAcceptor,
+        directory: BinaryClientDirectory,
+        windows: RepeatWindows,
+        metrics: BinaryBridgeMetrics,
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        (self.store, self.acceptor, self.directory) = (store, acceptor, directory)
+        (self.windows, self.metrics, self.time, self.logger) = (windows, metrics, time, logger)
+    }
+
+    /// Takes notifications in their order, until one is rejected or the connection has ended.
+    /// - Returns: The results; fewer than there are items if one was rejected.
+    func take(_ items: [Item], of connection: Connection) async -> [Result] {
+        let client = connection.client
+        var results: [Result] = []
+        if client.dropsRepeats { await self.ending.waitForOlder(than: connection) }
+        do {
+            guard try await self.directory.isCurrent(client) else {
+                return self.rejected(items.first, .missingTopic, client, after: results)
+            }
+            let tokens = items.compactMap { DeviceToken(bytes: $0.notification.token) }
+            let refused = try await self.store.refusedTokens(tokens, of: client.target)
+            for item in items {
+                guard connection.isOpen else { break }
+                if let status = try await self.take(item, of: connection, refused) {
+                    return self.rejected(item, status, client, after: results)
+                }
+                results.append(Result(ticket: item.ticket))
+            }
+        } catch {
+            self.logger.error("a notification of an old provider cannot be stored", metadata: ["error": "\(error)"])
+            // The next one without a result: the provider may send it again.
+            return self.rejected(items.dropFirst(results.count).first, .processingError, client, after: results)
+        }
+        return results
+    }
+
+    /// Takes one notification.
+    /// - Returns: The status with which it is rejected; `nil` once it is on disk.
+    private func take(
+        _ item: Item,
+        of connection: Connection,
+        _ refused: Set<DeviceToken>
+    ) async throws -> BinaryStatus? {
+        let (client, notification) = (connection.client, item.notification)
+        let receivedAt = self.time.now
+        let request: NotificationRequest
+        switch BinaryTranslation.request(notification, from: client) {
+        case .success(let translated): request = translated
+        case .failure(let rejection): return rejection.status
+        }
+        if case .tokens(let tokens) = request.audience, let token = tokens.first, refused.contains(token) {
+            try await self.store.takeRefusal(token, of: client.target)
+            return .invalidToken
+        }
+        let key = RepeatWindow.Key(notification)
+        if self.windows.takeRepeat(key, from: client) {
+            self.metrics.countRepeat(over: client.bridge)
+            return nil
+        }
+        do {
+            let (_, acceptance) = try await self.acceptor.accept(
+                request,
+                app: client.app,
+                id: Self.id(of: item, on: connection),
+                acceptance: AcceptanceRecord(
+                    receivedAt: receivedAt,
+                    origin: NotificationOrigin(.binary, bridge: client.bridge)
+                )
+            )
+            // Nothing else can come of a notification without an idempotency key.
+            guard case .accepted = acceptance else { return .processingError }
+        } catch let error as RequestError {
+            // The token is registered for another use, such as calls.
+            self.logger.info("notification of an old provider rejected", metadata: ["reason": "\(error.message)"])
+            return .invalidToken
+        }
+        self.windows.stored(key, from: client, on: connection.id)
+        self.metrics.countAccepted(over: client.bridge)
+        return nil
+    }
+
+    /// Handles the end of a connection of which nothing is stored any more.
+    /// - Parameter isBroken: Whether the provider cannot know what was stored.
+    func connectionEnded(_ connection: Connection, isBroken: Bool) {
+        self.windows.connectionEnded(connection.id, of: connection.client, isBroken: isBroken)
+        self.ending.end(connection)
+    }
+
+    private func rejected(
+        _ item: Item?,
+        _ status: BinaryStatus,
+        _ client: BinaryClient,
+        after results: [Result]
+    ) -> [Result] {
+        guard let item else { return results }
+        self.metrics.countRejection(status, over: client.bridge)
+        return results + [Result(ticket: item.ticket, rejection: status)]
+    }
+
+    /// Returns the id of a notification, which follows from its place: it is another one on each connection.
+    private static func id(of item: Item, on connection: Connection) -> UUID {
+        var hash = SHA256()
+        withUnsafeBytes(of: connection.id.uuid) { hash.update(bufferPointer: $0) }
+        withUnsafeBytes(of: item.ticket.bigEndian) { hash.update(bufferPointer: $0) }
+        return UUID(digest: hash.finalize())
+    }
+}
+
+extension UUID {
+    /// Returns the UUID of version 8 with the first bits of a digest (RFC 9562).
+    fileprivate init(digest: SHA256.Digest) {
+        var bytes = Array(digest.prefix(16))
+        bytes[6] = bytes[6] & 0x0f | 0x80
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        self.init(
+            uuid: (
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
+                bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+            )
+        )
+    }
+}

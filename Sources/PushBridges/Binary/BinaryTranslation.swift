@@ -1,0 +1,67 @@
+import Foundation
+import NIOCore
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import PushWire
+
+/// Translates notifications of the binary protocol into requests of the provider (docs/bridges-legacy.md).
+enum BinaryTranslation {
+    /// The time for which a notification without an expiration is kept: a day.
+    static let defaultLifetime: Int64 = 86_400
+
+    /// The status with which a notification is rejected.
+    struct Rejection: Error, Hashable {
+        let status: BinaryStatus
+    }
+
+    /// Returns the request that a notification means, or its rejection.
+    static func request(
+        _ notification: BinaryNotification,
+        from client: BinaryClient
+    ) -> Result<NotificationRequest, Rejection> {
+        guard let token = DeviceToken(bytes: notification.token) else {
+            return .failure(Rejection(status: .invalidTokenSize))
+        }
+        let payload = Data(notification.payload.readableBytesView)
+        // What is not a JSON object, no device could show.
+        guard case .object(let members)? = try? JSONValue(parsing: payload) else {
+            return .failure(Rejection(status: .missingPayload))
+        }
+        let type = Self.pushType(members, topic: client.topic)
+        let priority: Priority = type == .background ? .powerAware : notification.priority ?? .immediate
+        var content = NotificationContent(
+            topic: client.topic,
+            pushType: type,
+            tokenKind: type.tokenKind(),
+            priority: priority == .powerAware ? .powerAware : .immediate,
+            expiration: Self.expiration(notification),
+            collapseID: nil,
+            payload: payload
+        )
+        if notification.expiration == nil { content.expiresIn = Self.defaultLifetime }
+        let audience = Audience.tokens([token])
+        return .success(NotificationRequest(content: content, audience: audience, environment: client.environment))
+    }
+
+    /// Returns the push type, for which the binary protocol has no field.
+    static func pushType(_ payload: [String: JSONValue], topic: Topic) -> PushType {
+        if topic.name.hasSuffix(PushType.voip.topicSuffix) { return .voip }
+        if topic.name.hasSuffix(PushType.complication.topicSuffix) { return .complication }
+        if payload["mdm"] != nil, payload["aps"] == nil { return .mdm }
+        // What Apple advises for updates of passes, whose payload is empty.
+        if payload.isEmpty, topic.name.hasPrefix("pass.") { return .background }
+        guard case .object(let aps)? = payload["aps"], aps["content-available"] == .integer(1) else { return .alert }
+        return aps.keys.contains { ["alert", "badge", "sound"].contains($0) } ? .alert : .background
+    }
+
+    private static func expiration(_ notification: BinaryNotification) -> Expiration {
+        switch notification.expiration {
+        // The seconds after which it expires are beside it.
+        case nil: .servicePolicy
+        case 0: .immediate
+        case let seconds?: .at(seconds: Int64(seconds))
+        }
+    }
+}

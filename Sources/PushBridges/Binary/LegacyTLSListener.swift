@@ -1,0 +1,87 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PushHTTP
+import PushSupport
+
+/// A TLS listener for old providers: binds a port, limits and tracks connections, and closes them all in the end.
+final class LegacyTLSListener: Sendable {
+    private let name: String
+    private let configuration: BinaryBridgeConfiguration
+    private let tls: NIOSSLContext
+    private let unauthenticated: UnauthenticatedConnections
+    private let allowsHalfClosure: Bool
+    private let connections: ListenerConnections
+
+    /// - Parameters:
+    ///   - name: The name for logs and errors.
+    ///   - allowsHalfClosure: Whether a client that has closed its write side still gets an error packet.
+    init(
+        name: String,
+        _ configuration: BinaryBridgeConfiguration,
+        tls: TLSConfiguration,
+        allowsHalfClosure: Bool,
+        unauthenticated: UnauthenticatedConnections,
+        logger: Logger
+    ) throws {
+        (self.name, self.configuration) = (name, configuration)
+        (self.allowsHalfClosure, self.unauthenticated) = (allowsHalfClosure, unauthenticated)
+        self.connections = ListenerConnections(of: name, maximum: configuration.connections, logger: logger)
+        self.tls = try NIOSSLContext(configuration: tls)
+    }
+
+    /// Starts to listen.
+    /// - Parameter initialize: Adds the handlers behind TLS to each connection's pipeline.
+    /// - Returns: The port.
+    /// - Throws: ``LegacyListenerError``.
+    func bind(port: Int, initialize: @escaping @Sendable (any Channel) throws -> Void) async throws -> Int {
+        let host = self.configuration.host
+        do {
+            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.backlog, value: 256)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelOption(.allowRemoteHalfClosure, value: self.allowsHalfClosure)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try self.accept(channel, initialize) }
+                }
+                .bind(host: host, port: port)
+                .get()
+            self.connections.began(server)
+            return server.localAddress?.port ?? port
+        } catch {
+            throw LegacyListenerError(listener: self.name, address: "\(host):\(port)", why: ErrorDescription.of(error))
+        }
+    }
+
+    /// Stops listening and returns once all connections have finished their work and are closed.
+    func close() async { await self.connections.close(draining: true) }
+
+    /// Sets up a new connection: counts it, adds TLS and the listener's own handlers.
+    private func accept(_ channel: any Channel, _ initialize: (any Channel) throws -> Void) throws {
+        // Those that have shown no known certificate have a budget of their own, and take no places of others.
+        guard self.connections.admit(channel, besides: self.unauthenticated.count) else { return }
+        guard try self.unauthenticated.admit(channel, listener: self.name) else { return }
+        let pipeline = channel.pipeline.syncOperations
+        if self.configuration.authority == nil {
+            // The key is proven by TLS, and the bridges name the certificates themselves.
+            let handler = NIOSSLServerHandler(
+                context: self.tls,
+                customVerificationCallback: { _, verified in verified.succeed(.certificateVerified) }
+            )
+            try pipeline.addHandler(handler)
+        } else {
+            try pipeline.addHandler(NIOSSLServerHandler(context: self.tls))
+        }
+        try pipeline.addHandler(HandshakeDeadlineHandler(deadline: TimeAmount(self.configuration.handshake)))
+        try initialize(channel)
+    }
+}
+
+/// The error of a listener that cannot be bound.
+package struct LegacyListenerError: Error, Hashable, CustomStringConvertible {
+    let listener, address, why: String
+
+    package var description: String { "the \(self.listener) listener cannot use \(self.address): \(self.why)" }
+}

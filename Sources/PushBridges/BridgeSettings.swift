@@ -1,0 +1,25 @@
+package import PushStore
+package import PushSupport
+
+/// The settings of a bridge of one kind, read from the JSON of a request or of the store.
+package protocol BridgeSettings: Sendable {
+    static var kind: BridgeKind { get }
+    /// The members of the JSON object.
+    static var members: Set<String> { get }
+    /// Checks a name: throws ``RequestError`` for one that the protocol could not address.
+    static func check(name: String) throws(RequestError)
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(_ fields: JSONFields) throws(RequestError)
+}
+
+extension BridgeSettings {
+    /// Reads the settings of a stored bridge.
+    package init(_ bridge: BridgeRecord) throws(RequestError) {
+        try self.init(JSONFields(bridge.settings, known: Self.members))
+    }
+
+    /// Checks the JSON of settings.
+    static func check(_ settings: JSONValue) throws(RequestError) {
+        _ = try Self(JSONFields(settings, known: Self.members))
+    }
+}

@@ -1,0 +1,61 @@
+package import Hummingbird
+package import ProviderAPI
+package import PushHTTP
+import PushProvider
+package import PushStore
+import PushSupport
+package import ServiceLifecycle
+
+/// The bridges of a provider: other systems' protocols, translated into notifications.
+package struct Bridges: ProviderExtension {
+    package let controllers: [any Controller<APIScope>]
+    package let services: [any Service]
+    /// The legacy bridge; `nil` without its listeners.
+    package let binary: BinaryBridgeService?
+    private let doors: Doors
+    private let matrix: MatrixRoutes
+    private let pushDoor: PushDoor
+
+    /// - Parameter binary: The listeners for old providers; `nil` for none.
+    /// - Throws: An error of certificates that cannot be used.
+    package init(_ parts: ProviderParts, binary: BinaryBridgeConfiguration? = nil) throws {
+        let (configuration, store, time) = (parts.configuration, parts.store, parts.time)
+        let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
+        let binary = try binary.map { try BinaryBridgeService($0, parts) }
+        let guarded = GuardedClient(addresses: configuration.webhookAddresses)
+        let (doors, sessions) = (Doors(parts, client: guarded), ChatSessionService(parts))
+        self.binary = binary
+        self.doors = doors
+        let forwarder = UnifiedPushForwarder(client: guarded, time: time)
+        self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
+        self.pushDoor = PushDoor(
+            store: store,
+            acceptor: parts.acceptor,
+            runner: parts.runner,
+            origins: origins,
+            rates: PushDoorRates(addressRate: configuration.limits.keyRate, clock: time.instants),
+            addresses: configuration.webhookAddresses,
+            time: time
+        )
+        self.controllers = [
+            BridgesController(store: store, time: time), ShadowController(store: store),
+            PushResourcesController(store: store, origins: origins, time: time),
+            XMPPNodesController(store: store, time: time),
+            ChatSessionsController(store: store, service: sessions, time: time),
+        ]
+        let cleaner = PushResourceCleaner(
+            store: store,
+            client: guarded,
+            time: time,
+            logger: parts.logger
+        )
+        let own: [any Service] = [cleaner, ComponentService(parts), sessions]
+        self.services = own + (binary.map { [$0] } ?? []) + doors.services
+    }
+
+    package func addRoutes(to router: Router<APIContext>) {
+        self.matrix.addRoutes(to: router)
+        self.pushDoor.addRoutes(to: router)
+        self.doors.addRoutes(to: router)
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/bridges`: the bridges that lead other systems' requests to an app.
+struct BridgesController: Controller {
+    let store: any ProviderStore
+    let time: any TimeSource
+
+    /// The settings of each kind that can be configured.
+    private static let kinds: [BridgeKind: any BridgeSettings.Type] = [
+        .binary: BinaryBridgeSettings.self,
+        .gorush: GorushSettings.self,
+        .fcm: FCMSettings.self,
+        .xmpp: ComponentSettings.self,
+        .matrix: MatrixSettings.self,
+    ]
+
+    private static let members: Set = ["environment", "settings", "secret"]
+    /// The lengths of a secret that a caller chooses, in bytes.
+    private static let secretLength = 1...256
+
+    var operations: [ProviderOperation] {
+        let all = "/v1/apps/{app}/bridges"
+        let one = "\(all)/{kind}/{bridge}"
+        let body = Schema.object(
+            required: [:],
+            optional: [
+                "environment": .environment,
+                "settings": Schema.object(isOpen: true).described("The settings of the kind."),
+                "secret": Schema.string(length: Self.secretLength)
+                    .described("The secret shared with the other system. Default: the present one."),
+            ]
+        )
+        let operations: [ProviderOperation] = [
+            .init(.get, all, id: "listBridges", "The app's bridges, without their secrets.", self.list)
+                .responses(.ok(.list("bridges", of: BridgeResponse.schema))),
+            .init(.get, one, id: "showBridge", "One bridge, without its secret.", self.show)
+                .responses(.ok(BridgeResponse.schema)),
+            .init(.put, one, .audited, id: "setBridge", "Adds a bridge, or replaces its settings.", self.set)
+                .body(body, maximum: 64 * 1024).responses(.ok(BridgeResponse.schema)).errors(.conflict),
+            .init(.delete, one, .audited, id: "removeBridge", self.remove)
+                .summary("Removes a bridge: requests to it are answered as to one that never was.")
+                .responses(.noContent),
+        ]
+        return operations.map { $0.tag(.bridges).scope(.admin) }
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        return try .page("bridges", try await self.store.bridges(app: app.id).map { BridgeResponse(bridge: $0) })
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let (kind, name) = try self.address(request)
+        guard let bridge = try await self.store.bridge(kind, name: name), bridge.app == app.id else {
+            throw Self.noBridge
+        }
+        return try .json(BridgeResponse(bridge: bridge))
+    }
+
+    private func set(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let (kind, name) = try self.address(request)
+        guard let settings = Self.kinds[kind] else {
+            throw RequestError.invalid("kind", "bridges of this kind are not configured here")
+        }
+        try settings.check(name: name)
+        let fields = try await request.fields(Self.members)
+        let given = fields.members["settings"] ?? .object([:])
+        try settings.check(given)
+        let secret = try fields.string("secret", maximum: Self.secretLength.upperBound)
+        let bridge = BridgeRecord(
+            kind: kind,
+            name: name,
+            app: app.id,
+            environment: try fields.environment("environment"),
+            settings: given,
+            secret: secret ?? "",
+            changedAt: self.time.now
+        )
+        guard let stored = try await self.store.setBridge(bridge, keepsSecret: secret == nil) else {
+            throw RequestError.conflict(
+                "name_taken",
+                "a bridge of another app has this name: choose another",
+                at: "bridge"
+            )
+        }
+        return try .json(BridgeResponse(bridge: stored))
+    }
+
+    private func remove(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let (kind, name) = try self.address(request)
+        guard try await self.store.removeBridge(kind, name: name, app: app.id) else { throw Self.noBridge }
+        return .noContent
+    }
+
+    /// Returns the kind and the name that the path holds.
+    private func address(_ request: OperationRequest) throws -> (BridgeKind, String) {
+        guard let kind = BridgeKind(rawValue: request.path("kind")) else {
+            let kinds = BridgeKind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw RequestError(.notFound, code: "no_such_kind", message: "use one of \(kinds)", path: "kind")
+        }
+        let name = request.path("bridge")
+        guard (1...BridgeRecord.maximumName).contains(name.utf8.count), !name.contains(where: \.isWhitespace) else {
+            let message = "a name has 1 to \(BridgeRecord.maximumName) bytes and no spaces"
+            throw RequestError.invalid("bridge", message)
+        }
+        return (kind, name)
+    }
+
+    private static var noBridge: RequestError { .noSuch("bridge", by: "kind and name", at: "bridge") }
+}
+
+/// A bridge in a response.
+struct BridgeResponse: ResponseObject {
+    let bridge: BridgeRecord
+
+    private var hasSecret: Bool { !self.bridge.secret.isEmpty }
+
+    static let schemaName: String? = "Bridge"
+    static let members: [ResponseMember<Self>] = [
+        .required("kind", \.bridge.kind),
+        .required("name", \.bridge.name, "The name by which the other system addresses it."),
+        .optional("environment", \.bridge.environment, "Absent: the environment of each device."),
+        .required("settings", \.bridge.settings),
+        .required("hasSecret", \.hasSecret),
+        .required("changedAtMs", \.bridge.changedAt),
+    ]
+}
+
+extension BridgeKind: JSONRepresentable {}

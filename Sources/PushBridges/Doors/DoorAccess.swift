@@ -1,0 +1,113 @@
+import Crypto
+import Foundation
+import Hummingbird
+import Logging
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Admits the requests of other systems' clients: by an API key in the header, or by the bridge's secret in the path.
+struct DoorAccess: Sendable {
+    /// The shortest secret that admits requests, in bytes. A shorter one admits none.
+    static let minimumSecret = 16
+
+    let runner: OperationRunner
+
+    /// The right by which a request was admitted.
+    enum Admission: Sendable {
+        case key(APICaller)
+        /// The path has the secret of a bridge of the app.
+        case secret(Topic)
+
+        /// The API key, for the ledger.
+        var key: KeyReference? { if case .key(let caller) = self { caller.reference } else { nil } }
+
+        /// Returns `true` if the request may do something to an app.
+        func allows(_ scope: APIScope, on app: Topic) -> Bool {
+            switch self {
+            case .key(let caller): caller.allows(scope) && caller.mayUse(app)
+            case .secret: true
+            }
+        }
+    }
+
+    /// Admits a request by its API key, which counts as a request of that key.
+    ///
+    /// - Throws: ``RequestError`` for a request without a valid key, ``RetryLaterError`` for one beyond the key's rate.
+    func key(of request: Request, _ context: APIContext) async throws -> APICaller {
+        guard let text = request.headers[.authorization].flatMap(Self.key(in:)),
+            let key = try await self.runner.keys.check(text), case let caller = APICaller(key), !caller.isPublic
+        else {
+            let message = "send a valid API key as 'Authorization: Bearer mk_…', or as the password of HTTP basic"
+            throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")
+        }
+        try self.runner.rates.take(caller)
+        UnauthenticatedConnections.markAuthenticated(context.channel)
+        return caller
+    }
+
+    /// Admits a request by the secret of a bridge, which counts for the bridges of its app.
+    ///
+    /// - Throws: ``RequestError`` for another secret, ``RetryLaterError`` for a request beyond the rate.
+    func checkSecret(_ secret: String, of bridge: BridgeRecord?, app: Topic?, _ context: APIContext) throws {
+        guard let bridge, let app, bridge.secret.utf8.count >= Self.minimumSecret,
+            SHA256.hash(data: Data(secret.utf8)) == SHA256.hash(data: Data(bridge.secret.utf8))
+        else {
+            let message = "the secret in the path is not that of a bridge"
+            throw RequestError(.unauthenticated, code: "unauthorized", message: message)
+        }
+        try self.runner.rates.take(bridgeOf: app)
+        UnauthenticatedConnections.markAuthenticated(context.channel)
+    }
+
+    /// Reads a whole body at the pace that its caller has left.
+    func body(of request: Request, maximum: Int, _ admission: Admission) async throws -> Data {
+        let body = try await request.wholeBody(maximum: maximum)
+        let delay: Duration
+        switch admission {
+        case .key(let caller): delay = try self.runner.rates.delay(of: caller, bytes: body.count)
+        case .secret(let app): delay = try self.runner.rates.delay(bridgeOf: app, bytes: body.count)
+        }
+        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
+        return body
+    }
+
+    /// Returns the API key in the value of `authorization`; `nil` for any other credential.
+    ///
+    /// HTTP basic has it as the password, or as the user of an empty one.
+    static func key(in header: String) -> String? {
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        switch parts[0].lowercased() {
+        case "bearer": return String(parts[1])
+        case "basic":
+            guard parts[1].utf8.count <= 1024, let data = Data(base64Encoded: String(parts[1])),
+                let text = String(validating: data, as: UTF8.self)
+            else { return nil }
+            let pair = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            return pair.reversed().map(String.init).first { APIKeys.isKey($0) }
+        default: return nil
+        }
+    }
+}
+
+extension DoorAccess {
+    /// Runs `body`, counts its response, and turns an error into one that the clients of the other system understand.
+    ///
+    /// - Parameters:
+    ///   - operation: The name of the operation at `/metrics`.
+    ///   - bridge: The name of the bridge in the path, for the log. The path itself may have a secret.
+    ///   - failure: Makes the response to an error.
+    func respond(
+        _ operation: String,
+        bridge: String,
+        failure: (RequestError) -> Response,
+        _ body: () async throws -> Response
+    ) async -> Response {
+        let name = String(bridge.prefix(BridgeRecord.maximumName))
+        return await self.runner.respond(operation, at: ["bridge": .string(name)], failure: failure, body)
+    }
+}

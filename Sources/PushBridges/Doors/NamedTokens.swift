@@ -1,0 +1,58 @@
+import PushProvider
+import PushStore
+import PushTypes
+
+/// The tokens that another system names, sorted by what the store knows of them.
+///
+/// A token that the push service has called invalid, and one of another kind, is refused before anything is sent. A token
+/// that is not registered is sent to.
+struct NamedTokens: Hashable, Sendable {
+    /// Tokens that one notification is sent to.
+    struct Group: Hashable, Sendable {
+        /// The environment; `nil` is production, where a token that belongs to the sandbox is tried there once.
+        var environment: PushEnvironment?
+        var tokens: [DeviceToken]
+    }
+
+    private(set) var groups: [Group] = []
+    /// The reasons for which tokens are not sent to, in the words of the push service.
+    private(set) var refused: [DeviceToken: Reason] = [:]
+
+    /// - Parameters:
+    ///   - wanted: The kind of tokens to which the push goes; `nil` for any.
+    ///   - environment: The environment that the request or the bridge names; `nil` for that of each device.
+    init(
+        _ tokens: [DeviceToken],
+        registrations: [DeviceToken: [NamedTokenRegistration]],
+        wanted: TokenKind?,
+        environment: PushEnvironment?
+    ) {
+        var seen: Set<DeviceToken> = []
+        var sorted: [PushEnvironment?: [DeviceToken]] = [:]
+        for token in tokens where seen.insert(token).inserted {
+            let all = registrations[token] ?? []
+            let known = environment.map { named in all.filter { $0.environment == named } } ?? all
+            let active = known.first { $0.isActive && $0.environment == .production } ?? known.first(where: \.isActive)
+            if let active {
+                guard wanted == nil || active.kind == wanted else {
+                    self.refused[token] = .deviceTokenNotForTopic
+                    continue
+                }
+                let isElsewhere = environment == nil && active.environment == .sandbox
+                sorted[isElsewhere ? .sandbox : environment, default: []].append(token)
+            } else if known.isEmpty {
+                sorted[environment, default: []].append(token)
+            } else {
+                self.refused[token] = .unregistered
+            }
+        }
+        for place in [nil, PushEnvironment.production, .sandbox] {
+            var rest = (sorted[place] ?? [])[...]
+            while !rest.isEmpty {
+                let some = rest.prefix(NotificationRequest.maximumTokens)
+                self.groups.append(Group(environment: place, tokens: Array(some)))
+                rest = rest.dropFirst(some.count)
+            }
+        }
+    }
+}

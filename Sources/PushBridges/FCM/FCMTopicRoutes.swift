@@ -1,0 +1,238 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The subscriptions of tokens to topics: the Instance ID service's batches, and the resources that follow it.
+///
+/// They change devices, so their key needs the scope `register`.
+struct FCMTopicRoutes: Sendable {
+    let access: FCMAccess
+    let sender: FCMSender
+    let store: any ProviderStore
+    let time: any TimeSource
+
+    func addRoutes(to router: Router<APIContext>) {
+        for prefix in ["", FCMRoutes.secretPrefix] {
+            router.post(RouterPath("\(prefix)iid/v1:batchAdd"), use: self.addBatch)
+            router.post(RouterPath("\(prefix)iid/v1:batchRemove"), use: self.removeBatch)
+            router.post(RouterPath("\(prefix)iid/v1:batchImport"), use: self.importBatch)
+            let all = "\(prefix)v1/projects/:project/registrations/:registration/topicSubscriptions"
+            router.post(RouterPath(all), use: self.subscribe)
+            router.get(RouterPath(all), use: self.list)
+            router.get(RouterPath("\(all)/:topic"), use: self.show)
+            router.delete(RouterPath("\(all)/:topic"), use: self.unsubscribe)
+        }
+    }
+
+    // MARK: Batches
+
+    @Sendable private func addBatch(_ request: Request, _ context: APIContext) async -> Response {
+        await self.batch(isSet: true, request, context)
+    }
+
+    @Sendable private func removeBatch(_ request: Request, _ context: APIContext) async -> Response {
+        await self.batch(isSet: false, request, context)
+    }
+
+    private func batch(isSet: Bool, _ request: Request, _ context: APIContext) async -> Response {
+        await self.respondToBatch(context) {
+            let reached = try await self.reached(request, context)
+            let body = try await self.body(of: request, reached)
+            let project = try await self.project(reached)
+            let batch = try TopicBatch(body)
+            let tokens = batch.tokens.compactMap(\.token)
+            let changes = try await self.store.setTag(
+                FCMTopic.tag(batch.topic),
+                isSet: isSet,
+                of: tokens,
+                app: project.app.id
+            )
+            let results = Dictionary(zip(tokens, changes.map(TopicResult.init))) { first, _ in first }
+            let all = batch.tokens.map { named in named.token.flatMap { results[$0] } ?? .invalid }
+            return try .json(["results": JSONValue.array(all.map(\.json))])
+        }
+    }
+
+    /// Registers tokens of the push service, which are their own registration tokens here.
+    @Sendable private func importBatch(_ request: Request, _ context: APIContext) async -> Response {
+        await self.respondToBatch(context) {
+            let reached = try await self.reached(request, context)
+            let body = try await self.body(of: request, reached)
+            let batch = try ImportBatch(body)
+            let project = try await self.project(reached, bundleID: batch.application)
+            guard project.app.bundleID == batch.application else {
+                throw FCMError.permissionDenied("The project is for another app.")
+            }
+            let named = batch.texts.map(NamedToken.init)
+            let registrations = named.compactMap(\.token)
+                .map { DeviceRegistration(environment: batch.environment, token: $0) }
+            _ = try await self.store.register(registrations, app: project.app.id, now: self.time.now)
+            let results = zip(batch.texts, named).map { text, named in
+                JSONValue.members([
+                    "apns_token": .string(text), "status": .string(named.token == nil ? "INVALID_ARGUMENT" : "OK"),
+                    "registration_token": named.token.map { .string($0.hex) },
+                ])
+            }
+            return try .json(["results": JSONValue.array(results)])
+        }
+    }
+
+    /// The admission of a batch. Its path names a project only with the secret of that.
+    private enum Reached {
+        case project(FCMSender.Project)
+        case key(DoorAccess.Admission)
+
+        var admission: DoorAccess.Admission {
+            switch self {
+            case .project(let project): project.admission
+            case .key(let admission): admission
+            }
+        }
+    }
+
+    private func reached(_ request: Request, _ context: APIContext) async throws -> Reached {
+        guard context.parameters.get("secret") == nil else {
+            return .project(try await self.access.project(bySecretIn: context))
+        }
+        return .key(.key(try await self.access.access.key(of: request, context)))
+    }
+
+    private func body(of request: Request, _ reached: Reached) async throws -> Data {
+        try await self.access.access.body(of: request, maximum: TopicBatch.maximumBody, reached.admission)
+    }
+
+    private func project(_ reached: Reached, bundleID: Topic? = nil) async throws -> FCMSender.Project {
+        switch reached {
+        case .project(let project): return project
+        case .key(let admission):
+            return try await self.access.onlyProject(admission, bundleID: bundleID, scope: .register)
+        }
+    }
+
+    /// Runs `body`. The Instance ID service's errors are a text.
+    private func respondToBatch(_ context: APIContext, _ body: () async throws -> Response) async -> Response {
+        await self.access.respond("fcm.topics", context) { error in
+            FCMAccess.response(error, body: .object(["error": .string("\(error.name): \(error.message)")]))
+        } _: {
+            try await body()
+        }
+    }
+
+    // MARK: Single subscriptions
+
+    @Sendable private func subscribe(_ request: Request, _ context: APIContext) async -> Response {
+        await self.access.respond("fcm.topics", context) {
+            let project = try await self.access.project(request, context, scope: .register)
+            let query = request.uri.queryParameters
+            guard let text = query["topic_name"] ?? query["topicName"], let topic = FCMTopic.name(String(text)) else {
+                throw FCMError.invalid("topic_name", "name a topic in the query")
+            }
+            switch try await self.set(topic, isSet: true, project, context) {
+            case .changed:
+                var members = self.subscription(topic, project, context)
+                members["create_time"] = .string(self.time.now.rfc3339)
+                return try .json(members)
+            case .unchanged: throw FCMError(409, "ALREADY_EXISTS", "The token is subscribed to the topic.")
+            case .noDevice: throw FCMError.unregistered
+            case .excess:
+                throw FCMError(429, "RESOURCE_EXHAUSTED", "The token is subscribed to too many topics.")
+            }
+        }
+    }
+
+    @Sendable private func unsubscribe(_ request: Request, _ context: APIContext) async -> Response {
+        await self.access.respond("fcm.topics", context) {
+            let project = try await self.access.project(request, context, scope: .register)
+            let query = request.uri.queryParameters
+            let allowsMissing = (query["allow_missing"] ?? query["allowMissing"]) == "true"
+            switch try await self.set(try Self.topic(context), isSet: false, project, context) {
+            case .changed: return try .json([String: JSONValue]())
+            case .unchanged, .excess:
+                guard allowsMissing else { throw Self.notSubscribed }
+                return try .json([String: JSONValue]())
+            case .noDevice: throw FCMError.unregistered
+            }
+        }
+    }
+
+    @Sendable private func show(_ request: Request, _ context: APIContext) async -> Response {
+        await self.access.respond("fcm.topics", context) {
+            let project = try await self.access.project(request, context, scope: .register)
+            let topic = try Self.topic(context)
+            guard try await self.topics(project, context).contains(topic) else { throw Self.notSubscribed }
+            return try .json(self.subscription(topic, project, context))
+        }
+    }
+
+    @Sendable private func list(_ request: Request, _ context: APIContext) async -> Response {
+        await self.access.respond("fcm.topics", context) {
+            let project = try await self.access.project(request, context, scope: .register)
+            let all = try await self.topics(project, context).sorted().map { topic in
+                JSONValue.object(self.subscription(topic, project, context))
+            }
+            return try .json(["topic_subscriptions": JSONValue.array(all)])
+        }
+    }
+
+    private static let notSubscribed = FCMError.notFound("The token is not subscribed to the topic.")
+
+    private static func topic(_ context: APIContext) throws -> String {
+        guard let topic = FCMTopic.name(context.path("topic")) else {
+            throw FCMError.invalid("name", "that is no name of a topic")
+        }
+        return topic
+    }
+
+    /// Returns the active devices that the path names, by a token or an installation.
+    private func devices(_ project: FCMSender.Project, _ context: APIContext) async throws -> [DeviceRecord] {
+        let text = context.path("registration")
+        guard let token = NamedToken(text).token else { return try await self.sender.devices(of: text, project) }
+        return try await self.store.devices(app: project.app.id, token: token).filter(\.isActive)
+    }
+
+    /// Subscribes the devices that the path names, or ends their subscription.
+    private func set(
+        _ topic: String,
+        isSet: Bool,
+        _ project: FCMSender.Project,
+        _ context: APIContext
+    ) async throws -> TagChange {
+        // The other devices of an installation follow the first.
+        guard let token = try await self.devices(project, context).first?.token else { return .noDevice }
+        let tag = FCMTopic.tag(topic)
+        return try await self.store.setTag(tag, isSet: isSet, of: [token], app: project.app.id).first ?? .noDevice
+    }
+
+    /// Returns the topics of the device that the path names.
+    private func topics(_ project: FCMSender.Project, _ context: APIContext) async throws -> Set<String> {
+        guard let device = try await self.devices(project, context).first else { throw FCMError.unregistered }
+        return Set(device.profile.tags.compactMap { FCMTopic.name(ofTag: $0.text) })
+    }
+
+    /// Returns the resource of a subscription.
+    private func subscription(
+        _ topic: String,
+        _ project: FCMSender.Project,
+        _ context: APIContext
+    ) -> [String: JSONValue] {
+        let registration = context.path("registration")
+        let name = "projects/\(project.bridge.name)/registrations/\(registration)/topicSubscriptions/\(topic)"
+        return ["name": .string(name), "topic_name": .string(topic)]
+    }
+}
+
+extension TopicResult {
+    fileprivate init(_ change: TagChange) {
+        switch change {
+        case .changed, .unchanged: self = .done
+        case .noDevice: self = .notFound
+        case .excess: self = .tooMany
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The entry of a failure in a response and in a post to the hook.
+struct GorushLogEntry: Hashable, Sendable {
+    /// The longest text that is repeated for each token, in bytes: a response may have very many.
+    private static let maximumText = 256
+
+    let id: String?
+    /// The token as it came, whole: its owner cleans a table by it.
+    let token: String
+    let message: String
+    /// The push service's reason, or a text.
+    let error: String
+
+    init(_ notification: GorushNotification, token: String, error: String) {
+        self.id = notification.id?.bounded(bytes: Self.maximumText)
+        self.message = notification.message.bounded(bytes: Self.maximumText)
+        (self.token, self.error) = (token, error)
+    }
+
+    var json: JSONValue {
+        .members([
+            "notif_id": self.id.map { .string($0) }, "type": .string("failed-push"), "platform": .string("ios"),
+            "token": .string(self.token), "message": .string(self.message), "error": .string(self.error),
+        ])
+    }
+}
+
+/// The words of failures.
+enum GorushFailure {
+    /// Returns the push service's reason for what the provider's own check found, or an explanation.
+    ///
+    /// None of the reasons accuses a token: an error concerns all tokens of a notification, of which one may be at fault.
+    static func text(_ error: RequestError) -> String {
+        switch (error.code, error.path?.prefix { $0 != "." && $0 != "[" }) {
+        case ("payload_too_large", _): Reason.payloadTooLarge.text
+        case ("invalid_topic", _): Reason.badTopic.text
+        case ("invalid_push_type", _): Reason.invalidPushType.text
+        case (_, "collapseId"?): Reason.badCollapseId.text
+        case (_, "expiration"?): Reason.badExpirationDate.text
+        case (_, "priority"?): Reason.badPriority.text
+        default: error.path.map { "\($0): \(error.message)" } ?? error.message
+        }
+    }
+
+    /// Returns the text of a failure; `nil` for an outcome that is none.
+    static func text(_ verdict: TokenVerdict) -> String? {
+        switch verdict {
+        case .accepted, .pending, .skipped: nil
+        case .rejected(let reason): reason
+        case .unconfirmed(let reason): "unconfirmed: \(reason)"
+        case .failed(let reason): reason
+        }
+    }
+}

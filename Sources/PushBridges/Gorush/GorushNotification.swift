@@ -1,0 +1,76 @@
+import PushSupport
+import PushTypes
+
+/// One notification of a request, with all that gorush looks at for iOS.
+struct GorushNotification: Hashable, Sendable {
+    /// The number of the platform.
+    static let iOS: Int64 = 1
+
+    let platform: Int64
+    /// The tokens as they came.
+    let tokens: [String]
+    let topic: String?
+    /// The caller's own id, which is only repeated in the response.
+    let id: String?
+    let apnsID: String?
+    let collapseID: String?
+    /// UNIX seconds; `nil` for none.
+    let expiration: Int64?
+    let priority: Priority?
+    let pushType: String?
+    /// The environment that the notification names.
+    let environment: PushEnvironment?
+    /// The text of the message, which is repeated in the response.
+    let message: String
+    /// The payload as gorush builds it, but for ``GorushPayload``'s corrections.
+    let payload: GorushPayload
+
+    init(_ fields: GorushFields) throws(GorushError) {
+        self.platform = try fields.integer("platform") ?? 0
+        self.tokens = try fields.texts("tokens")
+        self.topic = try fields.text("topic")
+        self.id = try fields.text("notif_id")
+        self.apnsID = try fields.text("apns_id")
+        self.collapseID = try fields.text("collapse_id")
+        self.expiration = try fields.integer("expiration")
+        self.priority = Self.priorities[try fields.text("priority") ?? ""]
+        self.pushType = try fields.text("push_type")
+        let (isProduction, isDevelopment) = (try fields.flag("production"), try fields.flag("development"))
+        self.environment = isProduction ? .production : isDevelopment ? .sandbox : nil
+        self.message = try fields.text("message") ?? ""
+        // The number of tries is the provider's own.
+        _ = try fields.integer("retry")
+        self.payload = try GorushPayload(fields)
+    }
+
+    private static let priorities: [String: Priority] = ["normal": .powerAware, "high": .immediate]
+
+    /// The number of the notification in the response. A topic counts as one, though for iOS it is the bundle id.
+    var count: Int { self.tokens.count + (self.topic == nil ? 0 : 1) }
+
+    /// Returns the push.
+    ///
+    /// - Throws: ``RequestError`` for what no push can have.
+    func push(to app: Topic, now: Timestamp) throws(RequestError) -> TranslatedPush {
+        var push = TranslatedPush()
+        push.name = TranslatedPush.name(self.id ?? self.apnsID)
+        let type = self.pushType ?? self.derivedType
+        let isBackground = self.payload.wakesOnly && (type == nil || type == PushType.alert.rawValue)
+        let named = isBackground ? PushType.background.rawValue : type
+        push.members["pushType"] = .string(named ?? PushType.alert.rawValue)
+        if let topic, Topic(topic)?.bundleID != app { push.members["topic"] = .string(topic) }
+        if let priority, named != PushType.background.rawValue {
+            push.members["priority"] = .integer(Int64(priority.rawValue))
+        }
+        push.members["collapseId"] = self.collapseID.map { .string($0) }
+        push.members["expiration"] = ForeignExpiration.member(self.expiration, now: now)
+        push.members["payload"] = .object(try self.payload.members())
+        return push
+    }
+
+    /// The push type to which the suffix of the topic belongs; `nil` without a suffix.
+    private var derivedType: String? {
+        guard let topic else { return nil }
+        return PushType.allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }?.rawValue
+    }
+}

@@ -1,0 +1,81 @@
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// One notification of a request as it would be sent: to whom, and to whom not.
+struct GorushPlan: Sendable {
+    let notification: GorushNotification
+    let app: AppRecord
+    let bridge: String
+    /// The content; `nil` if the provider refuses it.
+    private(set) var content: TranslatedPush.Checked?
+    private(set) var groups: [NamedTokens.Group] = []
+    /// The failures that are known before anything is sent.
+    private(set) var failures: [GorushLogEntry] = []
+    /// The error of the content; `nil` if it is allowed.
+    private(set) var refusal: RequestError?
+    private let texts: [DeviceToken: String]
+
+    /// Makes the plan.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment of the bridge; `nil` for that of each device.
+    ///   - sort: Sorts tokens by what the store knows of them, for a kind and an environment.
+    init(
+        _ notification: GorushNotification,
+        app: AppRecord,
+        bridge: String,
+        environment: PushEnvironment?,
+        now: Timestamp,
+        sort: ([DeviceToken], TokenKind?, PushEnvironment?) async throws -> NamedTokens
+    ) async throws {
+        (self.notification, self.app, self.bridge) = (notification, app, bridge)
+        var texts: [DeviceToken: String] = [:]
+        var tokens: [DeviceToken] = []
+        var invalid: [String] = []
+        for text in notification.tokens {
+            guard let token = DeviceToken(userInput: text), token.bytes.count >= DeviceRequest.minimumToken else {
+                invalid.append(text)
+                continue
+            }
+            guard texts[token] == nil else { continue }
+            texts[token] = text
+            tokens.append(token)
+        }
+        self.texts = texts
+        for text in invalid { self.fail(text, Reason.badDeviceToken.text) }
+        do throws(RequestError) {
+            self.content = try notification.push(to: app.bundleID, now: now).checked(for: app.bundleID, now: now)
+        } catch {
+            self.refusal = error
+            self.fail(tokens, GorushFailure.text(error))
+            return
+        }
+        let sorted = try await sort(tokens, self.content?.content.tokenKind, notification.environment ?? environment)
+        self.groups = sorted.groups
+        for token in tokens {
+            guard let reason = sorted.refused[token] else { continue }
+            self.fail([token], reason.text)
+        }
+    }
+
+    /// The request of a group of tokens; `nil` if the provider refuses the content.
+    func request(_ group: NamedTokens.Group) -> NotificationRequest? {
+        self.content?.request(to: .tokens(group.tokens), environment: group.environment)
+    }
+
+    /// Notes a failure of tokens.
+    mutating func fail(_ tokens: [DeviceToken], _ error: String) {
+        for token in tokens { self.failures.append(self.entry(token, error)) }
+    }
+
+    private mutating func fail(_ text: String, _ error: String) {
+        self.failures.append(GorushLogEntry(self.notification, token: text, error: error))
+    }
+
+    /// Returns the entry of a token's failure.
+    func entry(_ token: DeviceToken, _ error: String) -> GorushLogEntry {
+        GorushLogEntry(self.notification, token: self.texts[token] ?? token.hex, error: error)
+    }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// gorush's REST API: under `/gorush/{bridge}`, with the bridge's secret behind it or without, and at the root where nothing
+/// of the provider has the same path.
+struct GorushRoutes: Sendable {
+    let access: DoorAccess
+    let sender: GorushSender
+    let statistics: GorushStatistics
+    let follower: GorushFollower
+    let shadow: ShadowForwarder
+
+    private var store: any ProviderStore { self.sender.submission.parts.store }
+    private var time: any TimeSource { self.sender.submission.parts.time }
+
+    func addRoutes(to router: Router<APIContext>) {
+        for prefix in ["", "gorush/:bridge/", "gorush/:bridge/:secret/"] {
+            router.post(RouterPath("\(prefix)api/push"), use: self.push)
+            router.get(RouterPath("\(prefix)api/stat/app"), use: self.showApp)
+            router.get(RouterPath("\(prefix)api/stat/go"), use: self.showProcess)
+            router.get(RouterPath("\(prefix)sys/stats"), use: self.showSystem)
+            router.get(RouterPath("\(prefix)version"), use: self.showVersion)
+            router.get(RouterPath("\(prefix)healthz"), use: self.showHealth)
+            router.head(RouterPath("\(prefix)healthz"), use: self.showHealth)
+            // The provider's own are at the root.
+            if !prefix.isEmpty { router.get(RouterPath("\(prefix)metrics"), use: self.showMetrics) }
+        }
+        router.get("gorush/:bridge", use: self.showWelcome)
+    }
+
+    // MARK: Pushes
+
+    @Sendable private func push(_ request: Request, _ context: APIContext) async -> Response {
+        let start = ContinuousClock.now
+        var reached: String?
+        let response = await self.respond("gorush.push", context) {
+            let receivedAt = self.time.now
+            let door = try await self.door(request, context)
+            reached = door.bridge.name
+            let body = try await self.access.body(of: request, maximum: GorushRequest.maximumBody, door.admission)
+            let parsed = Result { () throws(GorushError) in
+                try GorushRequest(body, maximum: door.settings.maximumNotifications)
+            }
+            if let shadow = door.settings.shadow {
+                return try await self.shadow(shadow, request, body, parsed, door, at: receivedAt)
+            }
+            switch parsed {
+            case .failure(let error): return Self.refusal(error)
+            case .success(let wanted): return try await self.send(wanted, door, context, receivedAt: receivedAt)
+            }
+        }
+        guard let reached else { return response }
+        self.statistics.count(reached) { counters in
+            counters.statuses[response.status.code, default: 0] += 1
+            counters.responseTime += start.duration(to: .now)
+        }
+        return response
+    }
+
+    private func send(
+        _ request: GorushRequest,
+        _ door: GorushSender.Door,
+        _ context: APIContext,
+        receivedAt: Timestamp
+    ) async throws -> Response {
+        let plans = try await self.sender.plans(request, door)
+        let sent = try await self.sender.send(plans, door, receivedAt: receivedAt)
+        let (name, hook) = (door.bridge.name, door.settings.feedbackHook)
+        let tokens = sent.accepted.reduce(sent.failures.count) { $0 + $1.push.tokens.count }
+        self.statistics.count(name) { $0.submitted += tokens }
+        self.follower.report(sent.failures, bridge: name, hook: hook, app: door.app.id)
+        for (push, plan) in sent.accepted {
+            self.follower.follow(.init(push: push, bridge: name, hook: hook, plan: plan))
+        }
+        var failures = sent.failures
+        if door.settings.isSynchronous {
+            failures += try await self.sender.failures(of: sent, on: context.channel)
+        }
+        return try Self.answer(count: request.count, failures)
+    }
+
+    /// Responds in the place of the old server, or with its answer, and sends nothing.
+    private func shadow(
+        _ settings: ShadowSettings,
+        _ request: Request,
+        _ body: Data,
+        _ parsed: Result<GorushRequest, GorushError>,
+        _ door: GorushSender.Door,
+        at: Timestamp
+    ) async throws -> Response {
+        var answer: GuardedClient.Response?
+        if let upstream = settings.upstream {
+            var passesCredential = false
+            if case .secret = door.admission { passesCredential = true }
+            do throws(PinnedClientFailure) {
+                answer = try await self.shadow.ask(
+                    upstream,
+                    target: "/api/push",
+                    request,
+                    body: body,
+                    app: door.app.id,
+                    passesCredential: passesCredential
+                )
+            } catch {
+                await self.shadow.keep(ShadowComparison(unanswered: error.text, at: at), of: door.bridge)
+                let message = "the server in whose shadow this bridge is does not answer: \(error.text)"
+                return try Self.failure(.badGateway, message)
+            }
+        }
+        let theirs = answer.map { GorushAnswer(status: $0.status, body: $0.body) }
+        let ours: Response
+        switch parsed {
+        case .failure(let error):
+            await self.shadow.keep(ShadowComparison(refused: error, theirs, at: at), of: door.bridge)
+            ours = Self.refusal(error)
+        case .success(let wanted):
+            let plans = try await self.sender.plans(wanted, door)
+            await self.shadow.keep(ShadowComparison(wanted, plans, theirs, at: at), of: door.bridge)
+            ours = try Self.answer(count: wanted.count, plans.flatMap(\.failures))
+        }
+        return answer.map(ShadowForwarder.response) ?? ours
+    }
+
+    // MARK: Reports
+
+    @Sendable private func showApp(_ request: Request, _ context: APIContext) async -> Response {
+        await self.report("gorush.stat", request, context) { try .json($0.app) }
+    }
+
+    @Sendable private func showProcess(_ request: Request, _ context: APIContext) async -> Response {
+        await self.report("gorush.stat", request, context) { _ in try .json(GorushReport.process) }
+    }
+
+    @Sendable private func showSystem(_ request: Request, _ context: APIContext) async -> Response {
+        await self.report("gorush.stat", request, context) { try .json($0.system) }
+    }
+
+    @Sendable private func showMetrics(_ request: Request, _ context: APIContext) async -> Response {
+        await self.report("gorush.stat", request, context) {
+            .content(ByteBuffer(string: $0.metrics), PrometheusText.contentType)
+        }
+    }
+
+    @Sendable private func showVersion(_ request: Request, _ context: APIContext) async -> Response {
+        await self.respond("gorush.version", context) {
+            try await self.checkIsOpen()
+            return try .json(["source": JSONValue.string("martlet"), "version": .string(MartletVersion.number)])
+        }
+    }
+
+    @Sendable private func showHealth(_ request: Request, _ context: APIContext) async -> Response {
+        await self.respond("gorush.health", context) {
+            try await self.checkIsOpen()
+            return Response(status: .ok)
+        }
+    }
+
+    @Sendable private func showWelcome(_ request: Request, _ context: APIContext) async -> Response {
+        await self.respond("gorush.health", context) {
+            try await self.checkIsOpen()
+            return try .json(["text": "Welcome to notification server."])
+        }
+    }
+
+    private func report(
+        _ operation: String,
+        _ request: Request,
+        _ context: APIContext,
+        _ body: (GorushReport) throws -> Response
+    ) async -> Response {
+        await self.respond(operation, context) {
+            let door = try await self.door(request, context)
+            let uptime = self.statistics.start.duration(to: .now)
+            return try body(GorushReport(counters: self.statistics[door.bridge.name], uptime: uptime))
+        }
+    }
+
+    // MARK: Admission
+
+    private static let noDoor = RequestError(.notFound, code: "not_found", message: "no bridge of gorush has this name")
+
+    /// Checks that there is any bridge of the kind.
+    private func checkIsOpen() async throws {
+        guard try await !self.sender.table.value.isEmpty else { throw Self.noDoor }
+    }
+
+    /// Admits a request to the bridge that its path names, or to the standard one.
+    private func door(_ request: Request, _ context: APIContext) async throws -> GorushSender.Door {
+        try await self.checkIsOpen()
+        let name = context.parameters.get("bridge") == nil ? nil : context.path("bridge")
+        if context.parameters.get("secret") != nil {
+            let bridge = try await self.sender.table[name ?? ""]
+            let app = try await self.app(of: bridge)
+            try self.access.checkSecret(context.path("secret"), of: bridge, app: app?.bundleID, context)
+            guard let bridge, let app else { throw Self.noDoor }
+            return try .init(
+                bridge: bridge,
+                app: app,
+                settings: GorushSettings(bridge),
+                admission: .secret(app.bundleID)
+            )
+        }
+        let admission = DoorAccess.Admission.key(try await self.access.key(of: request, context))
+        guard let bridge = try await self.bridge(name), let app = try await self.app(of: bridge) else {
+            throw Self.noDoor
+        }
+        guard admission.allows(.send, on: app.bundleID) else {
+            let message = "the API key lacks the scope send for the app of this bridge"
+            throw RequestError(.forbidden, code: "missing_scope", message: message, path: "authorization")
+        }
+        return try .init(bridge: bridge, app: app, settings: GorushSettings(bridge), admission: admission)
+    }
+
+    /// Returns the bridge with a name; without a name the standard one, or the only one.
+    private func bridge(_ name: String?) async throws -> BridgeRecord? {
+        let bridges = try await self.sender.table.value
+        if let name { return bridges[name] }
+        return bridges[GorushSettings.standardName] ?? (bridges.count == 1 ? bridges.values.first : nil)
+    }
+
+    private func app(of bridge: BridgeRecord?) async throws -> AppRecord? {
+        guard let bridge else { return nil }
+        return try await self.store.app(id: bridge.app)
+    }
+
+    // MARK: Responses
+
+    private static let version = HTTPField.Name("x-gorush-version")
+
+    /// Runs `body`, with the header of the version on its response, whatever that is.
+    private func respond(
+        _ operation: String,
+        _ context: APIContext,
+        _ body: () async throws -> Response
+    ) async -> Response {
+        let bridge = context.parameters.get("bridge").map { String($0) } ?? GorushSettings.standardName
+        var response = await self.access.respond(
+            operation,
+            bridge: bridge,
+            failure: { error in
+                (try? Self.failure(error.kind.status, error.message)) ?? Response(status: error.kind.status)
+            },
+            body
+        )
+        if let name = Self.version, response.headers[name] == nil { response.headers[name] = MartletVersion.number }
+        return response
+    }
+
+    private static func refusal(_ error: GorushError) -> Response {
+        (try? Self.failure(.badRequest, error.message)) ?? Response(status: .badRequest)
+    }
+
+    private static func failure(_ status: HTTPResponse.Status, _ message: String) throws -> Response {
+        let body: [String: JSONValue] = ["code": .integer(Int64(status.code)), "message": .string(message)]
+        return try .json(body, status: status)
+    }
+
+    private static func answer(count: Int, _ failures: [GorushLogEntry]) throws -> Response {
+        let body: [String: JSONValue] = [
+            "success": .string("ok"), "counts": .integer(Int64(count)), "logs": .array(failures.map(\.json)),
+        ]
+        return try .json(body)
+    }
+}

@@ -1,0 +1,106 @@
+import Hummingbird
+import NIOCore
+import ProviderAPI
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Sends the notifications of one request to a gorush door.
+struct GorushSender: Sendable {
+    let submission: PushSubmission
+    let table: BridgeTable
+
+    /// The bridge, the app and the settings that a request reached.
+    struct Door: Sendable {
+        let bridge: BridgeRecord
+        let app: AppRecord
+        let settings: GorushSettings
+        let admission: DoorAccess.Admission
+    }
+
+    /// The end of a request.
+    struct Sent: Sendable {
+        var accepted: [(push: PushSubmission.Accepted, plan: GorushPlan)] = []
+        var failures: [GorushLogEntry] = []
+    }
+
+    /// Returns the plans of all notifications, each for the app of its topic.
+    func plans(_ request: GorushRequest, _ door: Door) async throws -> [GorushPlan] {
+        var plans: [GorushPlan] = []
+        for notification in request.notifications {
+            let (bridge, app) = try await self.target(of: notification, door)
+            let plan = try await GorushPlan(
+                notification,
+                app: app,
+                bridge: bridge.name,
+                environment: bridge.environment,
+                now: self.submission.parts.time.now
+            ) { tokens, kind, environment in
+                try await self.submission.sorted(tokens, of: app, wanted: kind, environment: environment)
+            }
+            plans.append(plan)
+        }
+        return plans
+    }
+
+    /// Returns the bridge and the app to which a notification's topic leads: the bridge of that name, which the caller may
+    /// use, otherwise the one that the request reached.
+    private func target(
+        of notification: GorushNotification,
+        _ door: Door
+    ) async throws -> (BridgeRecord, AppRecord) {
+        let topic = notification.topic.flatMap { Topic($0) }?.bundleID
+        guard let topic, topic != door.app.bundleID, let other = try await self.table[topic.name],
+            let app = try await self.submission.parts.store.app(id: other.app), app.bundleID == topic,
+            case .key(let caller) = door.admission, caller.mayUse(app.bundleID)
+        else { return (door.bridge, door.app) }
+        return (other, app)
+    }
+
+    /// Hands plans to the ledger.
+    ///
+    /// - Throws: The error of the store, as long as nothing was accepted; then it is the failure of the tokens that it concerns.
+    func send(_ plans: [GorushPlan], _ door: Door, receivedAt: Timestamp) async throws -> Sent {
+        var sent = Sent()
+        for var plan in plans {
+            for group in plan.groups {
+                guard let request = plan.request(group) else { continue }
+                guard try await self.submission.canSend(plan.app, to: group.environment) else {
+                    let environment = (group.environment ?? .production).rawValue
+                    plan.fail(group.tokens, "the app has no credential for \(environment)")
+                    continue
+                }
+                do {
+                    let notification = try await self.submission.accept(
+                        request,
+                        of: plan.app,
+                        key: door.admission.key,
+                        origin: NotificationOrigin(.gorush, bridge: plan.bridge),
+                        receivedAt: receivedAt
+                    )
+                    sent.accepted.append((.init(notification: notification, tokens: group.tokens), plan))
+                } catch let error as RequestError {
+                    plan.fail(group.tokens, GorushFailure.text(error))
+                } catch  where !sent.accepted.isEmpty {
+                    plan.fail(group.tokens, "nothing can be stored now: try again later")
+                }
+            }
+            sent.failures += plan.failures
+        }
+        return sent
+    }
+
+    /// Waits for outcomes, and returns the failures among them.
+    func failures(of sent: Sent, on channel: any Channel) async throws -> [GorushLogEntry] {
+        let verdicts = try await self.submission.verdicts(of: sent.accepted.map(\.push), on: channel)
+        var failures: [GorushLogEntry] = []
+        for ((push, plan), verdicts) in zip(sent.accepted, verdicts) {
+            for token in push.tokens {
+                guard let text = verdicts[token].flatMap(GorushFailure.text) else { continue }
+                failures.append(plan.entry(token, text))
+            }
+        }
+        return failures
+    }
+}

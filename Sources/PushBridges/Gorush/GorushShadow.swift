@@ -1,0 +1,80 @@
+import Foundation
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The answer of an old gorush, as far as it can be compared.
+struct GorushAnswer: Hashable, Sendable {
+    let status: Int
+    /// `nil` for an answer without a number.
+    let counts: Int64?
+    /// The reasons by the tokens of the log; a token that is hidden behind stars is left out.
+    let reasons: [String: String]
+
+    init(status: Int, body: Data) {
+        self.status = status
+        let json = (try? JSONValue(parsing: body)) ?? .null
+        self.counts = json["counts"].integerValue
+        let entries = json["logs"].elements.compactMap { entry -> (String, String)? in
+            guard let token = entry["token"].stringValue, !token.contains("*") else { return nil }
+            return (token, ShadowComparison.reason(entry["error"].stringValue ?? ""))
+        }
+        self.reasons = Dictionary(entries) { first, _ in first }
+    }
+}
+
+extension ShadowComparison {
+    /// Compares a request that gorush's door would have carried out with the answer of the old server.
+    ///
+    /// - Parameter answer: `nil` if nobody was asked.
+    init(_ request: GorushRequest, _ plans: [GorushPlan], _ answer: GorushAnswer?, at: Timestamp) {
+        self.init()
+        if let answer { self.compare(status: 200, counts: Int64(request.count), answer, at: at) }
+        var refused: Set<String> = []
+        for plan in plans {
+            if let refusal = plan.refusal {
+                self.differ("notification", field: refusal.path, ours: refusal.code, theirs: "taken", at: at)
+            }
+            for failure in plan.failures {
+                refused.insert(failure.token)
+                // The error of a content is one difference, not one for each token.
+                guard plan.refusal == nil || failure.error == Reason.badDeviceToken.text else { continue }
+                let ours = Self.reason(failure.error)
+                let theirs = answer.map { $0.reasons[failure.token] ?? "no failure" } ?? "not asked"
+                guard ours != theirs else { continue }
+                self.differ("token", field: Self.beginning(of: failure.token), ours: ours, theirs: theirs, at: at)
+            }
+        }
+        for (token, reason) in (answer?.reasons ?? [:]).sorted(by: { $0.key < $1.key }) where !refused.contains(token) {
+            self.differ("token", field: Self.beginning(of: token), ours: "would send", theirs: reason, at: at)
+        }
+    }
+
+    /// Compares a request that gorush's door would have refused with the answer of the old server.
+    init(refused error: GorushError, _ answer: GorushAnswer?, at: Timestamp) {
+        self.init()
+        if let answer {
+            self.compare(status: 400, counts: nil, answer, at: at)
+        } else {
+            self.differ("request", ours: error.message, theirs: "not asked", at: at)
+        }
+    }
+
+    /// Notes that the old server gave no answer.
+    init(unanswered why: String, at: Timestamp) {
+        self.init()
+        self.differ("upstream", ours: "asked", theirs: why, at: at)
+    }
+
+    private mutating func compare(status: Int, counts: Int64?, _ answer: GorushAnswer, at: Timestamp) {
+        if answer.status != status { self.differ("status", ours: "\(status)", theirs: "\(answer.status)", at: at) }
+        guard let counts, let theirs = answer.counts, counts != theirs else { return }
+        self.differ("counts", ours: "\(counts)", theirs: "\(theirs)", at: at)
+    }
+
+    /// Returns the beginning of a token, by which its owner finds it.
+    static func beginning(of token: String) -> String {
+        DeviceToken(userInput: token).map { "\($0)" } ?? "\(token.prefix(4))… (no token)"
+    }
+}

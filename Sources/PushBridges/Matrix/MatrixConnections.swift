@@ -1,0 +1,60 @@
+import NIOCore
+import PushHTTP
+import PushTypes
+import Synchronization
+
+/// The connections of homeservers that have shown to be worth keeping.
+///
+/// Requests bring no credentials, so a connection ends after a minute like any other without a key (docs/decisions/0015), unless it
+/// has named a pushkey to which a push was accepted before: a device token is what only the user's homeserver knows. The user knows
+/// it too, so a token keeps few connections.
+final class MatrixConnections: Sendable {
+    /// The most connections that a token keeps. A homeserver names many tokens over each of its own.
+    static let perToken = 8
+
+    private typealias Token = MatrixLimits.TokenOfApp
+
+    private struct State {
+        var kept: [ObjectIdentifier: Token] = [:]
+        var counts: [Token: Int] = [:]
+
+        /// Returns `true` for a connection that is kept from now on.
+        mutating func keep(_ id: ObjectIdentifier, for token: Token) -> Bool {
+            let count = self.counts[token] ?? 0
+            guard self.kept[id] == nil, count < MatrixConnections.perToken else { return false }
+            (self.kept[id], self.counts[token]) = (token, count + 1)
+            return true
+        }
+
+        mutating func remove(_ id: ObjectIdentifier) {
+            guard let token = self.kept.removeValue(forKey: id) else { return }
+            let left = (self.counts[token] ?? 0) - 1
+            self.counts[token] = left > 0 ? left : nil
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns `true` if a connection has been kept.
+    func isKept(_ channel: any Channel) -> Bool {
+        let id = Self.id(channel)
+        return self.state.withLock { $0.kept[id] != nil }
+    }
+
+    /// Keeps a connection for as long as its client wants, if its token keeps few others.
+    func keep(_ channel: any Channel, for token: DeviceToken, of app: Int64) {
+        let (connection, id) = (Self.connection(channel), Self.id(channel))
+        guard self.state.withLock({ $0.keep(id, for: Token(app: app, token: token)) }) else { return }
+        UnauthenticatedConnections.markAuthenticated(channel)
+        // An identifier is used again once the connection is gone.
+        connection.closeFuture.whenComplete { _ in self.state.withLock { $0.remove(id) } }
+    }
+
+    private static func id(_ channel: any Channel) -> ObjectIdentifier { ObjectIdentifier(Self.connection(channel)) }
+
+    /// Returns the connection of a stream of HTTP/2, or the connection itself. The parent of a connection is its listener, which has
+    /// no peer.
+    private static func connection(_ channel: any Channel) -> any Channel {
+        channel.parent.flatMap { $0.remoteAddress == nil ? nil : $0 } ?? channel
+    }
+}

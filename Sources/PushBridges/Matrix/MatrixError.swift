@@ -1,0 +1,39 @@
+/// An error in the words of the Matrix specification: `{"errcode":"M_…","error":"…"}`.
+struct MatrixError: Error, Hashable, Sendable {
+    /// The name of an error for programs.
+    enum Code: String, Hashable, Sendable {
+        case notJSON = "M_NOT_JSON"
+        case badJSON = "M_BAD_JSON"
+        case unrecognized = "M_UNRECOGNIZED"
+        case limitExceeded = "M_LIMIT_EXCEEDED"
+        case tooLarge = "M_TOO_LARGE"
+        case unknown = "M_UNKNOWN"
+    }
+
+    /// The HTTP status of the response.
+    let status: Int
+    let code: Code
+    /// The explanation for people. It names no pushkey and nothing of the content.
+    let message: String
+    /// The time after which the request may succeed; `nil` if that is not known.
+    var delay: Duration?
+
+    init(_ status: Int, _ code: Code, _ message: String, delay: Duration? = nil) {
+        (self.status, self.code, self.message, self.delay) = (status, code, message, delay)
+    }
+
+    /// A member of another type than the `wanted` one.
+    static func wrongType(_ member: String, _ wanted: String) -> MatrixError {
+        MatrixError(400, .badJSON, "\(member) must be \(wanted)")
+    }
+
+    /// A limit that the caller has reached.
+    static func tooMany(_ message: String, delay: Duration? = nil) -> MatrixError {
+        MatrixError(429, .limitExceeded, message, delay: delay)
+    }
+
+    /// A setting of this provider that makes the push impossible now.
+    static func misconfigured(_ message: String) -> MatrixError {
+        MatrixError(502, .unknown, message)
+    }
+}

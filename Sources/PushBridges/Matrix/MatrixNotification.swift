@@ -1,0 +1,119 @@
+import PushSupport
+import PushTypes
+
+/// The body of `POST /_matrix/push/v1/notify`: what a homeserver says about one event, or about the number of unread ones, to some
+/// devices (Matrix Push Gateway API v1).
+struct MatrixNotification: Hashable, Sendable {
+    /// The longest body, in bytes.
+    static let maximumBody = 512 * 1024
+    /// The most devices. Homeservers name one.
+    static let maximumDevices = 100
+
+    /// The numbers that an app shows in its badge.
+    struct Counts: Hashable, Sendable {
+        /// The largest number that is sent on.
+        private static let maximum: Int64 = 1_000_000_000
+
+        /// `nil` if the homeserver did not say.
+        let unread, missedCalls: Int64?
+
+        /// The sum, or `nil` without any number.
+        var badge: Int64? {
+            guard self.unread != nil || self.missedCalls != nil else { return nil }
+            return (self.unread ?? 0) + (self.missedCalls ?? 0)
+        }
+
+        init(unread: Int64?, missedCalls: Int64?) {
+            func bounded(_ count: Int64?) -> Int64? { count.map { min(max(0, $0), Self.maximum) } }
+            (self.unread, self.missedCalls) = (bounded(unread), bounded(missedCalls))
+        }
+    }
+
+    let eventID, roomID: String?
+    /// The event's type; `nil` if there is no event, or the homeserver keeps it to itself.
+    let type: String?
+    /// The user id of the sender.
+    let sender: String?
+    let senderName, roomName, roomAlias: String?
+    /// The new membership of a member event.
+    let membership: String?
+    /// `true` if the member event is about the recipient.
+    let isForTarget: Bool
+    /// The event's content; empty if the homeserver keeps it to itself.
+    let content: [String: JSONValue]
+    /// `false` if the homeserver says that the notification can wait.
+    let isUrgent: Bool
+    let counts: Counts
+    let devices: [MatrixDevice]
+
+    /// Reads a body.
+    init(parsing body: [UInt8]) throws(MatrixError) {
+        let json = try Self.json(body)
+        guard case .object(let notification) = json["notification"] else {
+            throw MatrixError(400, .badJSON, "the body must be an object with the object notification")
+        }
+        let fields = MatrixMembers(notification, at: "notification")
+        let id = try fields.string("id")
+        self.eventID = try fields.string("event_id") ?? id
+        (self.roomID, self.type) = (try fields.string("room_id"), try fields.string("type"))
+        self.sender = try fields.string("sender")
+        // Members of a room choose these, and homeservers send on what they chose, be it no text.
+        self.senderName = fields.lenientString("sender_display_name")
+        (self.roomName, self.roomAlias) = (fields.lenientString("room_name"), fields.lenientString("room_alias"))
+        self.content = try fields.object("content") ?? [:]
+        self.membership = try fields.string("membership") ?? self.content["membership"]?.stringValue
+        self.isForTarget = fields.flag("user_is_target")
+        self.isUrgent = try fields.string("prio") != "low"
+        let counts = MatrixMembers(try fields.object("counts") ?? [:], at: "notification.counts")
+        self.counts = Counts(unread: try counts.integer("unread"), missedCalls: try counts.integer("missed_calls"))
+        self.devices = try Self.devices(try fields.array("devices") ?? [])
+    }
+
+    private static func json(_ body: [UInt8]) throws(MatrixError) -> JSONValue {
+        do throws(RequestError) {
+            return try JSONValue(parsingBytes: body)
+        } catch {
+            throw MatrixError(400, error.code == "invalid_json" ? .notJSON : .badJSON, error.message)
+        }
+    }
+
+    private static func devices(_ values: [JSONValue]) throws(MatrixError) -> [MatrixDevice] {
+        guard !values.isEmpty else { throw MatrixError(400, .badJSON, "notification.devices names no device") }
+        guard values.count <= Self.maximumDevices else {
+            throw MatrixError(400, .badJSON, "notification.devices names more than \(Self.maximumDevices) devices")
+        }
+        var devices: [MatrixDevice] = []
+        devices.reserveCapacity(values.count)
+        for value in values {
+            guard case .object(let members) = value else { throw .wrongType("notification.devices[]", "an object") }
+            devices.append(try MatrixDevice(members))
+        }
+        return devices
+    }
+}
+
+/// A device of a notification: a pusher that its app has set up at the homeserver.
+struct MatrixDevice: Hashable, Sendable {
+    let appID: String
+    /// The pushkey as the homeserver knows it: for an app on Apple's platforms the device token as text.
+    let pushkey: String
+    /// The time of the last change of the pushkey; `nil` if the homeserver does not say.
+    let since: Timestamp?
+    /// The payload that the app wants its pushes to be made from; empty for none. One that is no object counts as none.
+    let defaultPayload: [String: JSONValue]
+    /// `true` if the app wants the newest push of a room to replace earlier ones.
+    let collapses: Bool
+    /// The name of the sound that the user's push rules choose.
+    let sound: String?
+
+    init(_ members: [String: JSONValue]) throws(MatrixError) {
+        let fields = MatrixMembers(members, at: "notification.devices[]")
+        (self.appID, self.pushkey) = (try fields.required("app_id"), try fields.required("pushkey"))
+        self.since = try fields.integer("pushkey_ts").map { Timestamp(seconds: $0) }
+        let data = MatrixMembers(try fields.object("data") ?? [:], at: "notification.devices[].data")
+        self.defaultPayload = data.lenientObject("default_payload") ?? [:]
+        self.collapses = data.flag("collapse")
+        let tweaks = MatrixMembers(try fields.object("tweaks") ?? [:], at: "notification.devices[].tweaks")
+        self.sound = tweaks.lenientString("sound")
+    }
+}

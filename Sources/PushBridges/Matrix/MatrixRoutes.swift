@@ -1,0 +1,150 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import Metrics
+import NIOCore
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushSupport
+
+/// `/_matrix/push/v1/notify` at the root of the listener, where homeservers want it.
+///
+/// It is beside the operations of the API: homeservers bring no API key, and the audit names no caller.
+struct MatrixRoutes: Sendable {
+    private static let path: RouterPath = "_matrix/push/v1/notify"
+    /// All other paths of Matrix. Those on the way to the one that exists are not matched by a wildcard.
+    private static let otherPaths: [RouterPath] = ["_matrix", "_matrix/push", "_matrix/push/v1", "_matrix/**"]
+    private static let operation = "matrix.notify"
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+    private static let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+    /// The response that rejects no pushkey.
+    private static let nothingRejected = ByteBuffer(string: #"{"rejected":[]}"#)
+
+    private let gateway: MatrixGateway
+    private let runner: OperationRunner
+    private let logger: Logger
+    /// The figures of the usual response, which are made once.
+    private let accepted: (count: Counter, time: Metrics.Timer)
+
+    init(_ gateway: MatrixGateway, _ parts: ProviderParts) {
+        (self.gateway, self.runner, self.logger) = (gateway, parts.runner, parts.logger)
+        let label = ("operation", Self.operation)
+        self.accepted = (
+            Counter(label: "martlet_api_requests", dimensions: [label, ("status", "200")], factory: parts.metrics),
+            Metrics.Timer(label: "martlet_api_request", dimensions: [label], factory: parts.metrics)
+        )
+    }
+
+    func addRoutes(to router: Router<APIContext>) {
+        for method in Self.methods {
+            switch method {
+            case .post: router.on(Self.path, method: method, use: self.notify)
+            case .get, .head: router.on(Self.path, method: method, use: self.probe)
+            default: router.on(Self.path, method: method) { _, _ in Self.methodNotAllowed }
+            }
+            for path in Self.otherPaths { router.on(path, method: method) { _, _ in Self.notFound } }
+        }
+    }
+
+    private static var notFound: Response {
+        Self.response(MatrixError(404, .unrecognized, "this host has nothing of Matrix but its push gateway"))
+    }
+
+    private static var methodNotAllowed: Response {
+        var response = Self.response(MatrixError(405, .unrecognized, "this path knows POST only"))
+        response.headers[.allow] = "POST"
+        return response
+    }
+
+    /// Responds to a homeserver.
+    @Sendable private func notify(_ request: Request, _ context: APIContext) async -> Response {
+        let start = ContinuousClock.now
+        let response: Response
+        do {
+            let agent = request.headers[.userAgent]
+            try self.gateway.limits.take(from: MatrixGateway.address(of: context.channel), agent: agent)
+            let body = Array(try await request.body.collect(upTo: MatrixNotification.maximumBody).readableBytesView)
+            let rejected = try await self.gateway.notify(body, agent: agent, on: context.channel)
+            response = Self.response(rejecting: rejected)
+        } catch {
+            response = Self.response(await self.matrixError(error))
+        }
+        let (status, duration) = (response.status.code, ContinuousClock.now - start)
+        guard status == 200 else {
+            self.runner.metrics.count(Self.operation, status: status, duration: duration)
+            return response
+        }
+        self.accepted.count.increment()
+        self.accepted.time.record(duration: duration)
+        return response
+    }
+
+    /// Responds to an app that asks if it may name addresses of UnifiedPush as pushkeys.
+    ///
+    /// Without forwarding it gets what it would get of a gateway that never heard of this, and turns to another one.
+    @Sendable private func probe(_ request: Request, _ context: APIContext) async -> Response {
+        guard (try? await self.gateway.forwardsAddresses()) == true else { return Self.methodNotAllowed }
+        let body = ByteBuffer(string: #"{"unifiedpush":{"gateway":"matrix"}}"#)
+        return Response(status: .ok, headers: Self.headers, body: .init(byteBuffer: body))
+    }
+
+    /// Returns the error for a homeserver, and logs the cause of one that is not its own.
+    private func matrixError(_ error: any Error) async -> MatrixError {
+        let place: Logger.Metadata = ["path": "/_matrix/push/v1/notify"]
+        if let error = error as? MatrixError {
+            if error.code == .limitExceeded { await self.report(error, place) }
+            return error
+        }
+        if error is NIOTooManyBytesError {
+            return MatrixError(413, .tooLarge, "a body has at most \(MatrixNotification.maximumBody) bytes here")
+        }
+        if let (error, _) = await self.runner.failures.report(error, place) {
+            return MatrixError(error.kind.status.code, .unknown, error.message)
+        }
+        self.logger.error(
+            "Matrix notification could not be accepted",
+            metadata: place.merging(["error": "\(error)"]) { $1 }
+        )
+        return MatrixError(500, .unknown, RequestError.internalFailure.message)
+    }
+
+    /// Counts a refusal for a limit, and holds it back for a moment as those of the API are.
+    private func report(_ error: MatrixError, _ place: Logger.Metadata) async {
+        let refusal = RequestError(.rateLimited, code: "too_many_requests", message: error.message)
+        _ = await self.runner.failures.report(RetryLaterError(refusal, after: error.delay ?? .zero), place)
+    }
+
+    private static func response(rejecting pushkeys: [String]) -> Response {
+        var body = Self.nothingRejected
+        if !pushkeys.isEmpty {
+            var writer = JSONWriter()
+            writer.raw(#"{"rejected":["#)
+            for (index, pushkey) in pushkeys.enumerated() {
+                if index > 0 { writer.raw(",") }
+                writer.string(pushkey)
+            }
+            writer.raw("]}")
+            body = ByteBuffer(bytes: writer.bytes)
+        }
+        return Response(status: .ok, headers: Self.headers, body: .init(byteBuffer: body))
+    }
+
+    private static func response(_ error: MatrixError) -> Response {
+        var writer = JSONWriter()
+        writer.raw(#"{"errcode":"#)
+        writer.string(error.code.rawValue)
+        writer.raw(#","error":"#)
+        writer.string(error.message)
+        var headers = Self.headers
+        if let delay = error.delay {
+            writer.raw(#","retry_after_ms":"#)
+            writer.integer(max(1, delay.milliseconds))
+            headers[.retryAfter] = "\(max(1, delay.components.seconds + 1))"
+        }
+        writer.raw("}")
+        let status = HTTPResponse.Status(code: error.status)
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+    }
+}

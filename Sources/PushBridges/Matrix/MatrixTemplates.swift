@@ -1,0 +1,79 @@
+import Logging
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Makes the texts of pushes from the templates that a bridge names, where it does.
+///
+/// A template may have the variables `sender`, `room` and `body`. Everything else of the push stays as the homeserver's notification
+/// makes it: the app's own members, ids, badge, collapse id.
+struct MatrixTemplates: Sendable {
+    /// The longest value of a variable, in characters. A value has at most 2,048 bytes.
+    private static let maximumValue = 512
+
+    let store: any ProviderStore
+    let log: LimitedLog
+
+    /// Returns the request with a template's text; `nil` if the bridge names none, or none that fits.
+    func request(for push: MatrixPush, now: Timestamp) async -> NotificationRequest? {
+        guard let alert = push.alert, let name = push.app.settings.template(for: alert.key) else { return nil }
+        do {
+            let fields = try await self.fields(push, alert, template: name)
+            guard let app = try await self.store.app(id: push.app.id) else { return nil }
+            return try await NotificationRequest.read(fields, of: app, now: now, in: self.store)
+        } catch {
+            let why = (error as? RequestError).map { "\($0.path ?? ""): \($0.message)" } ?? "\(error)"
+            let metadata: Logger.Metadata = [
+                "bridge": "\(push.app.name)", "template": "\(name)", "loc_key": "\(alert.key)", "error": "\(why)",
+            ]
+            self.log.log(.warning, "template of a Matrix app cannot be used, the text is its loc-key", metadata)
+            return nil
+        }
+    }
+
+    private func fields(_ push: MatrixPush, _ alert: MatrixAlert, template name: String) async throws -> JSONFields {
+        guard case .object(var data) = try JSONValue(parsing: push.payload) else {
+            return try JSONFields(.null, known: [])
+        }
+        let template = try await self.store.libraryItem(.name(ExactText(name)), of: .template, app: push.app.id)
+        let texts = (template?.body ?? [:]).filter { $0.key != "variables" }
+        let aps = data.removeValue(forKey: "aps") ?? .null
+        var members: [String: JSONValue?] = [
+            "to": .object(["tokens": .array([.string(push.token.hex)])]),
+            "environment": push.app.environment.map { .string($0.rawValue) },
+            "priority": .integer(Int64(push.priority.rawValue)), "collapseId": push.collapseID.map { .string($0) },
+            "badge": aps["badge"], "sound": aps["sound"], "data": .object(data),
+            "mutableContent": aps["mutable-content"] == .integer(1) ? .bool(true) : nil,
+            "template": .object([
+                "name": .string(name), "variables": .object(Self.variables(alert, in: .object(texts))),
+            ]),
+        ]
+        if case .at(let seconds) = push.expiration { members["expiration"] = .integer(seconds) }
+        let present = members.compactMapValues { $0 == .null ? nil : $0 }
+        return try JSONFields(members: present, path: nil, known: NotificationRequest.members)
+    }
+
+    /// Returns the values of the variables that a template has: it may have any of them. Where there is nothing to say, the
+    /// template's own default stands.
+    private static func variables(_ alert: MatrixAlert, in texts: JSONValue) -> [String: JSONValue] {
+        var used: [String: JSONValue] = [:]
+        for (name, value) in alert.variables {
+            guard Self.has("{{\(name)}}", in: texts) || !value.isEmpty && Self.has("{{\(name)|", in: texts) else {
+                continue
+            }
+            used[name] = .string(String(String.UnicodeScalarView(value.unicodeScalars.prefix(Self.maximumValue))))
+        }
+        return used
+    }
+
+    /// Returns `true` if a text of a template has a mark.
+    private static func has(_ mark: String, in texts: JSONValue) -> Bool {
+        switch texts {
+        case .string(let text): text.contains(mark)
+        case .array(let values): values.contains { Self.has(mark, in: $0) }
+        case .object(let members): members.values.contains { Self.has(mark, in: $0) }
+        case .null, .bool, .integer, .number: false
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Crypto
+import Foundation
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Decides what becomes of the devices of a Matrix notification. A value without I/O: the configured apps, the notification and the
+/// time go in, one plan per device comes out.
+struct MatrixTranslator: Sendable {
+    /// The time after which a push is not delivered any more. A homeserver gives a notification up after the same time.
+    private static let lifetime: Duration = .seconds(24 * 3600)
+    /// The longest payload that is kept for the ledger, in bytes. The push service rejects it and says so.
+    static let maximumKept = 32 * 1024
+    /// The longest room id that is a collapse id itself, in bytes (reference 1.5).
+    private static let maximumCollapseID = 64
+
+    /// The plan for one device.
+    enum Plan: Hashable, Sendable {
+        case push(MatrixPush)
+        /// The homeserver's body is forwarded to an endpoint of UnifiedPush.
+        case forward(app: MatrixApp)
+        /// The homeserver shall forget the pushkey.
+        case reject(Rejection)
+        /// Nothing is sent, and the homeserver need not know.
+        case drop(Drop)
+    }
+
+    /// The reasons for which a pushkey is rejected without a push.
+    enum Rejection: String, Hashable, Sendable {
+        case unknownApp = "no bridge has this app_id"
+        case noToken = "the pushkey is no device token"
+        case inactive = "the token is inactive"
+        case unknownEndpoint = "the endpoint does not exist any more"
+    }
+
+    /// The reasons for which nothing is sent to a pushkey that stays.
+    enum Drop: String, Hashable, Sendable {
+        /// There is nothing to show, or the app wants no numbers.
+        case nothingToSend = "there is nothing to send"
+        case tooLarge = "the payload is too large without its texts too"
+    }
+
+    let apps: MatrixApps
+    /// `false` if nothing forwards pushkeys that are addresses.
+    var forwardsAddresses = false
+
+    /// Returns the plan for a device.
+    /// - Throws: ``MatrixError`` with a status for which the homeserver repeats the request.
+    func plan(_ device: MatrixDevice, of notification: MatrixNotification, now: Timestamp) throws(MatrixError) -> Plan {
+        let app: MatrixApp
+        switch self.apps.match(device.appID) {
+        case .none: return .reject(.unknownApp)
+        case .ambiguous: throw .misconfigured("several bridges match this app_id: make one with exactly this name")
+        case .damaged: throw .misconfigured("the bridge of this app_id cannot be read: martlet check names it")
+        case .app(let found): app = found
+        }
+        if app.settings.unifiedPush, self.forwardsAddresses, MatrixPushkey.isAddress(device.pushkey) {
+            return .forward(app: app)
+        }
+        guard let token = MatrixPushkey.token(device.pushkey) else { return .reject(.noToken) }
+        guard app.hasCredential else { throw .misconfigured("the app of this app_id has no credential") }
+        guard let payload = MatrixPayload(notification, for: device, app.settings) else {
+            return .drop(.nothingToSend)
+        }
+        let pushType = payload.pushType
+        guard let text = try? payload.text(maximum: pushType.maximumPayloadSize), text.count <= Self.maximumKept
+        else { return .drop(.tooLarge) }
+        return .push(
+            MatrixPush(
+                app: app,
+                token: token,
+                since: device.since ?? Timestamp(milliseconds: .min),
+                pushType: pushType,
+                priority: notification.isUrgent && pushType == .alert ? .immediate : .powerAware,
+                expiration: .at(seconds: now.advanced(by: Self.lifetime).seconds),
+                collapseID: Self.collapseID(notification, device, app),
+                payload: Data(text),
+                alert: payload.alert,
+                idempotency: notification.eventID.map { Self.idempotency(event: $0, token, app) }
+            )
+        )
+    }
+
+    /// Returns the collapse id: that of badges for a number of unread messages, that of the room for an app that asks for it.
+    private static func collapseID(_ notification: MatrixNotification, _ device: MatrixDevice, _ app: MatrixApp)
+        -> String?
+    {
+        guard notification.eventID != nil || notification.type != nil else { return "badge" }
+        guard app.settings.collapse || device.collapses, let room = notification.roomID else { return nil }
+        let isShort = room.utf8.count <= Self.maximumCollapseID && room.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        return isShort ? room : Hexadecimal.encode(SHA256.hash(data: Data(room.utf8)).prefix(16))
+    }
+
+    /// Returns the identity of a push. A homeserver that repeats an event may say other numbers of unread messages.
+    private static func idempotency(event: String, _ token: DeviceToken, _ app: MatrixApp) -> Idempotency {
+        var hash = SHA256()
+        let (length, environment) = (UInt16(clamping: token.bytes.count), UInt8(app.environment == .sandbox ? 1 : 0))
+        hash.update(data: [UInt8(length >> 8), UInt8(length & 255), environment])
+        hash.update(data: token.bytes)
+        hash.update(data: Array(event.utf8))
+        let digest = Array(hash.finalize())
+        // No caller's key has a space.
+        return Idempotency(key: "matrix \(Hexadecimal.encode(digest.prefix(16)))", fingerprint: digest)
+    }
+}
+
+/// A push for one device of a Matrix notification.
+struct MatrixPush: Hashable, Sendable {
+    let app: MatrixApp
+    let token: DeviceToken
+    /// The time since which the homeserver has had the token.
+    let since: Timestamp
+    let pushType: PushType
+    let priority: Priority
+    let expiration: Expiration
+    let collapseID: String?
+    let payload: Data
+    /// The text of the event; `nil` if the payload has none.
+    let alert: MatrixAlert?
+    /// `nil` for what is not about an event.
+    let idempotency: Idempotency?
+}

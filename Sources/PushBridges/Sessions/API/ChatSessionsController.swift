@@ -1,0 +1,255 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// `/v1/apps/{app}/sessions`: the sessions at chat servers, for back ends; and below an installation, for the user herself.
+struct ChatSessionsController: Controller {
+    /// The most sessions of a user, and of an app.
+    private static let (maximumPerUser, maximumPerApp) = (10, 10_000)
+    /// The longest account and password, in bytes.
+    private static let (maximumAccount, maximumPassword) = (512, 1024)
+    private static let maximumBody = 16 * 1024
+
+    private static let members: Set = ["protocol", "server", "port", "account", "password", "settings"]
+    private static let proofField = HTTPField.Name("user-proof")
+
+    let store: any ProviderStore
+    let service: ChatSessionService
+    let time: any TimeSource
+
+    var operations: [ProviderOperation] {
+        let all = "/v1/apps/{app}/sessions"
+        let own = "/v1/apps/{app}/installations/{installation}/sessions"
+        let user = ParameterDescription.query("user", "Of this user only.", .string(length: 1...256))
+        let list = ResponseDescription.ok(.page("sessions", of: ChatSessionResponse.schema))
+        let forBackEnds: [ProviderOperation] =
+            [
+                .init(.get, all, id: "listChatSessions", "Sessions at chat servers, without passwords.", self.list)
+                    .parameters(user, .cursor, .limit()).responses(list),
+                .init(.post, all, .audited, id: "addChatSession", "Signs in at a chat server for a user.", self.add)
+                    .body(Self.schema(hasUser: true), maximum: Self.maximumBody)
+                    .responses(.created(ChatSessionResponse.schema)).errors(.conflict),
+            ] + self.single("\(all)/{chatSession}", suffix: "ChatSession", .audited)
+        let proof = ParameterDescription.header("user-proof", "A JWT that claims the user.", .string(length: 1...4096))
+        let forUsers: [ProviderOperation] =
+            [
+                .init(.get, own, id: "listOwnChatSessions", "The user's sessions at chat servers.", self.list)
+                    .parameters(.cursor, .limit()).responses(list),
+                .init(.post, own, .unaudited, id: "addOwnChatSession", self.add)
+                    .summary("Signs in at a chat server for the user, who allows it with this request.")
+                    .body(Self.schema(hasUser: false), maximum: Self.maximumBody)
+                    .responses(.created(ChatSessionResponse.schema)).errors(.conflict),
+            ] + self.single("\(own)/{chatSession}", suffix: "OwnChatSession", .unaudited)
+        return forBackEnds.map { $0.tag(.bridges).scope(.operate) }
+            + forUsers.map { $0.tag(.bridges).scope(.registerSelf).parameters(proof) }
+    }
+
+    /// Returns the operations on one session.
+    private func single(_ one: String, suffix: String, _ effect: OperationEffect) -> [ProviderOperation] {
+        let password = Schema.object(optional: [
+            "password": .string(length: 1...Self.maximumPassword).described("Default: the present one.")
+        ])
+        return [
+            .init(.get, one, id: "show\(suffix)", "One session, without its password.", self.show)
+                .responses(.ok(ChatSessionResponse.schema)),
+            .init(.post, "\(one):stop", effect, id: "stop\(suffix)", "Signs out, and stays so.", self.stop)
+                .responses(.ok(ChatSessionResponse.schema)),
+            .init(.post, "\(one):resume", effect, id: "resume\(suffix)", self.resume)
+                .summary("Signs in again after a stop or a failure, with a new password if one is given.")
+                .body(password, maximum: Self.maximumBody).responses(.ok(ChatSessionResponse.schema)),
+            .init(.delete, one, effect, id: "delete\(suffix)", "Signs out, and forgets the password.", self.delete)
+                .responses(.noContent),
+        ]
+    }
+
+    private static func schema(hasUser: Bool) -> Schema {
+        var required: [(key: String, value: Schema)] = [
+            ("protocol", .choice(of: ChatProtocol.self)), ("account", .string(length: 1...Self.maximumAccount)),
+            ("password", .string(length: 1...Self.maximumPassword)),
+        ]
+        if hasUser { required.append(("user", .string(length: 1...DeviceRequest.maximumText))) }
+        return Schema.object(
+            required: required,
+            optional: [
+                ("server", .string(length: 1...253).described("Default with XMPP: the domain of the account.")),
+                ("port", .integer(1...65_535).described("Default 6697 with IRC, 5222 with XMPP.")),
+                (
+                    "settings",
+                    Schema.object(isOpen: true).described("Those of the protocol, and showText, channelMessages.")
+                ),
+            ]
+        )
+        .example(
+            .texts(["protocol": "irc", "server": "irc.example.org", "account": "ada", "password": "a password"])
+        )
+    }
+
+    // MARK: Handlers
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let user = try await self.user(of: request, app) ?? request.query["user"]
+        let page = try request.page(.chatSessions)
+        let sessions = try await self.store.chatSessions(
+            app: app.id,
+            user: user,
+            after: page.after ?? 0,
+            limit: page.limit + 1
+        )
+        let shown = sessions.prefix(page.limit)
+        let next =
+            sessions.count > page.limit ? shown.last.map { Cursor(list: .chatSessions, position: $0.number) } : nil
+        return try .page("sessions", shown.map(self.response), next: next?.text)
+    }
+
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let own = try await self.user(of: request, app)
+        let fields = try await request.fields(own == nil ? Self.members.union(["user"]) : Self.members)
+        let session = try self.session(fields, app: app.id, user: own)
+        let addition = try await self.store.addChatSession(
+            session,
+            perUser: Self.maximumPerUser,
+            perApp: Self.maximumPerApp
+        )
+        guard case .added(let stored) = addition else {
+            let most =
+                addition == .tooManyOfUser
+                ? "user has at most \(Self.maximumPerUser)" : "app has at most \(Self.maximumPerApp)"
+            throw RequestError.conflict("too_many_sessions", "the \(most) sessions: remove some first")
+        }
+        request.made(stored.id)
+        self.service.refresh()
+        return try .json(self.response(stored), status: .created)
+    }
+
+    private func show(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        return try .json(self.response(try await self.session(request, app)))
+    }
+
+    private func stop(_ request: OperationRequest) async throws -> Response {
+        try await self.change(request, to: .stopped, password: nil)
+    }
+
+    private func resume(_ request: OperationRequest) async throws -> Response {
+        let body = try await request.body()
+        let fields = try JSONFields(parsing: body.isEmpty ? Data("{}".utf8) : body, known: ["password"])
+        return try await self.change(
+            request,
+            to: .active,
+            password: try fields.string("password", maximum: Self.maximumPassword)
+        )
+    }
+
+    private func delete(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store)
+        let session = try await self.session(request, app)
+        guard try await self.store.removeChatSession(session.id, app: app.id) else { throw Self.noSession }
+        self.service.refresh()
+        return .noContent
+    }
+
+    private func change(
+        _ request: OperationRequest,
+        to state: ChatSessionRecord.State,
+        password: String?
+    ) async throws -> Response {
+        let app = try await request.app(self.store)
+        var session = try await self.session(request, app)
+        if let password {
+            session.password = password
+            try Self.check(session)
+        }
+        let changed = try await self.store.setChatSessionState(
+            state,
+            of: session.id,
+            app: app.id,
+            password: password,
+            now: self.time.now
+        )
+        guard let changed else { throw Self.noSession }
+        self.service.refresh()
+        // What still runs is the session before the change.
+        return try .json(ChatSessionResponse(session: changed, running: nil))
+    }
+
+    // MARK: Parts of a request
+
+    /// Returns the user who makes the request; `nil` for a back end.
+    /// - Throws: ``RequestError`` for a request with a public key that proves no user.
+    private func user(of request: OperationRequest, _ app: AppRecord) async throws -> String? {
+        guard !request.path("installation").isEmpty else { return nil }
+        let installation = try request.installation()
+        let text = Self.proofField.flatMap { request.http.headers[$0] } ?? ""
+        let secrets = try await self.store.userSecrets(app: app.id)
+        return try UserProof(text, secrets: secrets, installation: installation, now: self.time.now).user
+    }
+
+    /// Returns the session that the path names: for a user, one of her own.
+    private func session(_ request: OperationRequest, _ app: AppRecord) async throws -> ChatSessionRecord {
+        let user = try await self.user(of: request, app)
+        guard let id = request.uuid("chatSession"), let session = try await self.store.chatSession(id),
+            session.app == app.id, user == nil || session.user == user
+        else { throw Self.noSession }
+        return session
+    }
+
+    private static var noSession: RequestError { .noSuch("session", at: "chatSession") }
+
+    /// Reads a new session.
+    /// - Parameter user: The user who makes the request; `nil` if the body names one.
+    private func session(_ fields: JSONFields, app: Int64, user: String?) throws(RequestError) -> ChatSessionRecord {
+        let chatProtocol: ChatProtocol = try fields.required("protocol", fields.choice("protocol"))
+        let account = try fields.requiredString("account", maximum: Self.maximumAccount)
+        let given = try fields.string("server", maximum: 253)
+        guard let host = given ?? chatProtocol.session.host(of: account) else {
+            throw fields.error("server", "missing_field", "name the server")
+        }
+        let port = Int(try fields.integer("port", in: 1...65_535) ?? Int64(chatProtocol.session.port))
+        let server = try ChatServerAddress(host: host, port: port, policy: self.service.addresses)
+        let owner: String
+        if let user {
+            owner = user
+        } else {
+            owner = try fields.requiredString("user", maximum: DeviceRequest.maximumText)
+        }
+        let settings = JSONValue.object(try fields.object("settings") ?? [:])
+        let session = ChatSessionRecord(
+            app: app,
+            user: owner,
+            chatProtocol: chatProtocol,
+            host: server.host,
+            port: server.port,
+            account: account,
+            password: try fields.requiredString("password", maximum: Self.maximumPassword),
+            settings: settings,
+            createdAt: self.time.now
+        )
+        try Self.check(session)
+        return session
+    }
+
+    /// Checks what the protocol signs in with.
+    private static func check(_ session: ChatSessionRecord) throws(RequestError) {
+        _ = try ChatPushSettings(session.settings)
+        _ = try session.chatProtocol.session.init(
+            ChatLogin(session),
+            memory: ChatMemory(seenThrough: session.createdAt)
+        )
+    }
+
+    private func response(_ session: ChatSessionRecord) -> ChatSessionResponse {
+        ChatSessionResponse(session: session, running: self.service.condition(of: session.id))
+    }
+}
+
+extension Cursor.List {
+    static let chatSessions = Cursor.List("c")
+}

@@ -1,0 +1,55 @@
+import PushHTTP
+package import PushSupport
+
+/// A push about messages of one conversation.
+package struct ChatPush: Hashable, Sendable {
+    /// The newest message.
+    package var message: ChatMessage
+    /// The messages that it stands for.
+    package var count: Int
+
+    package init(_ message: ChatMessage, count: Int = 1) { (self.message, self.count) = (message, count) }
+}
+
+/// The settings of a session that decide which messages are pushed, and with what.
+package struct ChatPushSettings: Hashable, Sendable {
+    /// The messages of channels that are pushed.
+    package enum Channels: String, Hashable, Sendable, CaseIterable {
+        /// Those with the nick or another of the user's words.
+        case highlights
+        case all
+        case none
+    }
+
+    package static let members: Set<String> = ["channelMessages", "showText"]
+
+    /// Default highlights.
+    package var channels = Channels.highlights
+    /// `true` puts the text of messages into pushes, which the push service can read. Default `false`: sender and
+    /// conversation only.
+    package var showsText = false
+
+    package init() {}
+
+    /// Reads the settings of a session; those of its protocol are not looked at.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    package init(_ settings: JSONValue) throws(RequestError) {
+        guard case .object(let members) = settings else {
+            throw RequestError.invalid("settings", "it must be a JSON object")
+        }
+        let own = members.filter { Self.members.contains($0.key) }
+        let fields = try JSONFields(members: own, path: "settings", known: Self.members)
+        self.channels = try fields.choice("channelMessages") ?? .highlights
+        self.showsText = try fields.bool("showText") ?? false
+    }
+
+    /// Returns `true` for a message that is pushed while the user is away.
+    func wants(_ message: ChatMessage) -> Bool {
+        guard !message.isDirect else { return true }
+        return switch self.channels {
+        case .highlights: message.isHighlight
+        case .all: true
+        case .none: false
+        }
+    }
+}

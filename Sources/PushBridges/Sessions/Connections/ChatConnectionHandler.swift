@@ -1,0 +1,78 @@
+import NIOCore
+import NIOSSL
+import NIOTLS
+import PushSupport
+
+/// Translates between a connection and the session that it belongs to.
+final class ChatConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    private let runner: SessionRunner
+    /// The number of the connection: events of an earlier one mean nothing to the session.
+    private let number: Int
+    /// The machine, until the connection is open.
+    private var session: (any ChatSession)?
+    /// Is set at the end of the TLS handshake, or of the connection if that comes first.
+    private let handshake: OneShotValue<Void>
+    /// Indicates whether a read waits until the server takes what has been written.
+    private var isReadPending = false
+
+    init(_ runner: SessionRunner, number: Int, session: any ChatSession, handshake: OneShotValue<Void>) {
+        (self.runner, self.number, self.session) = (runner, number, session)
+        self.handshake = handshake
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.runner.adopt(context.channel, self.number) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.handshake.resolve(.success(())) }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if let session, !session.isSecureFromStart { self.open(session) }
+        context.fireChannelActive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted? = event as? TLSUserEvent {
+            self.handshake.resolve(.success(()))
+            if let session { self.open(session) } else { self.runner.secured(self.number) }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func open(_ session: any ChatSession) {
+        self.session = nil
+        self.runner.opened(session, self.number)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        self.runner.received(Self.unwrapInboundIn(data), self.number)
+    }
+
+    /// Keeps a server that takes no answers from asking more: what waits to be sent would have no end. The session's own
+    /// deadline ends a connection that stays so.
+    func read(context: ChannelHandlerContext) {
+        if context.channel.isWritable { context.read() } else { self.isReadPending = true }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, self.isReadPending {
+            self.isReadPending = false
+            context.read()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Many servers close the connection without a word of TLS.
+        let isEnd = if case .uncleanShutdown? = error as? NIOSSLError { true } else { false }
+        let failure = isEnd ? nil : ChatFailure("the connection failed: \(ErrorDescription.of(error).prefix(300))")
+        self.runner.closed(failure, self.number)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.runner.closed(nil, self.number)
+        context.fireChannelInactive()
+    }
+}

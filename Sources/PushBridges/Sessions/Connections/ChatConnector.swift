@@ -1,0 +1,90 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PushProvider
+import PushSupport
+
+/// Opens connections to chat servers.
+///
+/// A name is resolved for each connection, and the address that was checked is the one that is connected to.
+final class ChatConnector: Sendable {
+    /// The most time to resolve a name, and to connect.
+    private static let timeout: Duration = .seconds(10)
+
+    let addresses: AddressPolicy
+    private let resolver: any NameResolver
+    /// The context of all connections: the authorities take megabytes.
+    private let tls: Result<NIOSSLContext, any Error>
+
+    /// - Parameter authorities: Certificates in PEM that are trusted besides those of the system.
+    init(addresses: AddressPolicy, authorities: String?, resolver: any NameResolver) {
+        self.tls = Result {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.minimumTLSVersion = .tlsv12
+            if let authorities {
+                tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMBytes(Array(authorities.utf8)))]
+            }
+            return try NIOSSLContext(configuration: tls)
+        }
+        (self.addresses, self.resolver) = (addresses, resolver)
+    }
+
+    /// Connects.
+    /// - Parameters:
+    ///   - app: The app whose look-ups are limited together.
+    ///   - attempt: The number of the try: another try goes to another address of the name.
+    ///   - initialize: Adds the handlers to the channel, on its event loop.
+    func connect(
+        to host: String,
+        port: Int,
+        app: Int64,
+        attempt: Int,
+        on eventLoop: any EventLoop,
+        _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) async throws(ChatFailure) {
+        let server: ChatServerAddress
+        do {
+            server = try ChatServerAddress(host: host, port: port, policy: self.addresses)
+        } catch {
+            throw ChatFailure("the server's address is not allowed: \(error.message)", isFinal: true)
+        }
+        let address = try await self.address(of: server, app: app, attempt: attempt)
+        do {
+            let remote = try SocketAddress(ipAddress: address.description, port: server.port)
+            _ = try await ClientBootstrap(group: eventLoop)
+                .connectTimeout(TimeAmount(Self.timeout))
+                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .channelOption(.socketOption(.so_keepalive), value: 1)
+                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
+                .channelInitializer(initialize)
+                .connect(to: remote)
+                .get()
+        } catch {
+            throw ChatFailure("no connection: \(ErrorDescription.of(error))")
+        }
+    }
+
+    private func address(
+        of server: ChatServerAddress,
+        app: Int64,
+        attempt: Int
+    ) async throws(ChatFailure) -> IPAddress {
+        if let literal = server.literal { return literal }
+        let found: [IPAddress]
+        do {
+            found = try await self.resolver.addresses(of: server.host, for: app, within: Self.timeout)
+        } catch {
+            throw ChatFailure("no connection: \(error)")
+        }
+        guard let address = self.addresses.choice(of: found, attempt: attempt) else {
+            throw ChatFailure("the server's name resolves to private or reserved addresses only")
+        }
+        return address
+    }
+
+    /// Returns the handler of TLS.
+    func handler(for name: String) throws -> NIOSSLClientHandler {
+        try NIOSSLClientHandler(context: self.tls.get(), serverHostname: name.serverName)
+    }
+}

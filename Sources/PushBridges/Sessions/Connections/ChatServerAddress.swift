@@ -1,0 +1,35 @@
+import PushHTTP
+package import PushProvider
+package import PushSupport
+
+/// The address of a chat server that a caller of the API has named, checked by the rules for webhooks.
+package struct ChatServerAddress: Hashable, Sendable {
+    /// A name or IPv4 address in lower case, or an IPv6 address without brackets.
+    package let host: String
+    package let port: Int
+    /// The address; `nil` if the host is a name.
+    package let literal: IPAddress?
+
+    /// Checks everything that needs no resolver.
+    /// - Throws: ``RequestError`` that names the member `server` or `port`.
+    package init(host: String, port: Int, policy: AddressPolicy) throws(RequestError) {
+        guard policy.allows(port: port), port != 80 else {
+            throw RequestError(
+                .invalid,
+                code: "port_not_allowed",
+                message: "use a port above 1023, or 443",
+                path: "port"
+            )
+        }
+        let authority = host.contains(":") ? "[\(host)]" : host
+        guard !host.contains(where: { "/?#@[]".contains($0) }) else {
+            throw RequestError.invalid("server", "write the name of the server alone")
+        }
+        do {
+            let address = try WebhookAddress("https://\(authority):\(port)/", policy: policy)
+            (self.host, self.port, self.literal) = (address.host, port, address.literal)
+        } catch {
+            throw RequestError(.invalid, code: error.code, message: error.message, path: "server")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import PushSupport
+
+/// The settings of a session at an IRC server or at a bouncer.
+struct IRCSettings: Hashable, Sendable {
+    /// The way in which the account is proven.
+    enum Authentication: String, Hashable, Sendable, CaseIterable {
+        /// SASL PLAIN.
+        case sasl
+        /// `PASS account:password`, as bouncers understand it.
+        case pass
+    }
+
+    /// The longest nick and name of a channel, in bytes.
+    private static let (maximumNick, maximumChannel) = (64, 100)
+    /// The most channels, and words that are highlights.
+    private static let (maximumChannels, maximumHighlights) = (50, 20)
+
+    static let members: Set<String> = ["nick", "channels", "highlights", "authentication"]
+
+    let nick: String
+    /// The channels that are joined. A bouncer is in its own ones.
+    let channels: [String]
+    /// The words besides the nick that make a line in a channel a highlight.
+    let highlights: [String]
+    let authentication: Authentication
+
+    /// - Throws: ``RequestError`` that names the member at fault.
+    init(_ login: ChatLogin) throws(RequestError) {
+        for (name, text) in [("account", login.account), ("password", login.password)]
+        where text.utf8.contains(where: { [0, 10, 13].contains($0) }) {
+            throw RequestError(.invalid, code: "invalid_value", message: "it must not have line ends", path: name)
+        }
+        let fields = try login.fields(Self.members)
+        // An account may name a client of a bouncer behind @, and a network behind a slash.
+        let account = login.account.prefix { $0 != "@" && $0 != "/" }
+        let nick = try fields.string("nick", maximum: Self.maximumNick) ?? String(account)
+        guard Self.isMiddle(nick), !"#&+!*".contains(nick.first ?? "#") else {
+            throw fields.error("nick", "invalid_value", "a nick has no spaces, and begins with none of # & + ! *")
+        }
+        self.nick = nick
+        self.channels = try fields.strings("channels", count: Self.maximumChannels, maximum: Self.maximumChannel) ?? []
+        for (index, channel) in self.channels.enumerated()
+        where !Self.isMiddle(channel) || channel.contains(",") || !"#&+!".contains(channel.first ?? " ") {
+            throw fields.error("channels[\(index)]", "invalid_value", "a channel begins with # and has no spaces")
+        }
+        self.highlights =
+            try fields.strings("highlights", count: Self.maximumHighlights, maximum: Self.maximumNick) ?? []
+        self.authentication = try fields.choice("authentication") ?? .sasl
+    }
+
+    /// Returns `true` for text that can be any parameter of a line.
+    private static func isMiddle(_ text: String) -> Bool {
+        !text.isEmpty && !text.hasPrefix(":") && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
+    }
+}

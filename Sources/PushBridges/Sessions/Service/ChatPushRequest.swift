@@ -1,0 +1,79 @@
+import Crypto
+package import Foundation
+package import PushProvider
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// The notification about messages of a conversation.
+package struct ChatPushRequest: Hashable, Sendable {
+    /// The time for which the push service keeps a push: 24 h.
+    private static let lifetime: Duration = .seconds(86_400)
+
+    package let push: ChatPush
+    package let session: UUID
+    package let user: String
+    /// The name of the bridge, such as `irc:irc.libera.chat`.
+    package let bridge: String
+    package let showsText: Bool
+
+    package init(_ push: ChatPush, session: UUID, user: String, bridge: String, showsText: Bool) {
+        (self.push, self.session, self.user) = (push, session, user)
+        (self.bridge, self.showsText) = (bridge, showsText)
+    }
+
+    /// The origin in the ledger.
+    package var origin: NotificationOrigin { NotificationOrigin(.session, bridge: self.bridge) }
+
+    /// The key by which a message that is replayed is not pushed again.
+    package var idempotency: Idempotency {
+        let message = self.push.message
+        // Times tell replayed messages apart only where their server told it.
+        let name = message.id ?? "\(message.at.milliseconds) \(message.text ?? "")"
+        let text = [message.sender, message.thread, name].joined(separator: "\0")
+        let hash = Array(SHA256.hash(data: Data(text.utf8)))
+        let id = hash.prefix(16).map { String($0, radix: 16) }.joined(separator: ".")
+        return Idempotency(key: "session/\(self.session.uuidString)/\(id)", fingerprint: hash)
+    }
+
+    /// Returns the request to send it to the user. The payload is raw: no part of a message is a template.
+    /// - Throws: ``RequestError``.
+    package func notification(bundleID: Topic, now: Timestamp) throws(RequestError) -> NotificationRequest {
+        let json: JSONValue = .object([
+            "to": .object(["user": .string(self.user)]),
+            "payload": self.payload,
+            "pushType": .string("alert"),
+            "expiration": .integer(now.advanced(by: Self.lifetime).seconds),
+        ])
+        return try NotificationRequest(json, bundleID: bundleID, now: now)
+    }
+
+    package var payload: JSONValue {
+        let message = self.push.message
+        return .object([
+            "aps": .object([
+                "alert": .object(self.alert.mapValues { .string($0) }), "sound": .string("default"),
+                "thread-id": .string(Self.name("\(self.bridge)/\(message.thread)")),
+            ]),
+            "session": .object([
+                "id": .string(self.session.uuidString), "conversation": .string(message.conversation),
+                "sender": .string(message.sender), "count": .integer(Int64(self.push.count)),
+            ]),
+        ])
+    }
+
+    /// The sender and the conversation, and the text where the user wants it. They need no translation.
+    private var alert: [String: String] {
+        let message = self.push.message
+        let sender = self.push.count > 1 ? "\(message.sender) (\(self.push.count))" : message.sender
+        switch (self.showsText ? message.text : nil, message.isDirect) {
+        case (let text?, true): return ["title": sender, "body": text]
+        case (let text?, false): return ["title": message.conversation, "subtitle": sender, "body": text]
+        case (nil, true): return ["title": self.bridge, "body": sender]
+        case (nil, false): return ["title": message.conversation, "body": sender]
+        }
+    }
+
+    /// Shortens a name to what a thread may have.
+    private static func name(_ text: String) -> String { ChatMessage.beginning(of: text, 256) }
+}

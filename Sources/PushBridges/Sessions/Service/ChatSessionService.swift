@@ -1,0 +1,284 @@
+package import Foundation
+package import Logging
+package import Metrics
+package import NIOCore
+import NIOPosix
+package import PushProvider
+package import PushStore
+package import PushSupport
+import PushTypes
+import ServiceLifecycle
+import Synchronization
+
+/// Keeps the sessions at chat servers that are active in the store.
+///
+/// A session has no task while it is idle: it is a connection on one of the event loops, with a machine beside it. A task exists
+/// while it connects, and ``Limits/openings`` do so at a time.
+package final class ChatSessionService: Service {
+    package struct Limits: Sendable {
+        /// The sessions that connect at a time. Default 32.
+        package var openings = 32
+        /// The time after which changes of the store are looked for without a signal, such as an erasure. Default 30 s.
+        package var refresh: Duration = .seconds(30)
+        /// The time between two writes of the sessions' progress. Default 5 s.
+        package var journal: Duration = .seconds(5)
+        package var supervisor = SessionSupervisor.Limits()
+        /// See ``PushCoalescer``.
+        package var coalescing: Duration = .seconds(5)
+
+        package init() {}
+    }
+
+    /// A session that waits for its turn to connect.
+    private struct Opening: Sendable {
+        var session: RunningSession
+        var loop: SessionLoop
+    }
+
+    private let store: any ProviderStore
+    private let connector: ChatConnector
+    private let pusher: ChatPusher
+    private let journal = SessionJournal()
+    private let metrics: ChatSessionMetrics
+    private let limits: Limits
+    private let time: any TimeSource
+    private let logger: Logger
+    private let group: any EventLoopGroup
+    private let wake = WakeSignal()
+    /// Indicates whether the store has changed since it was read.
+    private let isChanged = Mutex(true)
+    private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
+    private let openings = Mutex(OpeningQueue<Opening>())
+    /// An element for each session of ``openings``.
+    private let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
+
+    /// - Parameters:
+    ///   - addresses: The addresses that servers may have.
+    ///   - authorities: Certificates in PEM that are trusted besides those of the system.
+    package init(
+        store: any ProviderStore,
+        acceptor: NotificationAcceptor,
+        addresses: AddressPolicy,
+        authorities: String? = nil,
+        limits: Limits = Limits(),
+        resolver: any NameResolver = SystemResolver(),
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance,
+        group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        self.connector = ChatConnector(addresses: addresses, authorities: authorities, resolver: resolver)
+        self.metrics = ChatSessionMetrics(factory: metrics)
+        self.pusher = ChatPusher(
+            store: store,
+            acceptor: acceptor,
+            metrics: self.metrics,
+            time: time,
+            logger: logger
+        )
+        (self.store, self.limits, self.group, self.time, self.logger) = (store, limits, group, time, logger)
+    }
+
+    /// The addresses that servers may have.
+    package var addresses: AddressPolicy { self.connector.addresses }
+
+    /// Looks for changes of the store.
+    package func refresh() {
+        self.isChanged.withLock { $0 = true }
+        self.wake.signal()
+    }
+
+    /// Returns the condition of a session; `nil` if it does not run.
+    package func condition(of id: UUID) -> ChatSessionCondition? { self.conditions.withLock { $0[id] } }
+
+    // MARK: Running
+
+    package func run() async throws {
+        let loops = self.group.makeIterator().map { SessionLoop($0, self.connector, self, self.time) }
+        await withTaskCancellationOrGracefulShutdownHandler {
+            await withTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await self.pusher.run() }
+                await withTaskGroup(of: Void.self) { openings in
+                    openings.addTask { await self.openSessions() }
+                    await self.follow(loops)
+                    self.continuation.finish()
+                    openings.cancelAll()
+                }
+                // Nothing arrives any more; what waits is accepted.
+                self.pusher.end()
+                await tasks.waitForAll()
+            }
+        } onCancelOrGracefulShutdown: {
+            self.wake.end()
+        }
+        do {
+            try await self.journal.flush(to: self.store, isLast: true)
+        } catch {
+            self.logger.error("the progress of chat sessions is not stored", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Starts and ends sessions as the store says, until the end.
+    private func follow(_ loops: [SessionLoop]) async {
+        var running: [ChatSessionKey: SessionLoop] = [:]
+        var (nextWrite, nextRefresh) = (self.time.steady, self.time.steady)
+        repeat {
+            let now = self.time.steady
+            if now >= nextWrite {
+                nextWrite = now.advanced(by: self.limits.journal)
+                await self.writeProgress()
+            }
+            if self.takeChange() || now >= nextRefresh {
+                nextRefresh = now.advanced(by: self.limits.refresh)
+                await self.update(&running, loops)
+            }
+        } while await self.wake.wait(atMost: self.limits.journal)
+        // They say goodbye, so that their servers keep messages for later.
+        await self.stop(running)
+    }
+
+    private func stop(_ sessions: [ChatSessionKey: SessionLoop]) async {
+        await withTaskGroup(of: Void.self) { tasks in
+            for (key, loop) in sessions { tasks.addTask { await loop.stop(key.id) } }
+        }
+    }
+
+    private func takeChange() -> Bool {
+        self.isChanged.withLock { isChanged in
+            defer { isChanged = false }
+            return isChanged
+        }
+    }
+
+    private func writeProgress() async {
+        do {
+            try await self.journal.flush(to: self.store)
+        } catch {
+            self.logger.error(
+                "the progress of chat sessions cannot be stored, trying again",
+                metadata: ["error": "\(error)"]
+            )
+        }
+    }
+
+    private func update(_ running: inout [ChatSessionKey: SessionLoop], _ loops: [SessionLoop]) async {
+        guard !loops.isEmpty, let active = try? await self.store.activeChatSessions() else { return }
+        let wanted = Set(active)
+        let ended = running.filter { !wanted.contains($0.key) }
+        for key in ended.keys { running[key] = nil }
+        await self.stop(ended)
+        for key in active where running[key] == nil {
+            guard let record = try? await self.store.chatSession(key.id), record.revision == key.revision else {
+                continue
+            }
+            let loop = loops[Int(UInt(bitPattern: key.id.hashValue) % UInt(loops.count))]
+            running[key] = loop
+            self.start(record, key, on: loop)
+        }
+    }
+
+    private func start(_ record: ChatSessionRecord, _ key: ChatSessionKey, on loop: SessionLoop) {
+        let settings = (try? ChatPushSettings(record.settings)) ?? ChatPushSettings()
+        let session = RunningSession(
+            key: key,
+            app: record.app,
+            user: record.user,
+            chatProtocol: record.chatProtocol,
+            host: record.host,
+            showsText: settings.showsText
+        )
+        let supervisor = SessionSupervisor(
+            settings: settings,
+            memory: ChatMemory(seenThrough: record.seenThrough),
+            // Something has arrived since the password was set.
+            wasSignedIn: record.seenThrough > record.changedAt,
+            seed: UInt64.random(in: .min ... .max),
+            coalescer: PushCoalescer(interval: self.limits.coalescing),
+            limits: self.limits.supervisor
+        )
+        loop.start(session, supervisor)
+    }
+
+    // MARK: Connecting
+
+    private func openSessions() async {
+        await withTaskGroup(of: Void.self) { group in
+            var running = 0
+            for await _ in self.turns {
+                if running == self.limits.openings {
+                    await group.next()
+                    running -= 1
+                }
+                guard let opening = self.openings.withLock({ $0.take() }) else { continue }
+                running += 1
+                group.addTask {
+                    await self.open(opening.session, opening.loop)
+                    self.openings.withLock { $0.end(of: opening.session.app) }
+                }
+            }
+        }
+    }
+
+    /// Connects a session. The password is in memory until it is signed in.
+    private func open(_ session: RunningSession, _ loop: SessionLoop) async {
+        guard let attempt = await loop.begin(session) else { return }
+        do throws(ChatFailure) {
+            let record: ChatSessionRecord?
+            do {
+                record = try await self.store.chatSession(session.key.id)
+            } catch {
+                throw ChatFailure("its record cannot be read: \(ErrorDescription.of(error))")
+            }
+            guard let record, record.revision == session.key.revision else {
+                throw ChatFailure("the session has changed")
+            }
+            let machine: any ChatSession
+            do {
+                machine = try session.chatProtocol.session.init(ChatLogin(record), memory: attempt.memory)
+            } catch {
+                throw ChatFailure("its settings are not valid: \(error.message)", isFinal: true)
+            }
+            let handshake = OneShotValue<Void>()
+            try await self.connector.connect(
+                to: record.host,
+                port: record.port,
+                app: record.app,
+                attempt: attempt.number,
+                on: loop.eventLoop
+            ) { channel in
+                loop.initialize(
+                    channel,
+                    session,
+                    machine,
+                    connection: attempt.connection,
+                    handshake: handshake
+                )
+            }
+            // The handshake is most of the work. The session's own deadlines end a connection that has none.
+            _ = try? await handshake.valueUnlessCancelled()
+        } catch {
+            loop.failed(session, error, connection: attempt.connection)
+        }
+    }
+}
+
+extension ChatSessionService: SessionOutputs {
+    func open(_ session: RunningSession, _ loop: SessionLoop) {
+        self.openings.withLock { $0.add(Opening(session: session, loop: loop), of: session.app) }
+        self.continuation.yield()
+    }
+
+    func push(_ push: ChatPush, _ session: RunningSession) { self.pusher.push(push, session) }
+
+    func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey) { self.journal.note(progress, key) }
+
+    func setCondition(_ condition: ChatSessionCondition?, _ session: RunningSession) {
+        let before = self.conditions.withLock { conditions in
+            defer { conditions[session.key.id] = condition }
+            return conditions[session.key.id]
+        }
+        if let condition, before?.status == .signingIn, condition.status != .signingIn {
+            self.metrics.countSignIn(session.chatProtocol, condition.status)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The identity of a session that runs, and whom it is for.
+struct RunningSession: Hashable, Sendable {
+    var key: ChatSessionKey
+    var app: Int64
+    var user: String
+    var chatProtocol: ChatProtocol
+    var host: String
+    var showsText: Bool
+}
+
+/// A connection that a session wants.
+struct ConnectionAttempt: Hashable, Sendable {
+    /// The number of the connection, with which its events are reported.
+    var connection: Int
+    /// The number of the try, from 1.
+    var number: Int
+    /// The state that it takes over.
+    var memory: ChatMemory
+}
+
+/// Carries out what a ``SessionSupervisor`` wants. It is used on the event loop of its ``SessionLoop`` only.
+final class SessionRunner {
+    let session: RunningSession
+    private var supervisor: SessionSupervisor
+    private let loop: SessionLoop
+    private var channel: (any Channel)?
+    /// The name in the server's certificate, while there is a connection.
+    private var serverName = ""
+    /// The number of the present connection, which rises with its end too.
+    private var connection = 0
+    private var attempts = 0
+    /// The deadline that the loop knows of; `nil` for none.
+    var scheduled: Timestamp?
+    private var noted: ChatSessionProgress
+    private var condition: ChatSessionCondition?
+
+    init(_ session: RunningSession, supervisor: SessionSupervisor, loop: SessionLoop) {
+        (self.session, self.supervisor, self.loop) = (session, supervisor, loop)
+        self.noted = supervisor.progress
+    }
+
+    // MARK: Events
+
+    func start() { self.perform { $0.start(at: $1) } }
+
+    /// It is this session's turn to connect.
+    /// - Returns: The connection to open; `nil` if it does not want to any more.
+    func begin() -> ConnectionAttempt? {
+        guard self.supervisor.began(at: self.loop.time.reading) else { return nil }
+        self.connection += 1
+        self.attempts += 1
+        self.noteChanges()
+        return ConnectionAttempt(connection: self.connection, number: self.attempts, memory: self.supervisor.memory)
+    }
+
+    /// Takes a connection that is not open yet.
+    func adopt(_ channel: any Channel, _ connection: Int) {
+        guard connection == self.connection else { return channel.close(promise: nil) }
+        self.channel = channel
+    }
+
+    func opened(_ session: any ChatSession, _ connection: Int) {
+        guard connection == self.connection else { return }
+        self.serverName = session.serverName
+        self.perform { $0.opened(session, at: $1) }
+    }
+
+    func secured(_ connection: Int) { self.perform(connection) { $0.secured(at: $1) } }
+
+    func received(_ bytes: ByteBuffer, _ connection: Int) { self.perform(connection) { $0.received(bytes, at: $1) } }
+
+    func closed(_ failure: ChatFailure?, _ connection: Int) { self.perform(connection) { $0.closed(failure, at: $1) } }
+
+    func timePassed() { self.perform { $0.timePassed(at: $1) } }
+
+    /// Ends the session.
+    /// - Returns: A future that completes once its connection is closed; `nil` if there is none.
+    func stop() -> EventLoopFuture<Void>? {
+        let closed = self.channel?.closeFuture
+        self.perform { supervisor, _ in supervisor.stop() }
+        self.loop.outputs.setCondition(nil, self.session)
+        return closed
+    }
+
+    // MARK: Actions
+
+    private func perform(
+        _ connection: Int? = nil,
+        _ event: (inout SessionSupervisor, ClockReading) -> [SessionSupervisor.Action]
+    ) {
+        guard connection == nil || connection == self.connection else { return }
+        let actions = event(&self.supervisor, self.loop.time.reading)
+        for action in actions { self.perform(action) }
+        self.noteChanges()
+    }
+
+    private func perform(_ action: SessionSupervisor.Action) {
+        switch action {
+        case .open: self.loop.outputs.open(self.session, self.loop)
+        case .send(let bytes): self.channel?.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+        case .startTLS: self.startTLS()
+        case .derive(let derivation): self.derive(derivation)
+        case .close:
+            let channel = self.channel
+            // What the end of the connection reports is no news.
+            self.channel = nil
+            self.connection += 1
+            channel?.close(promise: nil)
+        case .push(let push): self.loop.outputs.push(push, self.session)
+        }
+    }
+
+    private func startTLS() {
+        guard let channel else { return }
+        do {
+            let handler = try self.loop.connector.handler(for: self.serverName)
+            try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+        } catch {
+            self.closed(ChatFailure("TLS cannot begin: \(ErrorDescription.of(error))"), self.connection)
+        }
+    }
+
+    /// Derives a key on a thread that may be busy.
+    private func derive(_ derivation: KeyDerivation) {
+        let (number, key) = (self.connection, self.session.key)
+        NIOThreadPool.singleton.runIfActive(eventLoop: self.loop.eventLoop) { derivation.key() }
+            .whenComplete { [loop] result in
+                let derived = (try? result.get()) ?? []
+                loop.run(key) { $0.perform(number) { $0.derived(derived, at: $1) } }
+            }
+    }
+
+    private func noteChanges() {
+        self.loop.schedule(self, at: self.supervisor.nextDeadline)
+        let progress = self.supervisor.progress
+        if progress != self.noted {
+            self.noted = progress
+            self.loop.outputs.note(progress, self.session.key)
+        }
+        let condition = self.supervisor.condition
+        if condition != self.condition {
+            self.condition = condition
+            self.loop.outputs.setCondition(condition, self.session)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package import PushTypes
+
+/// Gathers the messages of each conversation, so that it causes one push in an interval at most.
+///
+/// The first message is pushed at once. Those of the interval after it are one push at its end, with the newest of them. Time
+/// is that of the steady clock.
+package struct PushCoalescer: Hashable, Sendable {
+    /// A conversation with a push in the last interval.
+    private struct Conversation: Hashable {
+        var due: Timestamp
+        var waiting: ChatPush?
+    }
+
+    /// The name under which the messages of further conversations are gathered.
+    private static let others = ""
+
+    private let interval: Duration
+    private let maximum: Int
+    private var conversations: [String: Conversation] = [:]
+
+    /// - Parameters:
+    ///   - interval: Default 5 s.
+    ///   - maximum: The most conversations in an interval. Those beyond are gathered as one.
+    package init(interval: Duration = .seconds(5), maximum: Int = 64) {
+        (self.interval, self.maximum) = (interval, max(1, maximum))
+    }
+
+    /// The time at which ``takeDue(at:)`` must be called; `nil` while nothing waits.
+    package var nextDue: Timestamp? {
+        self.conversations.isEmpty ? nil : self.conversations.values.map(\.due).min()
+    }
+
+    /// Adds a message.
+    /// - Returns: The push that is sent now; `nil` while the message waits.
+    package mutating func add(_ message: ChatMessage, at now: Timestamp) -> ChatPush? {
+        let isKnown = self.conversations[message.thread] != nil
+        let name = isKnown || self.conversations.count < self.maximum ? message.thread : Self.others
+        guard var conversation = self.conversations[name] else {
+            self.conversations[name] = Conversation(due: now.advanced(by: self.interval))
+            return ChatPush(message)
+        }
+        let count = conversation.waiting?.count ?? 0
+        conversation.waiting = ChatPush(message, count: count < .max ? count + 1 : count)
+        self.conversations[name] = conversation
+        return nil
+    }
+
+    /// Returns the pushes whose interval has ended.
+    package mutating func takeDue(at now: Timestamp) -> [ChatPush] {
+        var pushes: [(name: String, push: ChatPush)] = []
+        for (name, conversation) in self.conversations where conversation.due <= now {
+            if let push = conversation.waiting {
+                pushes.append((name, push))
+                self.conversations[name] = Conversation(due: now.advanced(by: self.interval))
+            } else {
+                self.conversations[name] = nil
+            }
+        }
+        if self.conversations.isEmpty { self.conversations = [:] }
+        return pushes.sorted { $0.name < $1.name }.map(\.push)
+    }
+
+    /// Forgets the messages of a conversation that wait, because the user has seen them.
+    package mutating func forget(_ conversation: String) {
+        self.conversations[conversation.lowercased()]?.waiting = nil
+    }
+
+    /// Forgets all messages that wait.
+    package mutating func forgetAll() { self.conversations = [:] }
+
+    /// Returns all messages that wait, before the end of the session.
+    package mutating func takeAll() -> [ChatPush] {
+        defer { self.conversations = [:] }
+        return self.conversations.sorted { $0.key < $1.key }.compactMap(\.value.waiting)
+    }
+}

@@ -1,0 +1,272 @@
+package import NIOCore
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// Decides how one session goes on: when it connects again, whether the user is away, and which pushes are sent.
+///
+/// It holds the machine of the protocol while there is a connection. Every event returns the actions to perform, in their
+/// order. Deadlines are those of the steady clock.
+package struct SessionSupervisor: Sendable {
+    package struct Limits: Sendable {
+        /// The time before the first try after a failure, and the longest. The delay lies between half of it and all of it.
+        package var retry = Backoff(base: .seconds(10), maximum: .seconds(300))
+        /// The shortest time between two tries.
+        package var shortestRetry: Duration = .seconds(5)
+        /// From the decision to connect until the server has accepted the account.
+        package var opening: Duration = .seconds(90)
+        /// The time signed in after which earlier failures do not count.
+        package var stable: Duration = .seconds(60)
+        /// The refusals in a row that end a session which was signed in before: services of a network that start anew may
+        /// refuse anybody for a while. One that was never signed in ends at the first.
+        package var refusals = 3
+        /// The time after the user's own words at another client in which messages are not pushed.
+        package var presence: Duration = .seconds(60)
+        /// The most bytes of a server in ``window``. Default 4 MiB.
+        package var bytes = 4 * 1024 * 1024
+        package var window: Duration = .seconds(10)
+
+        package init() {}
+    }
+
+    package enum Action: Hashable, Sendable {
+        /// Connect when it is this session's turn: ``SessionSupervisor/began(at:)``, then
+        /// ``SessionSupervisor/opened(_:at:)`` or ``SessionSupervisor/closed(_:at:)``.
+        case open
+        case send([UInt8])
+        case startTLS
+        case derive(KeyDerivation)
+        /// Close the connection, once what was sent has left.
+        case close
+        case push(ChatPush)
+    }
+
+    private enum State: Hashable {
+        case waiting(until: Timestamp)
+        /// It waits for its turn to connect.
+        case queued
+        case opening(deadline: Timestamp)
+        case signedIn(since: Timestamp)
+        case failed, stopped
+    }
+
+    private let limits: Limits
+    private let settings: ChatPushSettings
+    private var state = State.stopped
+    private var session: (any ChatSession)?
+    private var coalescer: PushCoalescer
+    private var failures = 0
+    private var refusals = 0
+    private var wasSignedIn: Bool
+    private var isAttached = false
+    /// The end of the time in which the user counts as present for their own words.
+    private var presentUntil: Timestamp?
+    private var windowEnd = Timestamp(milliseconds: 0)
+    private var windowBytes = 0
+    private var random: SessionJitter
+    package private(set) var lastError: String?
+    /// The state for the next connection.
+    package private(set) var memory: ChatMemory
+
+    /// - Parameters:
+    ///   - wasSignedIn: `true` if the server has accepted this password before.
+    ///   - seed: A number that differs between sessions, so that they do not connect again at the same time.
+    package init(
+        settings: ChatPushSettings,
+        memory: ChatMemory,
+        wasSignedIn: Bool = false,
+        seed: UInt64,
+        coalescer: PushCoalescer = PushCoalescer(),
+        limits: Limits = Limits()
+    ) {
+        (self.settings, self.memory, self.coalescer, self.limits) = (settings, memory, coalescer, limits)
+        self.wasSignedIn = wasSignedIn
+        self.random = SessionJitter(seed: seed)
+    }
+
+    package var status: ChatSessionStatus {
+        switch self.state {
+        case .waiting, .queued: .waiting
+        case .opening: .signingIn
+        case .signedIn: self.isAttached ? .attached : .signedIn
+        case .failed: .failed
+        case .stopped: .stopped
+        }
+    }
+
+    package var condition: ChatSessionCondition {
+        ChatSessionCondition(status: self.status, lastError: self.lastError)
+    }
+
+    /// The progress for the record.
+    package var progress: ChatSessionProgress {
+        ChatSessionProgress(
+            hasFailed: self.state == .failed,
+            lastError: self.lastError,
+            seenThrough: self.session?.memory.seenThrough ?? self.memory.seenThrough
+        )
+    }
+
+    /// The time at which ``timePassed(at:)`` must be called; `nil` for none.
+    package var nextDeadline: Timestamp? {
+        var deadlines = [self.session?.nextDeadline, self.coalescer.nextDue]
+        switch self.state {
+        case .waiting(let time), .opening(let time): deadlines.append(time)
+        case .queued, .signedIn, .failed, .stopped: break
+        }
+        return deadlines.compactMap(\.self).min()
+    }
+
+    // MARK: Connecting
+
+    /// Begins, or begins anew after ``stop()``.
+    package mutating func start(at now: ClockReading) -> [Action] {
+        guard self.session == nil else { return [] }
+        self.state = .queued
+        return [.open]
+    }
+
+    /// It is this session's turn to connect.
+    /// - Returns: `false` if it does not want to any more.
+    package mutating func began(at now: ClockReading) -> Bool {
+        guard self.state == .queued else { return false }
+        self.state = .opening(deadline: now.steady.advanced(by: self.limits.opening))
+        return true
+    }
+
+    /// A connection is open, with TLS if the session wants that from the start.
+    package mutating func opened(_ session: any ChatSession, at now: ClockReading) -> [Action] {
+        guard case .opening = self.state, self.session == nil else { return [.close] }
+        self.session = session
+        return self.perform(at: now) { $0.opened(at: now) }
+    }
+
+    package mutating func secured(at now: ClockReading) -> [Action] { self.perform(at: now) { $0.secured(at: now) } }
+
+    package mutating func derived(_ key: [UInt8], at now: ClockReading) -> [Action] {
+        self.perform(at: now) { $0.derived(key, at: now) }
+    }
+
+    package mutating func received(_ bytes: ByteBuffer, at now: ClockReading) -> [Action] {
+        if now.steady >= self.windowEnd {
+            (self.windowEnd, self.windowBytes) = (now.steady.advanced(by: self.limits.window), 0)
+        }
+        self.windowBytes += bytes.readableBytes
+        guard self.windowBytes <= self.limits.bytes else {
+            return self.fail(ChatFailure("the server sends more than it may"), at: now)
+        }
+        return self.perform(at: now) { $0.received(bytes, at: now) }
+    }
+
+    /// The connection has ended, or could not be opened.
+    /// - Parameter failure: The cause; `nil` if the server closed it.
+    package mutating func closed(_ failure: ChatFailure?, at now: ClockReading) -> [Action] {
+        switch self.state {
+        case .opening, .signedIn: self.fail(failure ?? ChatFailure("the server closed the connection"), at: now)
+        // The machine has ended it itself.
+        case .waiting, .queued, .failed, .stopped: []
+        }
+    }
+
+    package mutating func timePassed(at now: ClockReading) -> [Action] {
+        var actions = self.coalescer.takeDue(at: now.steady).map(Action.push)
+        switch self.state {
+        case .waiting(let time) where time <= now.steady: return actions + self.start(at: now)
+        case .opening(let deadline) where deadline <= now.steady:
+            return actions
+                + self.fail(ChatFailure("no sign-in within \(self.limits.opening.components.seconds) s"), at: now)
+        case .waiting, .queued, .opening, .signedIn, .failed, .stopped: break
+        }
+        actions += self.perform(at: now) { $0.timePassed(at: now) }
+        return actions
+    }
+
+    /// Ends the session. What waits is pushed.
+    package mutating func stop() -> [Action] {
+        self.state = .stopped
+        var actions = self.coalescer.takeAll().map(Action.push)
+        if let last = self.session?.leave(), !last.isEmpty { actions.append(.send(last)) }
+        self.forgetSession()
+        return actions + [.close]
+    }
+
+    private mutating func forgetSession() {
+        if let session { self.memory = session.memory }
+        self.session = nil
+        (self.windowEnd, self.windowBytes) = (Timestamp(milliseconds: 0), 0)
+    }
+
+    private mutating func fail(_ failure: ChatFailure, at now: ClockReading) -> [Action] {
+        let wasStable =
+            if case .signedIn(let since) = self.state { now.steady.since(since) >= self.limits.stable } else { false }
+        self.failures = wasStable ? 1 : min(self.failures + 1, 1000)
+        self.lastError = failure.reason
+        self.forgetSession()
+        if failure.isFinal { self.refusals += 1 }
+        if failure.isFinal, !self.wasSignedIn || self.refusals >= self.limits.refusals {
+            self.state = .failed
+        } else {
+            let limit = self.limits.retry.limit(afterFailures: self.failures)
+            let share = Double.random(in: 0.5...1, using: &self.random)
+            let delay = max(self.limits.shortestRetry, limit * share)
+            self.state = .waiting(until: now.steady.advanced(by: delay))
+        }
+        return [.close]
+    }
+}
+
+// MARK: The protocol's actions
+
+extension SessionSupervisor {
+    /// Passes an event to the protocol's machine and decides about what it wants.
+    private mutating func perform(
+        at now: ClockReading,
+        _ event: (inout any ChatSession) -> [ChatAction]
+    ) -> [Action] {
+        guard var session = self.session else { return [] }
+        self.session = nil
+        let wanted = event(&session)
+        self.session = session
+        var actions: [Action] = []
+        for action in wanted {
+            switch action {
+            case .send(let bytes): actions.append(.send(bytes))
+            case .startTLS: actions.append(.startTLS)
+            case .derive(let derivation): actions.append(.derive(derivation))
+            case .signedIn:
+                self.state = .signedIn(since: now.steady)
+                (self.lastError, self.wasSignedIn, self.refusals) = (nil, true, 0)
+            case .message(let message): actions += self.push(message, at: now.steady)
+            case .attached(let isAttached):
+                self.isAttached = isAttached
+                if isAttached { self.coalescer.forgetAll() }
+            case .wroteElsewhere(let conversation):
+                self.coalescer.forget(conversation)
+                self.presentUntil = now.steady.advanced(by: self.limits.presence)
+            case .failed(let failure): return actions + self.fail(failure, at: now)
+            }
+        }
+        return actions
+    }
+
+    private mutating func push(_ message: ChatMessage, at now: Timestamp) -> [Action] {
+        if let end = self.presentUntil, end <= now { self.presentUntil = nil }
+        guard !self.isAttached, self.presentUntil == nil, self.settings.wants(message) else { return [] }
+        return self.coalescer.add(message, at: now).map { [.push($0)] } ?? []
+    }
+}
+
+/// Draws the jitter of one session (SplitMix64): eight bytes, and the same numbers for the same seed.
+struct SessionJitter: RandomNumberGenerator, Hashable, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) { self.state = seed }
+
+    mutating func next() -> UInt64 {
+        self.state &+= 0x9e37_79b9_7f4a_7c15
+        var value = self.state
+        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+        return value ^ (value >> 31)
+    }
+}

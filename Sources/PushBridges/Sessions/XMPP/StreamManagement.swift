@@ -1,0 +1,42 @@
+/// The counters of an XMPP stream, with which it is resumed on another connection (XEP-0198).
+package struct StreamManagement: Hashable, Sendable {
+    /// The most stanzas that wait for their acknowledgement.
+    private static let maximumWaiting = 64
+
+    /// The server's id of the stream; `nil` if it cannot be resumed.
+    var id: String?
+    /// The full JID of this client.
+    var jid: String
+    /// The user's other clients at which they are present.
+    var present: Set<String> = []
+    /// The stanzas that were handled, counted modulo 2^32.
+    private(set) var received: UInt32 = 0
+    /// The stanzas that the server has acknowledged, counted in the same way.
+    private(set) var acknowledged: UInt32 = 0
+    /// The stanzas that were sent after those.
+    private(set) var waiting: [String] = []
+
+    init(jid: String) { self.jid = jid }
+
+    /// Counts a stanza of the server.
+    mutating func countReceived() { self.received &+= 1 }
+
+    /// Keeps a stanza that is sent.
+    /// - Returns: `false` if the server has not acknowledged too many.
+    mutating func keep(_ stanza: String) -> Bool {
+        guard self.waiting.count < Self.maximumWaiting else { return false }
+        self.waiting.append(stanza)
+        return true
+    }
+
+    /// Takes an acknowledgement.
+    /// - Returns: `false` for a count of stanzas that were never sent.
+    mutating func acknowledge(_ count: UInt32) -> Bool {
+        let new = count &- self.acknowledged
+        guard new <= UInt32(clamping: self.waiting.count) else { return false }
+        self.waiting.removeFirst(Int(new))
+        self.acknowledged = count
+        if self.waiting.isEmpty { self.waiting = [] }
+        return true
+    }
+}

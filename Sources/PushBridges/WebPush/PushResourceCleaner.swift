@@ -1,0 +1,81 @@
+import Foundation
+import Logging
+import NIOHTTP1
+import PushProvider
+import PushStore
+import PushSupport
+import ServiceLifecycle
+import Synchronization
+
+/// Ends push resources whose installation has no active device any more: tells their senders, and removes them. It removes
+/// messages that have expired, too.
+final class PushResourceCleaner: Service {
+    /// The time between two rounds.
+    static let interval: Duration = .seconds(60)
+    /// The push resources of one round, and the messages of one transaction.
+    private static let (perRound, messages) = (100, 1000)
+    /// The tries to tell a sender.
+    private static let tries = 5
+
+    private let store: any PushResourceStore
+    private let client: GuardedClient
+    private let time: any TimeSource
+    private let logger: Logger
+    /// The failed tries of each push resource.
+    private let failures = Mutex<[UUID: Int]>([:])
+
+    init(store: any PushResourceStore, client: GuardedClient, time: any TimeSource, logger: Logger) {
+        (self.store, self.client, self.time, self.logger) = (store, client, time, logger)
+    }
+
+    func run() async throws {
+        await withTaskCancellationOrGracefulShutdownHandler {
+            while !Task.isCancelled, !Task.isShuttingDownGracefully {
+                do {
+                    // A sender that does not answer holds up no shutdown: it is told after the next start.
+                    try await cancelWhenGracefulShutdown { try await self.clean() }
+                } catch is CancellationError {
+                    break
+                } catch {
+                    self.logger.error("push resources cannot be cleaned", metadata: ["error": "\(error)"])
+                }
+                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
+            }
+        } onCancelOrGracefulShutdown: {
+        }
+    }
+
+    /// Does one round.
+    func clean() async throws {
+        let ended = try await self.store.endedPushResources(limit: Self.perRound)
+        let told = await withTaskGroup(of: PushResourceRecord?.self) { group in
+            for resource in ended { group.addTask { await self.tell(resource) ? resource : nil } }
+            return await group.reduce(into: [PushResourceRecord]()) { all, one in if let one { all.append(one) } }
+        }
+        try await self.store.removeEnded(told)
+        self.failures.withLock { failures in
+            let left = Set(ended.map(\.id)).subtracting(told.map(\.id))
+            failures = failures.filter { left.contains($0.key) }
+        }
+        while try await self.store.removePushMessages(expiredAt: self.time.reading.earlier, limit: Self.messages)
+            == Self.messages
+        {}
+    }
+
+    /// Tells the sender of a push resource that it has ended.
+    /// - Returns: `true` if nothing is left to do.
+    private func tell(_ resource: PushResourceRecord) async -> Bool {
+        guard let url = resource.unsubscribeURL else { return true }
+        do throws(PinnedClientFailure) {
+            let headers: HTTPHeaders = ["user-agent": "martlet"]
+            let response = try await self.client.request(.DELETE, url, headers: headers, app: resource.app)
+            if response.status < 500, response.status != 429 { return true }
+        } catch {
+            if case .addressNotAllowed = error { return true }
+        }
+        return self.failures.withLock { failures in
+            failures[resource.id, default: 0] += 1
+            return failures[resource.id, default: 0] >= Self.tries
+        }
+    }
+}

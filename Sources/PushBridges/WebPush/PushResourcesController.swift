@@ -1,0 +1,113 @@
+import Foundation
+import Hummingbird
+import ProviderAPI
+import PushHTTP
+import PushStore
+import PushSupport
+import PushTypes
+import PushWire
+
+/// `/v1/apps/{app}/installations/{installation}/push-resources`: the addresses at which others reach an installation.
+struct PushResourcesController: Controller {
+    let store: any ProviderStore
+    let origins: PushOrigins
+    let time: any TimeSource
+
+    private static let members: Set = ["vapidKey", "name"]
+
+    var operations: [ProviderOperation] {
+        let all = "/v1/apps/{app}/installations/{installation}/push-resources"
+        let body = Schema.object(optional: [
+            "vapidKey": .string(length: 86...128)
+                .described("The public key of the only sender that it accepts. Default any sender."),
+            "name": .string(length: 1...PushResourceRecord.maximumName)
+                .described("The app's own name of it, which each push carries as wpid."),
+        ])
+        let operations: [ProviderOperation] = [
+            .init(.get, all, id: "listPushResources", "The installation's push resources.", self.list)
+                .responses(.ok(.list("pushResources", of: PushResourceResponse.schema))),
+            .init(.post, all, .unaudited, id: "addPushResource", self.add)
+                .summary("Makes an address at which others reach the installation by Web Push.")
+                .body(body, maximum: 16 * 1024).responses(.created(PushResourceResponse.schema)).errors(.conflict),
+            .init(.delete, "\(all)/{pushResource}", .unaudited, id: "removePushResource", self.remove)
+                .summary("Removes an address: posts to it are answered with 404.").responses(.noContent),
+        ]
+        return operations.map { $0.tag(.devices).scope(.registerSelf).parameters(.installationSecret) }
+    }
+
+    private func list(_ request: OperationRequest) async throws -> Response {
+        let (app, installation) = try await self.owner(request)
+        let resources = try await self.store.pushResources(app: app.id, installation: installation)
+        return try .page("pushResources", resources.map { PushResourceResponse(resource: $0) })
+    }
+
+    private func add(_ request: OperationRequest) async throws -> Response {
+        let (app, installation) = try await self.owner(request)
+        let body = try await request.body()
+        let fields = try JSONFields(body.isEmpty ? .object([:]) : JSONValue(parsing: body), known: Self.members)
+        let capability = PushCapability()
+        let resource = PushResourceRecord(
+            hash: capability.hash,
+            app: app.id,
+            installation: installation,
+            name: try fields.string("name", maximum: PushResourceRecord.maximumName) ?? "",
+            vapidKey: try Self.key(fields),
+            createdAt: self.time.now
+        )
+        switch try await self.store.addPushResource(resource) {
+        case .added: break
+        case .noDevice:
+            throw RequestError.conflict("no_device", "register the installation's token for alerts first")
+        case .tooMany:
+            let message = "an installation has \(PushResourceRecord.maximumCount) push resources at most: remove some"
+            throw RequestError.conflict("too_many_push_resources", message)
+        }
+        let origin = self.origins.own(request.http)?.description ?? ""
+        let endpoint = "\(origin)/push/\(capability.text)"
+        return try .json(PushResourceResponse(resource: resource, endpoint: endpoint), status: .created)
+    }
+
+    private func remove(_ request: OperationRequest) async throws -> Response {
+        let (app, installation) = try await self.owner(request)
+        guard let id = request.uuid("pushResource"),
+            try await self.store.removePushResource(id, app: app.id, installation: installation)
+        else {
+            let message = "the installation has no push resource with this id"
+            throw RequestError(.notFound, code: "no_such_push_resource", message: message, path: "pushResource")
+        }
+        return .noContent
+    }
+
+    /// Returns the app and the installation that the request shows to be the caller's own.
+    private func owner(_ request: OperationRequest) async throws -> (AppRecord, String) {
+        let app = try await request.app(self.store)
+        return (app, try request.ownInstallation(of: app, self.store))
+    }
+
+    private static func key(_ fields: JSONFields) throws -> [UInt8]? {
+        guard let text = try fields.string("vapidKey", maximum: 128) else { return nil }
+        guard let key = Base64URL.decode(text), WebPushKeys.isPublicKey(Array(key)) else {
+            throw fields.error("vapidKey", "invalid_value", "a public key of P-256: base64url of 65 bytes")
+        }
+        return Array(key)
+    }
+}
+
+/// A push resource in a response.
+struct PushResourceResponse: ResponseObject {
+    let resource: PushResourceRecord
+    /// The address, if this response shows it.
+    var endpoint: String?
+
+    private var name: String? { self.resource.name.isEmpty ? nil : self.resource.name }
+    private var vapidKey: String? { self.resource.vapidKey.map { Base64URL.encode($0) } }
+
+    static let schemaName: String? = "PushResource"
+    static let members: [ResponseMember<Self>] = [
+        .required("id", \.resource.id),
+        .optional("endpoint", \.endpoint, "The address, only in the response to its creation. It is a secret."),
+        .optional("name", \.name),
+        .optional("vapidKey", \.vapidKey, "The public key of the only sender that it accepts."),
+        .required("createdAtMs", \.resource.createdAt),
+    ]
+}

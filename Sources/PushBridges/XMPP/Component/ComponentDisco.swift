@@ -1,0 +1,57 @@
+/// The answers about what the component is (XEP-0030, XEP-0357 §4.2).
+struct ComponentDisco: Hashable, Sendable {
+    var domain: String
+    /// The dialects in which clients may register themselves.
+    var dialects: Set<RegistrationDialect>
+
+    private static let features = [
+        ComponentNamespace.discoInfo, ComponentNamespace.discoItems, XMPPNamespaces.ping,
+        ComponentNamespace.publishOptions,
+        ComponentNamespace.pubsub, ComponentNamespace.push,
+    ]
+
+    /// Returns what the component, or one of its nodes, is.
+    func info(node: String?) -> StanzaAnswer {
+        let isCommands = node == ComponentNamespace.commands
+        let command = self.commands.first { $0.node == node }
+        guard !isCommands || !self.dialects.isEmpty else { return .error(.itemNotFound) }
+        let (category, type) =
+            if isCommands { ("automation", "command-list") } else if command != nil {
+                ("automation", "command-node")
+            } else { ("pubsub", "push") }
+        var features = Self.features
+        if !self.dialects.isEmpty { features += [ComponentNamespace.commands] + self.dialects.flatMap(\.features) }
+        if command != nil { features = [ComponentNamespace.commands, ComponentNamespace.form] }
+        let identity = self.element("identity", ["category": category, "type": type, "name": command?.name ?? "Push"])
+        let children = features.sorted().map { self.element("feature", ["var": $0]) }
+        return .result(self.query(ComponentNamespace.discoInfo, node, [identity] + children))
+    }
+
+    /// Returns the items of the component: none but the commands.
+    func items(node: String?) -> StanzaAnswer {
+        let commands = node == ComponentNamespace.commands ? self.commands : []
+        let items = commands.map { command in
+            XMLElement(
+                "item",
+                namespace: ComponentNamespace.discoItems,
+                attributes: ["jid": self.domain, "node": command.node, "name": command.name]
+            )
+        }
+        return .result(self.query(ComponentNamespace.discoItems, node, items))
+    }
+
+    private var commands: [(node: String, name: String)] {
+        self.dialects.sorted { $0.rawValue < $1.rawValue }
+            .flatMap { [($0.registerCommand, "Register for push"), ($0.unregisterCommand, "Unregister from push")] }
+    }
+
+    private func element(_ name: String, _ attributes: [String: String]) -> XMLElement {
+        XMLElement(name, namespace: ComponentNamespace.discoInfo, attributes: attributes)
+    }
+
+    private func query(_ namespace: String, _ node: String?, _ children: [XMLElement]) -> XMLElement {
+        var query = XMLElement("query", namespace: namespace, children: children)
+        query["node"] = node
+        return query
+    }
+}

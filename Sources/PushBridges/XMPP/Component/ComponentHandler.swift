@@ -1,0 +1,110 @@
+import NIOCore
+
+/// An event of a link, for the service.
+enum ComponentEvent: Hashable, Sendable {
+    case established
+    case request(ComponentRequest)
+    /// The component has left: the end that follows is no failure.
+    case left
+}
+
+/// An order of the service to a link.
+enum ComponentOrder: Hashable, Sendable {
+    case respond(ComponentResponse)
+    /// Close the stream and the connection, once the requests in flight have their answers.
+    case leave
+}
+
+/// Translates between bytes and ``ComponentStateMachine``. A failure of the link is an error of the channel.
+final class ComponentHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ComponentEvent
+    typealias OutboundIn = ComponentOrder
+    typealias OutboundOut = ByteBuffer
+
+    private var stateMachine: ComponentStateMachine
+    private var timer: Scheduled<Void>?
+    /// Indicates whether a read waits until the server takes what has been written.
+    private var isReadPending = false
+
+    init(_ stateMachine: ComponentStateMachine) { self.stateMachine = stateMachine }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { self.start(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        self.start(context)
+        context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = Self.unwrapInboundIn(data).readableBytesView
+        self.perform(self.stateMachine.received(bytes, now: context.eventLoop.now), context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.timer = nil
+        context.fireChannelInactive()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let now = context.eventLoop.now
+        let actions =
+            switch Self.unwrapOutboundIn(data) {
+            case .respond(let response): self.stateMachine.answered(response, now: now)
+            case .leave: self.stateMachine.leave(now: now)
+            }
+        self.perform(actions, context)
+        promise?.succeed()
+    }
+
+    /// Keeps a server that takes no answers from asking more.
+    func read(context: ChannelHandlerContext) {
+        if context.channel.isWritable { context.read() } else { self.isReadPending = true }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, self.isReadPending {
+            self.isReadPending = false
+            context.read()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func start(_ context: ChannelHandlerContext) {
+        self.perform(self.stateMachine.connected(now: context.eventLoop.now), context)
+    }
+
+    private func perform(_ actions: [ComponentAction], _ context: ChannelHandlerContext) {
+        for action in actions {
+            switch action {
+            case .write(let text):
+                context.writeAndFlush(
+                    Self.wrapOutboundOut(context.channel.allocator.buffer(string: text)),
+                    promise: nil
+                )
+            case .established: context.fireChannelRead(Self.wrapInboundOut(.established))
+            case .request(let request): context.fireChannelRead(Self.wrapInboundOut(.request(request)))
+            case .close(let failure):
+                if let failure {
+                    context.fireErrorCaught(failure)
+                } else {
+                    context.fireChannelRead(Self.wrapInboundOut(.left))
+                }
+                context.close(promise: nil)
+            }
+        }
+        self.schedule(context)
+    }
+
+    private func schedule(_ context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.timer = nil
+        guard let deadline = self.stateMachine.deadline else { return }
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+            self.perform(self.stateMachine.timePassed(now: context.eventLoop.now), context)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Logging
+import NIOCore
+import PushSupport
+
+/// The link of one component to its server: connects, answers, and connects again after each end.
+struct ComponentLink: Sendable {
+    /// The delays between tries.
+    static let backoff = Backoff(base: .seconds(1), maximum: .seconds(60))
+    /// The time that a link has to last for the next delay to be short again.
+    private static let lasting = Duration.seconds(10)
+    /// The most requests that are worked on at a time.
+    private static let width = 32
+
+    let bridge: ComponentBridge
+    let answer: @Sendable (ComponentRequest, ComponentBridge) async -> StanzaAnswer
+    let metrics: ComponentMetrics
+    let logger: Logger
+
+    /// Works until `stop` is set, whose link ends when the requests in flight are answered, or until the task is cancelled.
+    func run(until stop: OneShotValue<Void>) async {
+        var failures = 0
+        var generator = SystemRandomNumberGenerator()
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            var isEstablished = false
+            do {
+                try await self.connect(until: stop) { isEstablished = true }
+                return
+            } catch {
+                self.report(error, isEstablished)
+            }
+            failures = isEstablished && ContinuousClock.now - start > Self.lasting ? 1 : failures + 1
+            let delay = Self.backoff.delay(afterFailures: failures, using: &generator)
+            guard await self.wait(delay, orUntil: stop) else { return }
+        }
+    }
+
+    private func report(_ error: any Error, _ wasEstablished: Bool) {
+        guard !Task.isCancelled else { return }
+        if !wasEstablished { self.metrics.countConnection(.failed) }
+        let reason = (error as? ComponentFailure)?.description ?? ErrorDescription.of(error)
+        self.logger.warning("no link to the XMPP server, trying again", metadata: ["error": "\(reason)"])
+    }
+
+    /// - Returns: `false` once stopped or cancelled.
+    private func wait(_ delay: Duration, orUntil stop: OneShotValue<Void>) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { (try? await Task.sleep(for: delay)) != nil }
+            group.addTask {
+                _ = try? await stop.valueUnlessCancelled()
+                return false
+            }
+            let isOver = await group.next() ?? false
+            group.cancelAll()
+            return isOver
+        }
+    }
+
+    /// Connects and answers until stopped.
+    /// - Throws: The reason for which the link ended by itself.
+    private func connect(until stop: OneShotValue<Void>, established: () -> Void) async throws {
+        let channel = try await ComponentConnector(bridge: self.bridge).connect()
+        try await withTaskCancellationHandler {
+            try await channel.executeThenClose { inbound, outbound in
+                try await self.work(inbound, outbound, stop, established)
+            }
+        } onCancel: {
+            channel.channel.close(promise: nil)
+        }
+    }
+
+    /// Answers requests until the link ends.
+    private func work(
+        _ inbound: NIOAsyncChannelInboundStream<ComponentEvent>,
+        _ outbound: NIOAsyncChannelOutboundWriter<ComponentOrder>,
+        _ stop: OneShotValue<Void>,
+        _ established: () -> Void
+    ) async throws {
+        async let _ = Self.leave(outbound, on: stop)
+        var hasLeft = false
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var working = 0
+            for try await event in inbound {
+                switch event {
+                case .established:
+                    established()
+                    self.metrics.countConnection(.established)
+                    self.logger.info("linked to the XMPP server")
+                case .left: hasLeft = true
+                case .request(let request):
+                    if working == Self.width {
+                        try await group.next()
+                        working -= 1
+                    }
+                    group.addTask {
+                        let answer = await self.answer(request, self.bridge)
+                        try await outbound.write(.respond(ComponentResponse(stanza: request.stanza, answer: answer)))
+                    }
+                    working += 1
+                }
+            }
+            try await group.waitForAll()
+        }
+        if !hasLeft { throw ComponentFailure.ended }
+    }
+
+    private static func leave(
+        _ outbound: NIOAsyncChannelOutboundWriter<ComponentOrder>,
+        on stop: OneShotValue<Void>
+    ) async {
+        guard (try? await stop.valueUnlessCancelled()) != nil else { return }
+        try? await outbound.write(.leave)
+    }
+}

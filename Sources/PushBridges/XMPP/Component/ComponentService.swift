@@ -1,0 +1,125 @@
+import Logging
+import Metrics
+import ProviderAPI
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+import ServiceLifecycle
+
+/// Keeps a link for each configured component, and follows changes of the configuration.
+struct ComponentService: Service {
+    /// The time between two looks at whether the configuration has changed.
+    private static let interval = Duration.seconds(1)
+    /// The time between two searches for nodes that nobody uses.
+    private static let cleaning = Duration.seconds(86_400)
+    /// The age of a node from which it needs a device.
+    private static let unusedAge = Duration.seconds(30 * 86_400)
+    /// The most nodes that one transaction removes.
+    private static let removedAtOnce = 500
+
+    private let store: any ProviderStore
+    private let publishes: PublishResponder
+    private let registrations: RegistrationResponder
+    private let metrics: ComponentMetrics
+    private let time: any TimeSource
+    private let logger: Logger
+
+    init(_ parts: ProviderParts) {
+        self.store = parts.store
+        self.metrics = ComponentMetrics(factory: parts.metrics)
+        (self.time, self.logger) = (parts.time, parts.logger)
+        self.publishes = PublishResponder(
+            store: parts.store,
+            acceptor: parts.acceptor,
+            metrics: self.metrics,
+            time: parts.time,
+            logger: parts.logger
+        )
+        self.registrations = RegistrationResponder(store: parts.store, time: parts.time, logger: parts.logger)
+    }
+
+    /// A link that runs.
+    private struct Running {
+        var bridge: ComponentBridge
+        let stop: OneShotValue<Void>
+    }
+
+    /// Works until graceful shutdown, at which the requests in flight are answered.
+    func run() async throws {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await cancelWhenGracefulShutdown { await self.clean() } }
+            var running: [String: Running] = [:]
+            var generation: Int?
+            while !Task.isShuttingDownGracefully, !Task.isCancelled {
+                let current = self.store.bridgeGeneration
+                if current != generation, let bridges = await self.bridges() {
+                    generation = current
+                    self.follow(bridges, &running, &group)
+                }
+                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
+            }
+            for link in running.values { link.stop.resolve(.success(())) }
+        }
+    }
+
+    /// Returns the configured components; `nil` if they cannot be read now.
+    private func bridges() async -> [ComponentBridge]? {
+        do {
+            var bridges: [ComponentBridge] = []
+            for record in try await self.store.bridges(kind: .xmpp) {
+                guard let app = try await self.store.app(id: record.app) else { continue }
+                do throws(RequestError) {
+                    bridges.append(try ComponentBridge(record, bundleID: app.bundleID))
+                } catch {
+                    let metadata: Logger.Metadata = ["bridge": "\(record.name)", "error": "\(error.message)"]
+                    self.logger.error("XMPP component cannot be used", metadata: metadata)
+                }
+            }
+            return bridges
+        } catch {
+            self.logger.error("XMPP components cannot be read, trying again", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Ends links of what has been removed or changed, and begins those that are new.
+    private func follow(
+        _ bridges: [ComponentBridge],
+        _ running: inout [String: Running],
+        _ group: inout DiscardingTaskGroup
+    ) {
+        let wanted = Dictionary(bridges.map { ($0.name, $0) }) { $1 }
+        for (name, link) in running where wanted[name] != link.bridge {
+            link.stop.resolve(.success(()))
+            running[name] = nil
+        }
+        for (name, bridge) in wanted where running[name] == nil {
+            let stop = OneShotValue<Void>()
+            running[name] = Running(bridge: bridge, stop: stop)
+            var logger = self.logger
+            logger[metadataKey: "bridge"] = "\(name)"
+            let link = ComponentLink(bridge: bridge, answer: self.answer, metrics: self.metrics, logger: logger)
+            group.addTask { await link.run(until: stop) }
+        }
+    }
+
+    private func answer(_ request: ComponentRequest, over bridge: ComponentBridge) async -> StanzaAnswer {
+        switch request.kind {
+        case .publish(let publish): await self.publishes.answer(publish, from: request.from, over: bridge)
+        case .command(let command): await self.registrations.answer(command, from: request.from, over: bridge)
+        }
+    }
+
+    /// Removes nodes whose installations and users have no devices any more, once a day.
+    private func clean() async {
+        while (try? await Task.sleep(for: Self.cleaning)) != nil {
+            do {
+                let limit = self.time.reading.earlier.advanced(by: .zero - Self.unusedAge)
+                while try await self.store.forgetXMPPNodes(before: limit, limit: Self.removedAtOnce) > 0 {}
+            } catch {
+                self.logger.warning("unused XMPP nodes could not be removed", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+import NIOCore
+
+/// An order of the component's end of a link.
+enum ComponentAction: Hashable, Sendable {
+    case write(String)
+    /// The server has accepted the component.
+    case established
+    /// A request for others to answer.
+    case request(ComponentRequest)
+    /// Close the connection, because of a failure or because the component leaves. It is the last order.
+    case close(ComponentFailure?)
+}
+
+/// The reason for which a link ended.
+enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The server did not accept the component in time.
+    case notAccepted
+    /// The server has not been heard of for too long.
+    case silent
+    /// The server has sent what cannot be used.
+    case malformed(XMPPStreamError)
+    /// The server has ended the stream with an error.
+    case refused(XMPPStreamError.Condition)
+    /// The server has ended the stream.
+    case ended
+
+    var description: String {
+        switch self {
+        case .notAccepted: "the server does not answer"
+        case .silent: "the server is silent"
+        case .malformed(let error): "the server's stream cannot be used: \(error)"
+        case .refused(let condition): "the server ended the stream: \(condition.rawValue)"
+        case .ended: "the server ended the stream"
+        }
+    }
+}
+
+/// The component's end of a link to a server (XEP-0114), without I/O.
+///
+/// It opens the stream, proves the secret, answers what it can by itself, and hands publishes and registrations on.
+struct ComponentStateMachine {
+    /// The time in which the server has to accept the component.
+    static let acceptance = TimeAmount.seconds(15)
+    /// The time after which white space is written, so that no router forgets the connection.
+    static let keepAlive = TimeAmount.seconds(60)
+    /// The silence after which the component asks itself through the server whether the link still is one.
+    static let silence = TimeAmount.seconds(120)
+    /// The time in which the server has to carry that.
+    static let probe = TimeAmount.seconds(30)
+    /// The time that a component which leaves waits for the last answers.
+    static let leaving = TimeAmount.seconds(10)
+    /// The most requests that wait for their answers.
+    static let maximumInFlight = 1000
+
+    private enum Phase {
+        case idle
+        case opening
+        /// The proof has been sent.
+        case proving
+        case open
+        /// The component waits for the last answers since then, and takes no further requests.
+        case leaving(since: NIODeadline)
+        case closed
+    }
+
+    let domain: String
+    private let secret: String
+    private let disco: ComponentDisco
+    private var phase = Phase.idle
+    private var parser = XMPPStreamParser()
+    private var openedAt = NIODeadline.uptimeNanoseconds(0)
+    private var readAt = NIODeadline.uptimeNanoseconds(0)
+    private var writtenAt = NIODeadline.uptimeNanoseconds(0)
+    /// The time at which the component asked itself; `nil` since it was answered.
+    private var probedAt: NIODeadline?
+    private var probes = 0
+    private(set) var inFlight = 0
+
+    /// - Parameter dialects: The dialects in which clients may register themselves.
+    init(domain: String, secret: String, dialects: Set<RegistrationDialect> = []) {
+        (self.domain, self.secret) = (domain.lowercased(), secret)
+        self.disco = ComponentDisco(domain: domain.lowercased(), dialects: dialects)
+    }
+
+    // MARK: Events
+
+    /// The connection is open.
+    mutating func connected(now: NIODeadline) -> [ComponentAction] {
+        guard case .idle = self.phase else { return [] }
+        self.phase = .opening
+        (self.openedAt, self.readAt) = (now, now)
+        let opening = XMPPStream.opening(content: ComponentNamespace.accept, attributes: ["to": self.domain])
+        return [self.write(opening, now)]
+    }
+
+    mutating func received(_ bytes: some Collection<UInt8>, now: NIODeadline) -> [ComponentAction] {
+        guard self.isConnected else { return [] }
+        (self.readAt, self.probedAt) = (now, nil)
+        var actions: [ComponentAction] = []
+        do {
+            try self.parser.receive(bytes)
+            while self.isConnected, let event = try self.parser.next() {
+                actions += try self.handle(event, now)
+            }
+        } catch {
+            let ending = error.element.xml(in: ComponentNamespace.accept) + XMPPStream.closing
+            actions += [self.write(ending, now), self.close(.malformed(error))]
+        }
+        return actions
+    }
+
+    /// A request has its answer.
+    mutating func answered(_ response: ComponentResponse, now: NIODeadline) -> [ComponentAction] {
+        self.inFlight = max(0, self.inFlight - 1)
+        guard self.isConnected else { return [] }
+        let answer = self.respond(response.stanza, response.answer, now)
+        guard case .leaving = self.phase, self.inFlight == 0 else { return [answer] }
+        return [answer] + self.left(now)
+    }
+
+    /// The time of ``deadline`` has come.
+    mutating func timePassed(now: NIODeadline) -> [ComponentAction] {
+        switch self.phase {
+        case .idle, .closed: return []
+        case .opening, .proving:
+            guard now >= self.openedAt + Self.acceptance else { return [] }
+            return [self.write(XMPPStream.closing, now), self.close(.notAccepted)]
+        case .open:
+            if let probedAt {
+                guard now < probedAt + Self.probe else { return [self.close(.silent)] }
+            } else if now >= self.readAt + Self.silence {
+                self.probedAt = now
+                return [self.write(self.nextProbe(), now)]
+            }
+            return now >= self.writtenAt + Self.keepAlive ? [self.write(" ", now)] : []
+        case .leaving(let since): return now >= since + Self.leaving ? self.left(now) : []
+        }
+    }
+
+    /// The time at which ``timePassed(now:)`` has to be asked next; `nil` for none.
+    var deadline: NIODeadline? {
+        switch self.phase {
+        case .idle, .closed: nil
+        case .opening, .proving: self.openedAt + Self.acceptance
+        case .open:
+            min(self.writtenAt + Self.keepAlive, self.probedAt.map { $0 + Self.probe } ?? (self.readAt + Self.silence))
+        case .leaving(let since): since + Self.leaving
+        }
+    }
+
+    /// The component goes away, once the requests in flight have their answers.
+    mutating func leave(now: NIODeadline) -> [ComponentAction] {
+        switch self.phase {
+        case .closed, .leaving: return []
+        case .open where self.inFlight > 0:
+            self.phase = .leaving(since: now)
+            return []
+        case .idle, .opening, .proving, .open: return self.left(now)
+        }
+    }
+
+    // MARK: Parts
+
+    private var isConnected: Bool {
+        switch self.phase {
+        case .idle, .closed: false
+        case .opening, .proving, .open, .leaving: true
+        }
+    }
+
+    private mutating func left(_ now: NIODeadline) -> [ComponentAction] {
+        [self.write(XMPPStream.closing, now), self.close(nil)]
+    }
+
+    private mutating func write(_ text: String, _ now: NIODeadline) -> ComponentAction {
+        self.writtenAt = now
+        return .write(text)
+    }
+
+    private mutating func close(_ failure: ComponentFailure?) -> ComponentAction {
+        self.phase = .closed
+        return .close(failure)
+    }
+
+    private mutating func respond(_ stanza: RequestStanza, _ answer: StanzaAnswer, _ now: NIODeadline)
+        -> ComponentAction
+    {
+        self.write(stanza.response(answer).xml(in: ComponentNamespace.accept), now)
+    }
+
+    private mutating func nextProbe() -> String {
+        self.probes += 1
+        let ping = XMLElement("ping", namespace: XMPPNamespaces.ping)
+        var stanza = XMLElement("iq", namespace: ComponentNamespace.accept, children: [ping])
+        stanza.attributes = ["type": "get", "id": "probe-\(self.probes)", "from": self.domain, "to": self.domain]
+        return stanza.xml(in: ComponentNamespace.accept)
+    }
+}
+
+// MARK: - Stanzas
+
+extension ComponentStateMachine {
+    private mutating func handle(
+        _ event: XMPPStreamEvent,
+        _ now: NIODeadline
+    ) throws(XMPPStreamError) -> [ComponentAction] {
+        switch event {
+        case .streamStart(let header):
+            guard header["xmlns"] == ComponentNamespace.accept else {
+                throw XMPPStreamError(.invalidNamespace, "the stream is none for components")
+            }
+            // A server that refuses the component may give no id; its error follows.
+            guard let id = header["id"], !id.isEmpty else { return [] }
+            self.phase = .proving
+            let proof = ComponentHandshake.proof(stream: id, secret: self.secret)
+            return [self.write("<handshake>\(proof)</handshake>", now)]
+        case .streamEnd: return [self.write(XMPPStream.closing, now), self.close(.ended)]
+        case .stanza(let stanza):
+            if let error = XMPPStreamError(stanza) {
+                return [self.write(XMPPStream.closing, now), self.close(.refused(error.condition))]
+            }
+            switch self.phase {
+            case .open, .leaving: return stanza.has("iq", ComponentNamespace.accept) ? self.iq(stanza, now) : []
+            case .idle, .opening, .proving, .closed: return self.accepted(stanza)
+            }
+        }
+    }
+
+    /// Takes the server's answer to the proof.
+    private mutating func accepted(_ stanza: XMLElement) -> [ComponentAction] {
+        guard case .proving = self.phase, stanza.has("handshake", ComponentNamespace.accept) else { return [] }
+        self.phase = .open
+        return [.established]
+    }
+
+    private mutating func iq(_ stanza: XMLElement, _ now: NIODeadline) -> [ComponentAction] {
+        // Responses answer the component's own probes, and mean that the link is one.
+        guard let type = stanza["type"], type == "get" || type == "set", let id = stanza["id"],
+            let from = stanza["from"],
+            let sender = JabberAddress(from)
+        else { return [] }
+        let to = stanza["to"] ?? self.domain
+        // A server ends the stream of a component that answers for another domain.
+        guard let receiver = JabberAddress(to), receiver.domain == self.domain else { return [] }
+        let request = RequestStanza(id: id, from: from, to: to)
+        guard receiver.local == nil, let element = stanza.children.first, stanza.children.count == 1
+        else { return [self.respond(request, .error(.serviceUnavailable), now)] }
+        switch self.reading(of: element, isSet: type == "set") {
+        case .answer(let answer): return [self.respond(request, answer, now)]
+        case .request(let kind):
+            guard case .open = self.phase, self.inFlight < Self.maximumInFlight else {
+                return [self.respond(request, .error(.resourceConstraint), now)]
+            }
+            self.inFlight += 1
+            return [.request(ComponentRequest(stanza: request, kind: kind, from: sender))]
+        }
+    }
+
+    private enum Reading {
+        case answer(StanzaAnswer)
+        case request(ComponentRequest.Kind)
+    }
+
+    private func reading(of element: XMLElement, isSet: Bool) -> Reading {
+        switch (element.name, element.namespace) {
+        case ("ping", XMPPNamespaces.ping) where !isSet: return .answer(.result(nil))
+        case ("query", ComponentNamespace.discoInfo) where !isSet:
+            return .answer(self.disco.info(node: element["node"]))
+        case ("query", ComponentNamespace.discoItems) where !isSet:
+            return .answer(self.disco.items(node: element["node"]))
+        case ("pubsub", ComponentNamespace.pubsub) where isSet:
+            switch PushPublish.read(element) {
+            case .publish(let publish): return .request(.publish(publish))
+            case .error(let error): return .answer(.error(error))
+            }
+        case ("pubsub", ComponentNamespace.pubsub): return .answer(.error(.featureNotImplemented))
+        case ("command", ComponentNamespace.commands) where isSet && !self.disco.dialects.isEmpty:
+            switch RegistrationCommand.read(element, self.disco.dialects) {
+            case .command(let command): return .request(.command(command))
+            case .answer(let answer): return .answer(answer)
+            }
+        default: return .answer(.error(.serviceUnavailable))
+        }
+    }
+}

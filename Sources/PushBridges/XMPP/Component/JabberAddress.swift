@@ -1,0 +1,40 @@
+/// An address of XMPP: `local@domain/resource`, of which the domain alone is always there (RFC 7622).
+struct JabberAddress: Hashable, Sendable {
+    /// The longest of its three parts, in bytes.
+    static let maximumPart = 1023
+
+    var local: String?
+    /// In small letters.
+    var domain: String
+    var resource: String?
+
+    /// Reads an address; `nil` for text that is none.
+    init?(_ text: String) {
+        guard text.utf8.count <= 3 * Self.maximumPart + 2 else { return nil }
+        var rest = text[...]
+        if let slash = rest.firstIndex(of: "/") {
+            self.resource = String(rest[rest.index(after: slash)...])
+            rest = rest[..<slash]
+        }
+        if let at = rest.firstIndex(of: "@") {
+            self.local = String(rest[..<at])
+            rest = rest[rest.index(after: at)...]
+        }
+        self.domain = rest.lowercased()
+        let parts = [self.local, self.domain, self.resource].compactMap(\.self)
+        guard parts.allSatisfy({ (1...Self.maximumPart).contains($0.utf8.count) }), Self.isDomain(self.domain) else {
+            return nil
+        }
+    }
+
+    /// The address without its resource.
+    var bare: String { self.local.map { "\($0)@\(self.domain)" } ?? self.domain }
+
+    /// Indicates whether text can be a domain: none of the characters that end one, or that XML could not hold.
+    static func isDomain(_ text: String) -> Bool {
+        (1...Self.maximumPart).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy {
+                $0.value > 0x20 && $0.value != 0x7f && !"@/\"&'<>".unicodeScalars.contains($0)
+            }
+    }
+}

@@ -1,0 +1,124 @@
+import PushTypes
+
+/// A form of the commands by which clients register themselves (XEP-0050).
+enum RegistrationDialect: String, Hashable, Sendable, CaseIterable {
+    /// That of Conversations' proxy and its relatives. A device has an id and keeps its node and secret.
+    case p2
+    /// That of Tigase's component and its clients. There is no secret: the node is one.
+    case tigase
+
+    var registerCommand: String {
+        switch self {
+        case .p2: "register-push-apns"
+        case .tigase: "register-device"
+        }
+    }
+
+    var unregisterCommand: String {
+        switch self {
+        case .p2: "unregister-push-apns"
+        case .tigase: "unregister-device"
+        }
+    }
+
+    /// The features by which clients find it.
+    var features: [String] {
+        switch self {
+        case .p2: []
+        case .tigase: [Self.tigaseProvider]
+        }
+    }
+
+    /// The fields of the form of a command, empty.
+    func form(isRegistration: Bool) -> DataForm {
+        switch self {
+        case .p2: DataForm(isRegistration ? ["token": "", "device-id": ""] : ["device-id": ""])
+        case .tigase: DataForm(["provider": Self.tigaseProvider, "device-token": ""])
+        }
+    }
+
+    fileprivate static let tigaseProvider = "tigase:messenger:apns:1"
+}
+
+/// A command by which a client registers itself, or ends its registration.
+struct RegistrationCommand: Hashable, Sendable {
+    /// The longest id of a device, in bytes.
+    static let maximumDeviceID = 256
+    /// The shortest token of a device, in bytes.
+    static let minimumToken = 8
+
+    enum Action: Hashable, Sendable {
+        case register(DeviceToken)
+        case unregister
+    }
+
+    var dialect: RegistrationDialect
+    /// The id of the device among those of its user.
+    var device: String
+    var action: Action
+    /// The node of the command, for the response.
+    var node: String
+
+    /// The reading of a command.
+    enum Reading: Hashable, Sendable {
+        case command(RegistrationCommand)
+        /// An answer that needs nothing else: the empty form, or an error.
+        case answer(StanzaAnswer)
+    }
+
+    /// Reads the element of a command.
+    static func read(_ element: XMLElement, _ dialects: Set<RegistrationDialect>) -> Reading {
+        guard let node = element["node"],
+            let dialect = dialects.first(where: { $0.registerCommand == node || $0.unregisterCommand == node })
+        else { return .answer(.error(.itemNotFound)) }
+        let isRegistration = node == dialect.registerCommand
+        switch element["action"] ?? "execute" {
+        case "execute", "complete", "next": break
+        case "cancel": return .answer(.result(Self.element(node, status: "canceled")))
+        default: return .answer(.error(.badRequest))
+        }
+        guard let form = DataForm(element.child("x", ComponentNamespace.form)) else {
+            let form = dialect.form(isRegistration: isRegistration).element(type: "form")
+            return .answer(.result(Self.element(node, status: "executing", form)))
+        }
+        guard let (device, token) = Self.device(form, dialect), !isRegistration || token != nil else {
+            return .answer(.error(.badRequest))
+        }
+        let action = if isRegistration, let token { Action.register(token) } else { Action.unregister }
+        return .command(RegistrationCommand(dialect: dialect, device: device, action: action, node: node))
+    }
+
+    /// Returns the device that a form names, with its token; `nil` for a form that lacks something.
+    private static func device(_ form: DataForm, _ dialect: RegistrationDialect) -> (String, DeviceToken?)? {
+        func token(_ name: String) -> DeviceToken? {
+            form[name].flatMap { DeviceToken(userInput: $0) }.flatMap { $0.bytes.count >= self.minimumToken ? $0 : nil }
+        }
+        switch dialect {
+        case .p2:
+            guard let device = form["device-id"], (1...self.maximumDeviceID).contains(device.utf8.count) else {
+                return nil
+            }
+            return (device, token("token"))
+        case .tigase:
+            guard form["provider"] == RegistrationDialect.tigaseProvider, let token = token("device-token") else {
+                return nil
+            }
+            return (token.hex, token)
+        }
+    }
+
+    /// Returns the element that completes the command.
+    func completed(_ fields: [String: String] = [:]) -> XMLElement {
+        Self.element(self.node, status: "completed", fields.isEmpty ? nil : DataForm(fields).element(type: "result"))
+    }
+
+    private static func element(_ node: String, status: String, _ form: XMLElement? = nil) -> XMLElement {
+        XMLElement(
+            "command",
+            namespace: ComponentNamespace.commands,
+            // There is nothing to continue: each command is one request.
+            attributes: ["node": node, "status": status, "sessionid": "1"],
+            children: form.map { [$0] } ?? []
+        )
+    }
+}

@@ -1,0 +1,80 @@
+import Crypto
+import Foundation
+import Logging
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Registers the devices of clients that ask for it over XMPP, and makes their nodes.
+struct RegistrationResponder: Sendable {
+    /// The registrations of a domain per second, and at once.
+    private static let rate = 5.0
+    private static let burst = 50.0
+
+    private let store: any ProviderStore
+    private let time: any TimeSource
+    private let log: LimitedLog
+    private let rates = TokenBucketTable<String>(rate: Self.rate, burst: Self.burst)
+
+    init(store: any ProviderStore, time: any TimeSource, logger: Logger) {
+        (self.store, self.time, self.log) = (store, time, LimitedLog(logger))
+    }
+
+    func answer(
+        _ command: RegistrationCommand,
+        from sender: JabberAddress,
+        over bridge: ComponentBridge
+    ) async -> StanzaAnswer {
+        // A server has no devices.
+        guard sender.local != nil else { return .error(.forbidden) }
+        let now = ContinuousClock.now
+        let wait = self.rates.take(sender.domain, now: now)
+        guard wait == nil else { return .error(.resourceConstraint) }
+        do {
+            let name = "\(bridge.name)/\(command.dialect.rawValue)/\(sender.bare)/\(command.device)"
+            let installation = "xmpp:\(Hexadecimal.encode(SHA256.hash(data: Data(name.utf8)).prefix(16)))"
+            switch command.action {
+            case .unregister:
+                _ = try await self.store.deleteDevices(app: bridge.app, installation: installation, now: self.time.now)
+                return .result(command.completed())
+            case .register(let token):
+                return try await self.register(token, installation, command, sender, bridge)
+            }
+        } catch {
+            let metadata: Logger.Metadata = ["error": "\(error)", "bridge": "\(bridge.name)"]
+            self.log.log(.warning, "registration over XMPP could not be stored", metadata)
+            return .error(.internalServerError)
+        }
+    }
+
+    private func register(
+        _ token: DeviceToken,
+        _ installation: String,
+        _ command: RegistrationCommand,
+        _ sender: JabberAddress,
+        _ bridge: ComponentBridge
+    ) async throws -> StanzaAnswer {
+        var registration = DeviceRegistration(environment: bridge.environment ?? .production, token: token)
+        (registration.installation, registration.kind) = (installation, .alert)
+        let now = self.time.now
+        // The server has proven who the sender is, and so whose installation it is.
+        let result = try await self.store.registerOwn(registration, isProven: true, app: bridge.app, now: now)
+        guard let result, result.device != 0 else { return .error(.badRequest) }
+        let seed = self.store.installationSecret("xmpp-node/\(installation)", of: bridge.bundleID)
+        let credentials = NodeCredentials(seed: seed, hasSecret: command.dialect == .p2)
+        let record = XMPPNodeRecord(
+            node: credentials.node,
+            app: bridge.app,
+            component: bridge.name,
+            secretHash: credentials.secretHash,
+            owner: .installation(installation),
+            domain: sender.domain,
+            createdAt: now
+        )
+        guard try await self.store.setXMPPNode(record) else { return .error(.internalServerError) }
+        var fields = ["jid": bridge.name, "node": credentials.node]
+        if !credentials.secret.isEmpty { fields["secret"] = credentials.secret }
+        return .result(command.completed(fields))
+    }
+}

@@ -1,0 +1,59 @@
+import PushTypes
+
+/// Makes one push of the publishes that come for a node within an interval.
+///
+/// The first is sent at once. Of those that follow within the interval one is sent at its end, so that the app is woken for the
+/// last of them too. An important one does not wait for the end of the interval that an unimportant one has begun.
+struct PublishCoalescer {
+    /// The time between two pushes of a node.
+    static let interval = Duration.seconds(20)
+    /// The most nodes that are remembered. Beyond that, publishes are sent at once.
+    static let maximumNodes = 100_000
+
+    enum Decision: Hashable, Sendable {
+        /// Send it at a time of the steady clock, which may be now.
+        case send(at: Timestamp)
+        /// A push that is under way already tells of it.
+        case covered
+    }
+
+    private struct Entry: Hashable {
+        /// The time of the last push, which may be ahead.
+        var sentAt: Timestamp
+        var isImportant: Bool
+    }
+
+    private var entries: [String: Entry] = [:]
+    /// The time before which entries have been removed that count no more.
+    private var cleanedAt: Timestamp?
+
+    /// Decides about a publish.
+    /// - Parameter now: The time of the steady clock.
+    mutating func decide(_ node: String, isImportant: Bool, now: Timestamp) -> Decision {
+        self.clean(now: now)
+        guard let entry = self.entries[node], now < entry.sentAt.advanced(by: Self.interval) else {
+            return self.send(node, at: now, isImportant)
+        }
+        let isHigher = isImportant && !entry.isImportant
+        guard entry.sentAt <= now else { return isHigher ? self.send(node, at: entry.sentAt, true) : .covered }
+        return self.send(node, at: isHigher ? now : entry.sentAt.advanced(by: Self.interval), isImportant)
+    }
+
+    /// Forgets a node whose push could not be made, so that the next publish is sent at once.
+    mutating func forget(_ node: String) { self.entries[node] = nil }
+
+    private mutating func send(_ node: String, at time: Timestamp, _ isImportant: Bool) -> Decision {
+        if self.entries[node] != nil || self.entries.count < Self.maximumNodes {
+            self.entries[node] = Entry(sentAt: time, isImportant: isImportant)
+        }
+        return .send(at: time)
+    }
+
+    private mutating func clean(now: Timestamp) {
+        guard let cleanedAt, now < cleanedAt.advanced(by: Self.interval) else {
+            self.entries = self.entries.filter { now < $0.value.sentAt.advanced(by: Self.interval) }
+            self.cleanedAt = now
+            return
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Crypto
+import Foundation
+import PushProvider
+import PushStore
+import PushSupport
+import PushTypes
+
+/// The notification that a publish becomes.
+struct PublishContent {
+    /// The time that a message's push is kept for a device that is off.
+    private static let importantExpiry: Int64 = 7 * 86_400
+    private static let otherExpiry: Int64 = 3600
+
+    let bridge: ComponentBridge
+    let node: XMPPNodeRecord
+    let isImportant: Bool
+
+    /// Returns the request to push to the owner of the node.
+    /// - Parameters:
+    ///   - tokens: The tokens of the owner's devices.
+    ///   - delay: The time until it is sent.
+    func request(tokens: [DeviceToken], delay: Duration, now: Timestamp) throws(RequestError) -> NotificationRequest {
+        var members: [String: JSONValue] = [
+            "to": self.audience(tokens), "payload": .object(self.payload),
+            "pushType": .string(self.isImportant ? "alert" : "background"),
+            "priority": .integer(self.isImportant ? 10 : 5),
+            "collapseId": .string(self.collapseID),
+            "expiresIn": .integer(self.isImportant ? Self.importantExpiry : Self.otherExpiry),
+        ]
+        members["environment"] = self.bridge.environment.map { .string($0.rawValue) }
+        members["consentCategory"] = self.bridge.settings.consentCategory.map { .string($0) }
+        if delay > .zero { members["when"] = .object(["at": .string(now.advanced(by: delay).rfc3339)]) }
+        var request = try NotificationRequest(.object(members), bundleID: self.bridge.bundleID, now: now)
+        request.lane = .urgent
+        // A cap is for campaigns: who writes to a user does not ask for the number.
+        request.consent.ignoresCap = true
+        return request
+    }
+
+    private func audience(_ tokens: [DeviceToken]) -> JSONValue {
+        switch self.node.owner {
+        case .user(let user): .object(["user": .string(user)])
+        case .installation where tokens.count == 1: .object(["token": .string(tokens[0].hex)])
+        case .installation: .object(["or": .array(tokens.map { .object(["token": .string($0.hex)]) })])
+        }
+    }
+
+    var payload: [String: JSONValue] {
+        let settings = self.bridge.settings
+        var payload: [String: JSONValue] = [:]
+        payload[settings.accountMember] = self.node.account.map { .string($0) }
+        guard self.isImportant else {
+            payload["aps"] = .object(["content-available": .integer(1)])
+            return payload
+        }
+        var alert: [String: JSONValue] = ["title": .string(settings.title)]
+        alert["body"] = settings.body.map { .string($0) }
+        payload["aps"] = .object([
+            "alert": .object(alert), "sound": .string(settings.sound), "mutable-content": .integer(1),
+        ])
+        return payload
+    }
+
+    /// The name by which a later push takes the place of this one.
+    private var collapseID: String {
+        Hexadecimal.encode(SHA256.hash(data: Data(self.node.node.utf8)).prefix(16))
+    }
+}

@@ -1,0 +1,237 @@
+/// Reads a stream of XMPP from bytes that arrive in pieces (RFC 6120 §11), without I/O.
+///
+/// There is no document type, no comment, no processing instruction besides the declaration of XML, and no entity besides the
+/// five of XML: each is refused with `restricted-xml`. Depth, sizes and counts are limited, and the time is linear in the number
+/// of bytes. White space between stanzas is skipped, and none of it is kept.
+package struct XMPPStreamParser: Sendable {
+    /// The longest stanza without a limit of one's own, in bytes.
+    package static let maximumStanza = 512 * 1024
+    /// The deepest nesting of a stanza, itself counted.
+    package static let maximumDepth = 32
+    /// The most elements of a stanza.
+    package static let maximumElements = 10_000
+    /// The longest header of a stream, with the declaration before it, in bytes.
+    package static let maximumHeader = 16 * 1024
+    /// The most prefixes that are declared at a time.
+    static let maximumPrefixes = 64
+
+    private enum Phase {
+        /// Nothing has been read.
+        case start
+        /// The declaration of XML has been read.
+        case declared
+        /// Within the stream, whose element has this name.
+        case open(String)
+        case ended
+        case failed(XMPPStreamError)
+    }
+
+    private struct OpenElement {
+        var element: XMLElement
+        /// The name as it is written.
+        var name: String
+        /// The number of declarations that are in force outside of it.
+        var scope: Int
+    }
+
+    private let maximumStanza: Int
+    private var phase = Phase.start
+    /// The bytes that have not been read, from ``position`` on.
+    private var bytes: [UInt8] = []
+    private var position = 0
+    private var scanner = XMLTokenScanner()
+    private var scope = XMLScope()
+    /// The open elements of the stanza that goes on, itself first.
+    private var open: [OpenElement] = []
+    /// The bytes and elements of it that have been read.
+    private var length = 0
+    private var elements = 0
+
+    package init(maximumStanza: Int = Self.maximumStanza) { self.maximumStanza = maximumStanza }
+
+    /// Takes the bytes that have arrived. What they mean is asked with ``next()``.
+    package mutating func receive(_ bytes: some Collection<UInt8>) throws(XMPPStreamError) {
+        switch self.phase {
+        case .failed(let error): throw error
+        case .ended: return
+        case .start, .declared, .open: break
+        }
+        self.forget()
+        guard self.bytes.count - self.position <= self.maximumStanza + Self.maximumHeader else {
+            throw self.fail(XMPPStreamError(.policyViolation, "too many bytes wait to be read"))
+        }
+        self.bytes += bytes
+    }
+
+    /// Returns the next event; `nil` until more bytes arrive, and after the end.
+    /// - Throws: ``XMPPStreamError`` to close the stream with. Every later call throws it again.
+    package mutating func next() throws(XMPPStreamError) -> XMPPStreamEvent? {
+        if case .failed(let error) = self.phase { throw error }
+        do {
+            return try self.read()
+        } catch {
+            throw self.fail(error)
+        }
+    }
+
+    private mutating func fail(_ error: XMPPStreamError) -> XMPPStreamError {
+        self = XMPPStreamParser(maximumStanza: self.maximumStanza)
+        self.phase = .failed(error)
+        return error
+    }
+
+    /// Releases the bytes that have been read, so that a silent stream holds none.
+    private mutating func forget() {
+        if self.position == self.bytes.count {
+            (self.bytes, self.position) = ([], 0)
+        } else if self.position > Self.maximumHeader {
+            self.bytes.removeFirst(self.position)
+            self.position = 0
+        }
+    }
+}
+
+// MARK: - Tokens
+
+extension XMPPStreamParser {
+    private mutating func read() throws(XMPPStreamError) -> XMPPStreamEvent? {
+        while true {
+            if case .ended = self.phase { return nil }
+            if self.open.isEmpty { self.skipSpace() }
+            guard let (token, end) = try self.scanner.scan(self.bytes[self.position...]) else {
+                // Characters between stanzas mean nothing, whatever follows them.
+                if self.open.isEmpty, let first = self.bytes[self.position...].first, first != UInt8(ascii: "<") {
+                    throw XMPPStreamError(.badFormat, "it has text between stanzas")
+                }
+                try self.count(self.bytes.count - self.position, isWhole: false)
+                self.forget()
+                return nil
+            }
+            let bytes = self.bytes[self.position..<end]
+            try self.count(bytes.count, isWhole: true)
+            self.position = end
+            if let event = try self.event(token, bytes) { return event }
+        }
+    }
+
+    private mutating func skipSpace() {
+        while self.position < self.bytes.count, XMLCharacters.isSpace(self.bytes[self.position]) { self.position += 1 }
+    }
+
+    /// Counts the bytes of a token, of which more may follow.
+    private mutating func count(_ bytes: Int, isWhole: Bool) throws(XMPPStreamError) {
+        let length = self.length + bytes
+        let limit = if case .open = self.phase { self.maximumStanza } else { Self.maximumHeader }
+        guard length <= limit else { throw XMPPStreamError(.policyViolation, "it has more than \(limit) bytes") }
+        if isWhole { self.length = length }
+    }
+
+    private mutating func event(
+        _ token: XMLToken,
+        _ bytes: ArraySlice<UInt8>
+    ) throws(XMPPStreamError) -> XMPPStreamEvent? {
+        switch token {
+        case .tag: return try self.tag(XMLTag(bytes))
+        case .characters: try self.add(XMLCharacters.decode(bytes, .text))
+        case .section:
+            let start = XMLTokenScanner.sectionStart.count
+            let text = bytes.dropFirst(start).dropLast(XMLTokenScanner.sectionEnd.count)
+            try self.add(XMLCharacters.decode(text, .section))
+        case .declaration:
+            guard case .start = self.phase else {
+                throw XMPPStreamError(.restrictedXML, "the declaration of XML is not at the beginning")
+            }
+            try Self.check(declaration: bytes)
+            self.phase = .declared
+        }
+        return nil
+    }
+
+    private mutating func add(_ text: String) throws(XMPPStreamError) {
+        guard !self.open.isEmpty else { throw XMPPStreamError(.badFormat, "it has text between stanzas") }
+        self.open[self.open.count - 1].element.text += text
+    }
+
+    private static func check(declaration: ArraySlice<UInt8>) throws(XMPPStreamError) {
+        let start = XMLTokenScanner.declarationStart.count
+        // Its attributes are those of a tag.
+        let attributes = declaration.dropFirst(start).dropLast(2)
+        guard let first = attributes.first, XMLCharacters.isSpace(first) else {
+            throw XMPPStreamError(.restrictedXML, "it has a processing instruction")
+        }
+        let tag = try XMLTag([UInt8(ascii: "<"), UInt8(ascii: "x")] + attributes + [UInt8(ascii: ">")])
+        for attribute in tag.attributes where attribute.name == "encoding" {
+            guard attribute.value.lowercased() == "utf-8" else {
+                throw XMPPStreamError(.unsupportedEncoding, "its encoding is not UTF-8")
+            }
+        }
+        guard tag.kind == .start, tag.attributes.first.map({ $0.name == "version" && $0.value == "1.0" }) ?? false
+        else {
+            throw XMPPStreamError(.notWellFormed, "the declaration of XML has no version 1.0")
+        }
+    }
+}
+
+// MARK: - Elements
+
+extension XMPPStreamParser {
+    private mutating func tag(_ tag: XMLTag) throws(XMPPStreamError) -> XMPPStreamEvent? {
+        switch self.phase {
+        case .start, .declared: return try self.header(tag)
+        case .open(let name):
+            switch tag.kind {
+            case .end where self.open.isEmpty:
+                guard tag.name == name else { throw Self.wrongEnd }
+                self.phase = .ended
+                return .streamEnd
+            case .end: return try self.close(tag.name)
+            case .start:
+                try self.begin(tag)
+                return nil
+            case .empty:
+                try self.begin(tag)
+                return try self.close(tag.name)
+            }
+        case .ended, .failed: return nil
+        }
+    }
+
+    private mutating func header(_ tag: XMLTag) throws(XMPPStreamError) -> XMPPStreamEvent {
+        guard tag.kind == .start else { throw XMPPStreamError(.badFormat, "it does not begin with a stream") }
+        var (element, _) = try self.scope.enter(tag)
+        guard element.has("stream", XMPPStream.namespace) else {
+            throw XMPPStreamError(.invalidNamespace, "it does not begin with a stream")
+        }
+        element["xmlns"] = self.scope.defaultNamespace
+        self.phase = .open(tag.name)
+        self.length = 0
+        return .streamStart(element)
+    }
+
+    private mutating func begin(_ tag: XMLTag) throws(XMPPStreamError) {
+        self.elements += 1
+        guard self.open.count < Self.maximumDepth else {
+            throw XMPPStreamError(.policyViolation, "its elements are nested more than \(Self.maximumDepth) deep")
+        }
+        guard self.elements <= Self.maximumElements else {
+            throw XMPPStreamError(.policyViolation, "it has more than \(Self.maximumElements) elements")
+        }
+        let (element, scope) = try self.scope.enter(tag)
+        self.open.append(OpenElement(element: element, name: tag.name, scope: scope))
+    }
+
+    private mutating func close(_ name: String) throws(XMPPStreamError) -> XMPPStreamEvent? {
+        guard let closed = self.open.popLast(), closed.name == name else { throw Self.wrongEnd }
+        self.scope.leave(to: closed.scope)
+        guard self.open.isEmpty else {
+            self.open[self.open.count - 1].element.children.append(closed.element)
+            return nil
+        }
+        (self.length, self.elements) = (0, 0)
+        return .stanza(closed.element)
+    }
+
+    private static var wrongEnd: XMPPStreamError {
+        XMPPStreamError(.notWellFormed, "an end tag is not that of the open element")
+    }
+}

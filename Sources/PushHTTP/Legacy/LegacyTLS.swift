@@ -1,0 +1,41 @@
+package import Logging
+package import NIOCore
+package import NIOSSL
+
+/// The TLS settings of the two legacy listeners (reference 7.10 rows 8 and 9).
+package enum LegacyTLS {
+    /// Returns the configuration for a ``Listener``. A client certificate is required; neither ALPN nor a server name
+    /// is.
+    ///
+    /// TLS 1.2 is the newest version, because the library cannot disable the session tickets that follow a TLS 1.3
+    /// handshake. A client that polls its socket would take them for an error packet.
+    /// - Parameters:
+    ///   - server: The configuration with the server's certificate.
+    ///   - providerAuthority: The authority that signs the certificates of providers; empty for none.
+    ///   - allowsOldTLS: Allows TLS 1.0 and 1.1, for clients that know nothing newer; off by default.
+    package static func configuration(
+        server: TLSConfiguration,
+        providerAuthority: [NIOSSLCertificate],
+        allowsOldTLS: Bool = false
+    ) -> TLSConfiguration {
+        var tls = server
+        tls.applicationProtocols = []
+        tls.certificateVerification = .noHostnameVerification
+        tls.trustRoots = .certificates(providerAuthority)
+        tls.sendCANameList = true
+        tls.minimumTLSVersion = allowsOldTLS ? .tlsv1 : .tlsv12
+        tls.maximumTLSVersion = .tlsv12
+        return tls
+    }
+
+    /// Returns the client's certificate in DER, or `nil` if it has none. Must be called on the channel's event loop.
+    package static func peerCertificate(_ channel: any Channel) -> [UInt8]? {
+        let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+        return try? tls?.peerCertificate?.toDERBytes()
+    }
+
+    /// Describes a failed handshake for the log, as the client learns little of it.
+    package static func metadata(_ error: any Error, _ listener: String) -> Logger.Metadata {
+        ["listener": "\(listener)", "reason": "\(error)"]
+    }
+}

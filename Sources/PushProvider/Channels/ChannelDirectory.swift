@@ -1,0 +1,191 @@
+package import PushSender
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// The channels of apps: those that the provider knows, and those that the push service has.
+package struct ChannelDirectory: Sendable {
+    /// A channel of a list.
+    package struct Entry: Hashable, Sendable {
+        /// The places that know a channel.
+        package enum State: String, Hashable, Sendable, CaseIterable {
+            /// The provider and the push service.
+            case active
+            /// The provider alone: broadcasts to it are rejected.
+            case missing
+            /// The push service alone: it was made elsewhere.
+            case foreign
+            /// The provider; the push service was not asked, or did not answer.
+            case unchecked
+        }
+
+        package var id: ChannelID
+        package var environment: PushEnvironment
+        package var state: State
+        /// `nil` for a channel that was made elsewhere.
+        package var record: ChannelRecord?
+    }
+
+    /// The channels of an app.
+    package struct Listing: Sendable {
+        package var entries: [Entry] = []
+        /// The environments whose push service did not answer, with the reason.
+        package var problems: [PushEnvironment: RequestError] = [:]
+    }
+
+    private let store: any ProviderStore
+    private let directory: SenderDirectory
+    private let source: any SenderSource
+    private let time: any TimeSource
+
+    package init(
+        store: any ProviderStore,
+        directory: SenderDirectory,
+        source: any SenderSource,
+        time: any TimeSource
+    ) {
+        (self.store, self.directory, self.source, self.time) = (store, directory, source, time)
+    }
+
+    /// Creates a channel at the push service, and notes it.
+    /// - Throws: ``RequestError`` or ``RetryLaterError`` that says what the push service has answered.
+    package func create(
+        _ app: AppRecord,
+        _ environment: PushEnvironment,
+        storage: ChannelStorage,
+        name: String?
+    ) async throws -> ChannelRecord {
+        let service = try await self.service(app, environment)
+        let id: ChannelID
+        do {
+            id = try await service.createChannel(storing: storage, for: app.bundleID)
+        } catch {
+            throw ChannelFailure.error(for: error)
+        }
+        let channel = ChannelRecord(
+            id: id,
+            app: app.id,
+            environment: environment,
+            storage: storage,
+            name: name,
+            createdAt: self.time.now
+        )
+        // It is there by now, so that it is noted also for a caller that has gone.
+        let store = self.store
+        return try await Task { try await store.addChannel(channel) }.value
+    }
+
+    /// Returns a channel. One that the provider does not know is asked for at the push service, and noted.
+    /// - Parameter environment: The environment; `nil` for that of the channel which the provider knows.
+    /// - Throws: As ``create(_:_:storage:name:)``, for a channel that nobody knows too.
+    package func channel(
+        _ id: ChannelID,
+        of app: AppRecord,
+        _ environment: PushEnvironment?
+    ) async throws -> ChannelRecord {
+        let known = try await self.store.channel(id, app: app.id, environment: environment)
+        if let known {
+            guard known.deletedAt == nil else { throw ChannelFailure.deleted }
+            return known
+        }
+        guard let environment else { throw ChannelFailure.unknown }
+        let service = try await self.service(app, environment)
+        let storage: ChannelStorage
+        do {
+            storage = try await service.storage(of: id, of: app.bundleID)
+        } catch {
+            throw ChannelFailure.error(for: error)
+        }
+        return try await self.store.addChannel(
+            ChannelRecord(id: id, app: app.id, environment: environment, storage: storage, createdAt: self.time.now)
+        )
+    }
+
+    /// Deletes a channel at the push service, and notes it. One that is gone there already is deleted too.
+    /// - Parameter environment: The environment; `nil` for that of the channel which the provider knows.
+    /// - Throws: As ``create(_:_:storage:name:)``.
+    package func delete(_ id: ChannelID, of app: AppRecord, _ environment: PushEnvironment?) async throws {
+        let known = try await self.store.channel(id, app: app.id, environment: environment)
+        guard let environment = environment ?? known?.environment else { throw ChannelFailure.unknown }
+        let service = try await self.service(app, environment)
+        do {
+            try await service.deleteChannel(id, of: app.bundleID)
+        } catch {
+            // A channel of the provider may be gone already, also by the first try of this request.
+            guard ChannelFailure.meansNoChannel(error), known?.deletedAt == nil, known != nil else {
+                throw ChannelFailure.error(for: error)
+            }
+        }
+        _ = try await self.store.channelDeleted(id, app: app.id, environment: environment, at: self.time.now)
+    }
+
+    /// Returns the channels of an app: those of the provider in their order, then those that were made elsewhere.
+    /// - Parameters:
+    ///   - environment: The environment; `nil` for all that have a credential or a channel.
+    ///   - isChecked: Indicates whether the push service is asked.
+    package func channels(
+        of app: AppRecord,
+        _ environment: PushEnvironment?,
+        isChecked: Bool
+    ) async throws -> Listing {
+        let known = try await self.store.channels(app: app.id, environment: environment)
+        let credentials = try await self.store.environments(app: app.id)
+        var listing = Listing()
+        for wanted in PushEnvironment.allCases where environment == nil || environment == wanted {
+            let records = known.filter { $0.environment == wanted }
+            guard !records.isEmpty || credentials.contains(wanted) else { continue }
+            var ids: [ChannelID]?
+            if isChecked {
+                do {
+                    ids = try await self.ids(app, wanted)
+                } catch let error as RequestError {
+                    listing.problems[wanted] = error
+                } catch let later as RetryLaterError {
+                    listing.problems[wanted] = later.error
+                }
+            }
+            listing.entries += Self.entries(records, ids, wanted)
+        }
+        return listing
+    }
+
+    private func ids(_ app: AppRecord, _ environment: PushEnvironment) async throws -> [ChannelID] {
+        let service = try await self.service(app, environment)
+        do {
+            return try await service.channels(of: app.bundleID)
+        } catch {
+            throw ChannelFailure.error(for: error)
+        }
+    }
+
+    /// - Parameter ids: The channels of the push service; `nil` if they are not known.
+    private static func entries(
+        _ records: [ChannelRecord],
+        _ ids: [ChannelID]?,
+        _ environment: PushEnvironment
+    ) -> [Entry] {
+        let there = ids.map { Set($0) }
+        let known = Set(records.map(\.id))
+        let own = records.map { record in
+            let state: Entry.State = there.map { $0.contains(record.id) ? .active : .missing } ?? .unchecked
+            return Entry(id: record.id, environment: environment, state: state, record: record)
+        }
+        return own
+            + (ids ?? []).filter { !known.contains($0) }.map {
+                Entry(id: $0, environment: environment, state: .foreign, record: nil)
+            }
+    }
+
+    private func service(_ app: AppRecord, _ environment: PushEnvironment) async throws -> any ChannelManaging {
+        let target = AppEnvironment(app: app.id, environment: environment)
+        switch try await self.directory.credential(target, at: self.time.now) {
+        case .success(let credential):
+            do {
+                return try self.source.channels(for: credential, app: app.id, environment: environment)
+            } catch {
+                throw ChannelFailure.credential("\(error)")
+            }
+        case .failure(let failure): throw ChannelFailure.credential(failure.fault.description)
+        }
+    }
+}

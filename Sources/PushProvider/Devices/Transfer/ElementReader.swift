@@ -1,0 +1,112 @@
+import NIOCore
+import PushSupport
+
+/// Splits bytes into the JSON objects of an array, in buffers of any size. One object at most is kept in memory.
+///
+/// The array may be the whole file, or the member `results` that a file's one object begins with. Objects that follow each
+/// other without an array are split too.
+struct ElementReader {
+    /// An object as it is written.
+    struct Element: Equatable {
+        /// The line on which the object begins, from 1.
+        var line: Int
+        /// `nil` for an object that is longer than ``TransferLimits/maximumRecord``, and for bytes that are none.
+        var bytes: [UInt8]?
+        /// `true` for bytes that are no object.
+        var isGarbage = false
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+    /// The beginning of a file whose one object has the array, without white space.
+    private static let wrapper = Array(#"{"results":["#.utf8)
+
+    private var bytes: [UInt8] = []
+    /// The nesting of objects and arrays; 0 between two objects.
+    private var depth = 0
+    private var isInText = false
+    private var isEscaped = false
+    private var isTooLong = false
+    /// `true` within bytes between two objects that should not be there.
+    private var isInGarbage = false
+    /// `true` once the array, or the first object, has begun.
+    private var hasBegun = false
+    private var line = 1
+    private var firstLine = 1
+    private var markBytes = 0
+
+    /// Returns the objects that end in `bytes`.
+    mutating func feed(_ bytes: ByteBufferView) -> [Element] {
+        var elements: [Element] = []
+        for byte in bytes {
+            if self.isByteOrderMark(byte) { continue }
+            if let element = self.depth == 0 ? self.between(byte) : self.within(byte) { elements.append(element) }
+            if byte == UInt8(ascii: "\n") { self.line += 1 }
+        }
+        return elements
+    }
+
+    /// Returns the beginning of an object that the file does not end.
+    mutating func finish() -> Element? {
+        guard self.depth > 0 else { return nil }
+        self.depth = 0
+        return Element(line: self.firstLine, bytes: self.isTooLong ? nil : self.bytes)
+    }
+
+    private mutating func isByteOrderMark(_ byte: UInt8) -> Bool {
+        guard self.markBytes < 3 else { return false }
+        let isMark = byte == Self.byteOrderMark[self.markBytes]
+        self.markBytes = isMark ? self.markBytes + 1 : 3
+        return isMark
+    }
+
+    /// Takes a byte between two objects.
+    private mutating func between(_ byte: UInt8) -> Element? {
+        switch byte {
+        case UInt8(ascii: "{"):
+            (self.depth, self.firstLine, self.bytes) = (1, self.line, [byte])
+            (self.isInText, self.isEscaped, self.isTooLong, self.isInGarbage) = (false, false, false, false)
+        case UInt8(ascii: "[") where !self.hasBegun: self.hasBegun = true
+        case 0x20, 0x09, 0x0a, 0x0d, UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"): self.isInGarbage = false
+        default:
+            // One error for all that stands between two commas or lines.
+            guard !self.isInGarbage else { return nil }
+            self.isInGarbage = true
+            return Element(line: self.line, bytes: nil, isGarbage: true)
+        }
+        return nil
+    }
+
+    /// Takes a byte of an object.
+    private mutating func within(_ byte: UInt8) -> Element? {
+        if self.bytes.count < TransferLimits.maximumRecord { self.bytes.append(byte) } else { self.isTooLong = true }
+        if self.isInText {
+            switch byte {
+            case _ where self.isEscaped: self.isEscaped = false
+            case UInt8(ascii: "\\"): self.isEscaped = true
+            case UInt8(ascii: "\""): self.isInText = false
+            default: break
+            }
+            return nil
+        }
+        switch byte {
+        case UInt8(ascii: "\""): self.isInText = true
+        case UInt8(ascii: "{"): self.depth += 1
+        case UInt8(ascii: "["):
+            self.depth += 1
+            guard !self.hasBegun, self.depth == 2, self.isWrapper else { break }
+            (self.hasBegun, self.depth) = (true, 0)
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            self.depth -= 1
+            guard self.depth == 0 else { break }
+            self.hasBegun = true
+            return Element(line: self.firstLine, bytes: self.isTooLong ? nil : self.bytes)
+        default: break
+        }
+        return nil
+    }
+
+    /// `true` if the object so far is the beginning of a file whose one object has the array.
+    private var isWrapper: Bool {
+        self.bytes.count < 256 && self.bytes.filter { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == Self.wrapper
+    }
+}

@@ -1,0 +1,128 @@
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Writes accepted notifications, and the results of urgent pages.
+///
+/// All that gathers while the disk is busy shares one transaction, so that a push costs a part of two syncs and not two of
+/// its own. Nothing waits for others: an item that finds the disk free is written at once.
+final class LedgerWriter: Sendable {
+    /// One write.
+    fileprivate enum Item: Sendable {
+        case request(AcceptanceRequest)
+        case page(PageResult)
+    }
+
+    /// The result of one write, or the error for which nothing of it is written.
+    fileprivate enum Outcome: Sendable {
+        case request(Result<AcceptanceResult, any Error>)
+        case page(Result<CommitResult, any Error>)
+    }
+
+    /// The leases under which the process works, with those of requests that are claimed.
+    let leases: HeldLeases
+    private let batcher: WriteBatcher<Item, Outcome>
+
+    /// - Parameter lease: The time after which a lease without a commit ends.
+    init(store: any DispatchStore, lease: Duration, time: any TimeSource) {
+        let leases = HeldLeases()
+        self.leases = leases
+        let transaction = Transaction(store: store, lease: lease, leases: leases, time: time)
+        self.batcher = WriteBatcher { await transaction.write($0) }
+    }
+
+    /// Accepts a notification, which is on disk when the method returns.
+    func accept(_ request: AcceptanceRequest) async throws -> AcceptanceResult {
+        guard case .request(let result) = await self.batcher.commit(.request(request))
+        else { throw StoreError.cannotWrite(why: "there is no result") }
+        return try result.get()
+    }
+
+    /// Writes the result of a page.
+    /// - Throws: An error for which it is not written.
+    func commit(_ page: PageResult) async throws -> CommitResult {
+        guard case .page(let result) = await self.batcher.commit(.page(page))
+        else { throw StoreError.cannotWrite(why: "there is no result") }
+        return try result.get()
+    }
+
+    /// The writing of one batch.
+    private struct Transaction: Sendable {
+        let store: any DispatchStore
+        let lease: Duration
+        let leases: HeldLeases
+        let time: any TimeSource
+
+        func write(_ items: [Item]) async -> [Outcome] {
+            do {
+                return Self.outcomes(of: items, try await self.write(LedgerWrites(items)))
+            } catch let error where items.count == 1 || error is StoreError {
+                return items.map { $0.failure(error) }
+            } catch {
+                // One of them cannot be written: the others can.
+                var outcomes: [Outcome] = []
+                for item in items { outcomes += await self.write([item]) }
+                return outcomes
+            }
+        }
+
+        private func write(_ writes: LedgerWrites) async throws -> LedgerResults {
+            let (store, clocks) = (self.store, self.time.reading)
+            let until = clocks.steady.advanced(by: self.lease)
+            guard writes.requests.contains(where: \.isClaimed)
+            else { return try await store.write(writes, now: clocks.later, leaseUntil: until) }
+            var results = try await self.leases.claimNew(fences: \.fences) {
+                try await store.write(writes, now: clocks.later, leaseUntil: until)
+            }
+            results.setClaimTime(clocks.wall)
+            return results
+        }
+
+        private static func outcomes(of items: [Item], _ results: LedgerResults) -> [Outcome] {
+            var (requests, pages) = (results.requests.makeIterator(), results.pages.makeIterator())
+            return items.map { item in
+                switch item {
+                case .request: requests.next().map(Outcome.request) ?? item.failure(Self.missing)
+                case .page: pages.next().map { .page(.success($0)) } ?? item.failure(Self.missing)
+                }
+            }
+        }
+
+        private static let missing = StoreError.cannotWrite(why: "there is no result")
+    }
+}
+
+extension LedgerWriter.Item {
+    fileprivate func failure(_ error: any Error) -> LedgerWriter.Outcome {
+        switch self {
+        case .request: .request(.failure(error))
+        case .page: .page(.failure(error))
+        }
+    }
+}
+
+extension LedgerWrites {
+    fileprivate init(_ items: [LedgerWriter.Item]) {
+        self.init()
+        for item in items {
+            switch item {
+            case .request(let request): self.requests.append(request)
+            case .page(let page): self.pages.append(page)
+            }
+        }
+    }
+}
+
+extension LedgerResults {
+    /// The fencing numbers of the requests that were claimed.
+    fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
+
+    /// Sets the time at which requests were claimed, by the wall clock.
+    fileprivate mutating func setClaimTime(_ time: Timestamp) {
+        for index in self.requests.indices {
+            guard case .success(var result) = self.requests[index], result.claimed != nil else { continue }
+            result.claimed?.claim.claimedAt = time
+            self.requests[index] = .success(result)
+        }
+    }
+}

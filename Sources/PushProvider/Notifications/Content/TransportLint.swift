@@ -1,0 +1,60 @@
+import PushSender
+import PushStore
+import PushSupport
+import PushTypes
+
+/// Checks a notification for what the binary protocol cannot carry, where a credential uses that (decision 47).
+///
+/// Without any environment that could send it, it is refused. Otherwise the recipients of the environments with the binary
+/// protocol get it without the member, or are rejected when it is sent: that is a warning.
+struct TransportLint {
+    let content: NotificationContent
+
+    /// Indicates whether there is anything in the notification that only HTTP/2 carries.
+    var isNeeded: Bool { self.content.collapseID != nil || !self.isCarried || self.isTooLong }
+
+    private var isCarried: Bool { self.content.pushType.isCarriedByBinaryProtocol }
+    private var isTooLong: Bool {
+        !self.content.isTemplate && self.content.payload.count > BinaryCommand.framed.maximumPayloadLength
+    }
+
+    /// - Parameter transports: The protocol of each environment that the notification can go to.
+    /// - Returns: The warnings.
+    /// - Throws: ``RequestError`` for a notification that no environment could send.
+    func check(_ transports: [PushEnvironment: PushTransport]) throws(RequestError) -> [ContentWarning] {
+        let binary = transports.filter { $0.value == .binary }.keys.map(\.rawValue).sorted()
+        guard !binary.isEmpty else { return [] }
+        let (isOnlyBinary, names) = (binary.count == transports.count, binary.joined(separator: " and "))
+        let way = "the credential for \(names) uses the binary protocol"
+        var warnings: [ContentWarning] = []
+        func add(_ field: String, _ code: String, _ message: String) throws(RequestError) {
+            if isOnlyBinary { throw RequestError(.invalid, code: code, message: message, path: field) }
+            warnings.append(ContentWarning(field: field, message: "\(message): devices there are rejected"))
+        }
+        if !self.isCarried {
+            let message = "\(way), which has no push type \(self.content.pushType.rawValue)"
+            try add("pushType", "needs_http2", message)
+        }
+        if self.isTooLong {
+            let (count, limit) = (self.content.payload.count, BinaryCommand.framed.maximumPayloadLength)
+            try add("payload", "payload_too_large", "\(way): the payload has \(count) bytes, \(limit) are the most")
+        }
+        if self.content.collapseID != nil {
+            warnings.append(ContentWarning(field: "collapseId", message: "\(way), which drops it"))
+        }
+        return warnings
+    }
+}
+
+extension NotificationRequest {
+    /// Adds the warnings about credentials that use the binary protocol.
+    /// - Throws: ``RequestError`` for a notification that no credential of the app could send, or an error of the store.
+    mutating func checkTransport(of app: AppRecord, in store: any AppStore) async throws {
+        let lint = TransportLint(content: self.content)
+        guard lint.isNeeded else { return }
+        var target = self.environment
+        if target == nil, case .tokens = self.audience { target = .production }
+        let transports = try await store.transports(app: app.id)
+        self.warnings += try lint.check(transports.filter { target == nil || $0.key == target })
+    }
+}

@@ -1,0 +1,83 @@
+package import PushStore
+package import PushSupport
+package import PushTypes
+
+/// Deactivates the devices that a feedback list names, by the rule and through the breaker of a response 410 (decision 14).
+package struct FeedbackInvalidation: Sendable {
+    /// The reason in the history of tokens.
+    private static let reason = "listed by the feedback service"
+
+    private let store: any ProviderStore
+    private let policy: TokenInvalidationPolicy
+    private let time: any TimeSource
+
+    package init(store: any ProviderStore, policy: TokenInvalidationPolicy, time: any TimeSource) {
+        (self.store, self.policy, self.time) = (store, policy, time)
+    }
+
+    /// A list that is being applied in parts.
+    package struct Reading: Sendable {
+        package let target: AppEnvironment
+        /// The consequences so far.
+        package internal(set) var counts = FeedbackCounts()
+        /// The active devices of the environment before the first change; `nil` while nothing has changed.
+        var active: Int?
+        /// The error that ended the list early; `nil` without one.
+        var error: (any Error)?
+
+        package init(of target: AppEnvironment) { self.target = target }
+    }
+
+    /// Applies a part of a list, which is on disk when it returns.
+    ///
+    /// A device that registered at the time of its entry or later stays active.
+    package func apply(_ tuples: [FeedbackTuple], to reading: inout Reading) async throws {
+        let target = reading.target
+        // The latest entry of a token counts.
+        let times = Dictionary(tuples.map { ($0.token, $0.timestamp) }, uniquingKeysWith: max)
+        let devices = try await self.store.activeDevices(of: target, tokens: Array(times.keys))
+        let known = Set(devices.map(\.token))
+        var counts = FeedbackCounts()
+        counts.tokens = tuples.count
+        counts.unknown = times.keys.count { !known.contains($0) }
+        let dead = Set(
+            devices.filter { device in times[device.token].map { device.registeredAt < $0 } ?? false }.map(\.id)
+        )
+        counts.kept = devices.count - dead.count
+        let now = self.time.recorded
+        var isBreakerOpen = false
+        if !dead.isEmpty {
+            isBreakerOpen = try await self.isBreakerOpen(for: dead.count, &reading, now: now)
+            if isBreakerOpen { counts.withheld = dead.count } else { counts.deactivated = dead.count }
+        }
+        let changes = devices.compactMap { device -> TokenStateChange? in
+            guard let since = times[device.token] else { return nil }
+            // The store keeps a device that has registered since, and records that.
+            let isWithheld = isBreakerOpen && dead.contains(device.id)
+            let kind: TokenStateChange.Kind = isWithheld ? .withheld(since: since) : .deactivated(since: since)
+            return TokenStateChange(device: device.id, kind: kind, reason: Self.reason, token: device.token)
+        }
+        try await self.store.apply(changes, of: target, now: now)
+        reading.counts.add(counts)
+    }
+
+    /// Evaluates all of a list that was read so far.
+    private func isBreakerOpen(for dead: Int, _ reading: inout Reading, now: Timestamp) async throws -> Bool {
+        let (app, environment) = (reading.target.app, reading.target.environment)
+        let active: Int
+        if let known = reading.active {
+            active = known
+        } else {
+            active = try await self.store.count(app: app, audience: .everyone, environment: environment, kind: nil)
+            reading.active = active
+        }
+        let evaluation = await self.policy.evaluate(
+            feedback: reading.counts.deactivated + reading.counts.withheld + dead,
+            of: active,
+            app: app,
+            environment: environment,
+            now: now
+        )
+        return evaluation.isBreakerOpen
+    }
+}

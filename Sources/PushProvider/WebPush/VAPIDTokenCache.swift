@@ -1,0 +1,45 @@
+import Foundation
+import PushStore
+import PushTypes
+import PushWire
+import Synchronization
+
+/// The identifications of apps at push services: one for each key and origin, which is used for half a day.
+///
+/// Push services limit how often a new one may come (reference 9.1).
+final class VAPIDTokenCache: Sendable {
+    /// The time for which one is used, and the time until it expires.
+    private static let (reuse, validity): (Duration, Duration) = (.seconds(12 * 3600), .seconds(13 * 3600))
+    /// The most that are kept.
+    private static let maximumCount = 4096
+
+    private struct Key: Hashable {
+        var id: UUID
+        var origin: WebOrigin
+        var contact: String
+    }
+
+    private let known = Mutex<[Key: (text: String, signedAt: Timestamp)]>([:])
+
+    /// Returns the value of the header `authorization`.
+    /// - Throws: ``Unusable`` for a stored key that is none.
+    func authorization(_ record: VAPIDKeyRecord, for origin: WebOrigin, now: Timestamp) throws -> String {
+        let key = Key(id: record.id, origin: origin, contact: record.contact)
+        let known = self.known.withLock { $0[key] }
+        if let known, known.signedAt <= now, now < known.signedAt.advanced(by: Self.reuse) { return known.text }
+        guard let signer = VAPIDKey(privateKey: record.privateKey) else { throw Unusable() }
+        let text = try signer.authorization(
+            for: origin,
+            contact: record.contact,
+            expires: now.advanced(by: Self.validity)
+        )
+        self.known.withLock { known in
+            if known.count >= Self.maximumCount { known = [:] }
+            known[key] = (text, now)
+        }
+        return text
+    }
+
+    /// The stored key cannot sign.
+    struct Unusable: Error {}
+}

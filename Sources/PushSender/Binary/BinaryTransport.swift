@@ -1,0 +1,63 @@
+import Logging
+import PushTypes
+
+/// The sender of a credential whose transport is ``PushTransport/binary``.
+///
+/// It rejects what the binary protocol cannot carry, in the words of the push service. Its connection ends once nothing
+/// uses it any more, when every push has its outcome.
+final class BinaryTransport: NotificationSender {
+    private let sender: BinarySender
+    /// The topic that the certificate determines; `nil` for a certificate without one, whose topic is not known.
+    private let topic: Topic?
+
+    init(
+        to endpoint: PushServiceEndpoint,
+        certificate: ClientCertificate,
+        configuration: SenderConfiguration,
+        logger: Logger
+    ) throws {
+        var binary = BinaryConfiguration()
+        (binary.waitTimeout, binary.failsFast) = (configuration.waitTimeout, configuration.failsFast)
+        self.sender = try BinarySender(to: endpoint, certificate: certificate, configuration: binary, logger: logger)
+        self.topic = certificate.defaultTopic
+    }
+
+    deinit {
+        let sender = self.sender
+        Task { await sender.close() }
+    }
+
+    func send(_ pushes: [Push]) async -> [Outcome] {
+        let rejections = pushes.map { self.rejection(of: $0.notification) }
+        guard rejections.contains(where: { $0 != nil }) else { return await self.sender.send(pushes) }
+        let rest = zip(pushes, rejections).filter { $0.1 == nil }.map(\.0)
+        var outcomes = (rest.isEmpty ? [] : await self.sender.send(rest)).makeIterator()
+        return rejections.map { rejection in
+            rejection.map { .rejected($0) } ?? outcomes.next() ?? .notSent(.init("nothing was sent"))
+        }
+    }
+
+    /// Stops taking pushes, and returns once each has its outcome.
+    func close() async { await self.sender.close() }
+
+    /// Returns the rejection of a notification that the binary protocol cannot carry; `nil` if it can.
+    private func rejection(of notification: PushNotification) -> Rejection? {
+        if let type = notification.pushType, !type.isCarriedByBinaryProtocol {
+            return Rejection(status: 400, reasonText: "InvalidPushType: \(type.rawValue) needs HTTP/2")
+        }
+        guard let topic, topic != notification.topic else { return nil }
+        return Rejection(status: Reason.topicDisallowed.status, reasonText: Reason.topicDisallowed.text)
+    }
+}
+
+extension PushType {
+    /// Indicates whether pushes of the type can go over the binary protocol, which has no field for it.
+    ///
+    /// The service took a push for an alert, a background update or a message of a device management server by its payload.
+    package var isCarriedByBinaryProtocol: Bool {
+        switch self {
+        case .alert, .background, .mdm, .voip, .complication: true
+        case .controls, .fileprovider, .liveactivity, .location, .pushtotalk, .widgets: false
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+public import Logging
+import NIOCore
+import NIOPosix
+package import PushSupport
+public import PushTypes
+import PushWire
+
+/// Manages the broadcast channels of apps: creates, reads, lists and deletes them (reference 4.1).
+///
+/// Broadcasts themselves go through ``Sender/broadcast(_:)``. The service keeps one connection while it is used. Every call ends
+/// within the time limits of its ``SenderConfiguration``, and may be made from any task.
+public final class ChannelService: Sendable {
+    /// The largest list of channels: Apple allows 10,000 in each environment of an app.
+    private static let maximumResponse = 4 * 1024 * 1024
+
+    private let client: ServiceClient
+
+    /// Creates a service. It connects when there is something to ask.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The address for channels, for example ``PushServiceEndpoint/appleChannels(_:)``.
+    ///   - credential: A signing key, or a certificate of the app.
+    ///   - configuration: The time limits and the proxy.
+    ///   - logger: The logger for changes of connections.
+    /// - Throws: As the initialiser of ``Sender``.
+    public convenience init(
+        to endpoint: PushServiceEndpoint,
+        credential: PushCredential,
+        configuration: SenderConfiguration = SenderConfiguration(),
+        logger: Logger
+    ) throws {
+        try self.init(to: endpoint, credential: credential, configuration, time: SystemTime(), logger: logger)
+    }
+
+    /// Creates a service with clocks of its own.
+    package init(
+        to endpoint: PushServiceEndpoint,
+        credential: PushCredential,
+        _ configuration: SenderConfiguration,
+        time: any TimeSource,
+        logger: Logger
+    ) throws {
+        self.client = ServiceClient(
+            endpoint,
+            identity: try SenderIdentity(credential, endpoint: endpoint, now: time.now),
+            configuration: configuration,
+            maximumBody: Self.maximumResponse,
+            group: MultiThreadedEventLoopGroup.singleton,
+            time: time,
+            logger: logger
+        )
+    }
+
+    /// Creates a channel, which stays until it is deleted.
+    ///
+    /// The request is never repeated once it was sent: after ``ChannelServiceError/unknown(_:)`` the channel may be there, and
+    /// ``channels(of:)`` tells.
+    /// - Parameters:
+    ///   - storage: The broadcasts that the push service stores for devices that are offline.
+    ///   - bundleID: The bundle id of the app.
+    /// - Returns: The id of the channel.
+    @concurrent
+    public func createChannel(storing storage: ChannelStorage, for bundleID: Topic) async throws(ChannelServiceError)
+        -> ChannelID
+    {
+        let body = #"{"message-storage-policy":\#(storage.rawValue),"push-type":"LiveActivity"}"#
+        let request = ServiceRequest("POST", Self.path(bundleID), body: ByteBuffer(string: body))
+        let response = try await self.response(to: request, isRepeatable: false, status: 201)
+        guard let id = response.head.uniqueID.flatMap({ ChannelID($0) }) else {
+            throw .malformed("the push service named no channel")
+        }
+        return id
+    }
+
+    /// Returns what the push service stores for a channel.
+    @concurrent
+    public func storage(of channel: ChannelID, of bundleID: Topic) async throws(ChannelServiceError) -> ChannelStorage {
+        let request = ServiceRequest("GET", Self.path(bundleID), fields: Self.fields(channel))
+        let response = try await self.response(to: request, isRepeatable: true, status: 200)
+        let number = Self.object(response)?["message-storage-policy"] as? Int
+        guard let storage = number.flatMap(ChannelStorage.init(rawValue:)) else {
+            throw .malformed("the push service named no storage policy")
+        }
+        return storage
+    }
+
+    /// Returns the ids of all channels of an app, in the order of the push service.
+    @concurrent
+    public func channels(of bundleID: Topic) async throws(ChannelServiceError) -> [ChannelID] {
+        let request = ServiceRequest("GET", "/1/apps/\(bundleID.name)/all-channels")
+        let response = try await self.response(to: request, isRepeatable: true, status: 200)
+        guard let texts = Self.object(response)?["channels"] as? [String] else {
+            throw .malformed("the push service sent no list of channels")
+        }
+        let channels = texts.compactMap { ChannelID($0) }
+        guard channels.count == texts.count else { throw .malformed("the push service sent something else than ids") }
+        return channels
+    }
+
+    /// Deletes a channel for good. Broadcasts that are stored may still arrive.
+    @concurrent
+    public func deleteChannel(_ channel: ChannelID, of bundleID: Topic) async throws(ChannelServiceError) {
+        let request = ServiceRequest("DELETE", Self.path(bundleID), fields: Self.fields(channel))
+        _ = try await self.response(to: request, isRepeatable: true, status: 204)
+    }
+
+    /// Closes the connection after the outstanding responses. Further calls throw.
+    public func close() async { await self.client.close() }
+
+    // MARK: Requests
+
+    private static func path(_ bundleID: Topic) -> String { "/1/apps/\(bundleID.name)/channels" }
+
+    private static func fields(_ channel: ChannelID) -> [HeaderField] {
+        [HeaderField(of: "apns-channel-id", channel.text)]
+    }
+
+    /// - Parameter status: The status of success.
+    private func response(
+        to request: ServiceRequest,
+        isRepeatable: Bool,
+        status: Int
+    ) async throws(ChannelServiceError) -> HTTP2Response {
+        var request = request
+        // A repeated request has the same id.
+        request.fields.append(HeaderField(of: "apns-request-id", PushNotification.makeID()))
+        switch await self.client.perform(request, isRepeatable: isRepeatable) {
+        case .notSent(let failure, _): throw .notSent(failure)
+        case .unknown(let failure): throw .unknown(failure)
+        case .response(let response):
+            guard response.head.status != status else { return response }
+            guard response.head.status >= 300 else {
+                throw .malformed("the push service answered with the status \(response.head.status)")
+            }
+            throw .rejected(PushResponse.rejection(response))
+        }
+    }
+
+    private static func object(_ response: HTTP2Response) -> [String: Any]? {
+        (try? JSONSerialization.jsonObject(with: Data(response.body))) as? [String: Any]
+    }
+}

@@ -1,0 +1,135 @@
+import Crypto
+import NIOSSL
+import PushSupport
+package import PushTypes
+import SwiftASN1
+import X509
+
+/// The contents of a credential's files, also where they could not be used: for people to see what a file holds.
+package struct CredentialContents: Sendable {
+    /// The format of the files.
+    package enum Format: String, Sendable {
+        case signingKey = "signing key (.p8)"
+        case archive = "PKCS#12 archive"
+        case pem = "PEM"
+        case der = "certificate in DER"
+    }
+
+    /// A certificate of the files.
+    package struct CertificateEntry: Hashable, Sendable {
+        package var commonName: String
+        package var issuer: String
+        /// The UID of the subject; `nil` without one.
+        package var defaultTopic: Topic?
+        package var topics: [CertificateTopic]
+        /// The environments that it names; `nil` if it names none, as those of authorities.
+        package var environments: Set<PushEnvironment>?
+        package var validFrom, expires: Timestamp
+        /// The algorithm of its key, such as `RSA 2048`.
+        package var algorithm: String
+        /// The SHA-256 of the certificate, in hexadecimal.
+        package var fingerprint: String
+        /// Indicates whether its key is among the files.
+        package var hasKey: Bool
+    }
+
+    package let format: Format
+    /// The identifier of a signing key, as its file's name has it; `nil` for none.
+    package let keyID: String?
+    package let certificates: [CertificateEntry]
+    /// The algorithms of the private keys.
+    package let keys: [String]
+    /// The number of keys that belong to none of the certificates.
+    package let unmatchedKeys: Int
+}
+
+extension CredentialFile {
+    /// Reads what the files hold.
+    /// - Throws: ``CredentialError`` for files that cannot be read or decrypted.
+    package func contents() throws(CredentialError) -> CredentialContents {
+        let bytes = try Self.read(self.path)
+        let keyText: String? =
+            if let keyFile { String(decoding: try Self.read(keyFile), as: UTF8.self) } else { nil }
+        let text = PEMFile(String(decoding: bytes, as: UTF8.self))
+        guard text.blocks.isEmpty else { return try self.contents(of: text, PEMFile(keyText ?? "")) }
+        guard bytes.first == 0x30 else { throw .unknownFormat }
+        if let certificate = try? NIOSSLCertificate(bytes: bytes, format: .der) {
+            let keys = try Self.keys(PEMFile(keyText ?? ""), passphrase: self.passphrase)
+            return try CredentialContents(.der, [certificate], keys)
+        }
+        let archive = try PKCS12Archive(bytes, passphrase: self.passphrase ?? "")
+        return try CredentialContents(.archive, archive.certificates, archive.keys)
+    }
+
+    private func contents(of text: PEMFile, _ more: PEMFile) throws(CredentialError) -> CredentialContents {
+        var certificates: [NIOSSLCertificate] = []
+        for block in text.certificates + more.certificates {
+            let certificate = try? NIOSSLCertificate(bytes: Array(block.text.utf8), format: .pem)
+            guard let certificate else { throw .badCertificate }
+            certificates.append(certificate)
+        }
+        let keys = try Self.keys(text, passphrase: self.passphrase) + Self.keys(more, passphrase: self.passphrase)
+        let isSigningKey = certificates.isEmpty && text.blocks.count == 1 && text.blocks.allSatisfy(self.isSigningKey)
+        let format: CredentialContents.Format = isSigningKey ? .signingKey : .pem
+        return try CredentialContents(format, certificates, keys, keyID: isSigningKey ? self.keyIDOfName : nil)
+    }
+
+    private static func keys(_ text: PEMFile, passphrase: String?) throws(CredentialError) -> [NIOSSLPrivateKey] {
+        var keys: [NIOSSLPrivateKey] = []
+        for block in text.privateKeys { keys.append(try PrivateKeyReader.key(block, passphrase: passphrase)) }
+        return keys
+    }
+}
+
+extension CredentialContents {
+    fileprivate init(
+        _ format: Format,
+        _ certificates: [NIOSSLCertificate],
+        _ keys: [NIOSSLPrivateKey],
+        keyID: String? = nil
+    ) throws(CredentialError) {
+        var publicKeys: [Certificate.PublicKey] = []
+        for key in keys { publicKeys.append(try PrivateKeyReader.publicKey(of: key)) }
+        var entries: [CertificateEntry] = []
+        var matched: Set<Certificate.PublicKey> = []
+        for source in certificates {
+            guard let der = try? source.toDERBytes(), let certificate = try? Certificate(derEncoded: der)
+            else { throw .badCertificate }
+            let hasKey = publicKeys.contains(certificate.publicKey)
+            if hasKey { matched.insert(certificate.publicKey) }
+            entries.append(CertificateEntry(certificate, der, hasKey: hasKey))
+        }
+        (self.format, self.keyID, self.certificates) = (format, keyID, entries)
+        self.keys = publicKeys.map(\.algorithm)
+        self.unmatchedKeys = publicKeys.count { !matched.contains($0) }
+    }
+}
+
+extension CredentialContents.CertificateEntry {
+    fileprivate init(_ certificate: Certificate, _ der: [UInt8], hasKey: Bool) {
+        let details = CertificateDetails(certificate)
+        self.commonName = details.commonName ?? ""
+        self.issuer = "\(certificate.issuer)"
+        self.defaultTopic = details.userID.flatMap { Topic($0) }
+        self.topics = details.topics ?? self.defaultTopic.map { [CertificateTopic(topic: $0, kinds: [])] } ?? []
+        self.environments = details.namesEnvironments ? details.environments : nil
+        self.validFrom = Timestamp(certificate.notValidBefore)
+        self.expires = Timestamp(certificate.notValidAfter)
+        self.algorithm = certificate.publicKey.algorithm
+        self.fingerprint = Hexadecimal.encode(SHA256.hash(data: der))
+        self.hasKey = hasKey
+    }
+}
+
+extension Certificate.PublicKey {
+    /// The algorithm and its size, such as `EC P-256`.
+    fileprivate var algorithm: String {
+        switch "\(self)" {
+        case "P256.PublicKey": "EC P-256"
+        case "P384.PublicKey": "EC P-384"
+        case "P521.PublicKey": "EC P-521"
+        case let text where text.hasPrefix("RSA"): "RSA \(text.dropFirst(3).prefix(while: \.isNumber))"
+        case let text: text
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import PushTypes
+import SwiftASN1
+
+/// Encryption with a passphrase: PBKDF2 with HMAC-SHA256, and AES-256 in CBC mode (RFC 8018), as OpenSSL 3 writes it.
+struct PBES2 {
+    /// The iterations of the key derivation.
+    static let rounds = 100_000
+    private static let saltLength = 16
+    private static let keyLength = 32
+
+    /// The algorithm with its parameters, in DER.
+    let algorithm: [UInt8]
+    let ciphertext: [UInt8]
+
+    /// Encrypts bytes under a passphrase.
+    /// - Throws: An error of swift-crypto, which does not occur for these parameters.
+    init(_ plaintext: [UInt8], passphrase: String) throws {
+        let salt = RandomBytes.make(Self.saltLength)
+        let iv = AES._CBC.IV()
+        let key = try KDF.Insecure.PBKDF2.deriveKey(
+            from: Array(passphrase.utf8),
+            salt: salt,
+            using: .sha256,
+            outputByteCount: Self.keyLength,
+            unsafeUncheckedRounds: Self.rounds
+        )
+        self.ciphertext = Array(try AES._CBC.encrypt(plaintext, using: key, iv: iv))
+        self.algorithm = try Self.algorithm(salt: salt, iv: Array(iv))
+    }
+
+    private static func algorithm(salt: [UInt8], iv: [UInt8]) throws -> [UInt8] {
+        var coder = DER.Serializer()
+        try coder.appendConstructedNode(identifier: .sequence) { coder in
+            try coder.serialize(ASN1ObjectIdentifier.pbes2)
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.serialize(ASN1ObjectIdentifier.pbkdf2)
+                    try coder.appendConstructedNode(identifier: .sequence) { coder in
+                        try coder.serialize(ASN1OctetString(contentBytes: salt[...]))
+                        try coder.serialize(Self.rounds)
+                        try coder.appendConstructedNode(identifier: .sequence) { coder in
+                            try coder.serialize(ASN1ObjectIdentifier.hmacWithSHA256)
+                            try coder.serialize(ASN1Null())
+                        }
+                    }
+                }
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.serialize(ASN1ObjectIdentifier.aes256CBC)
+                    try coder.serialize(ASN1OctetString(contentBytes: iv[...]))
+                }
+            }
+        }
+        return coder.serializedBytes
+    }
+}
+
+extension ASN1ObjectIdentifier {
+    fileprivate static let pbes2: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 13]
+    fileprivate static let pbkdf2: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 12]
+    fileprivate static let hmacWithSHA256: ASN1ObjectIdentifier = [1, 2, 840, 113549, 2, 9]
+    fileprivate static let aes256CBC: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
+}

@@ -1,0 +1,114 @@
+import PushTypes
+import SwiftASN1
+
+/// Writes a `.p12` with one key, its certificate and the authorities of that (RFC 7292), as OpenSSL 3 does: PBES2, and a MAC
+/// with HMAC-SHA256.
+struct PKCS12Writer {
+    /// The iterations of the MAC's key derivation.
+    private static let rounds = 10_000
+    private static let saltLength = 16
+    /// The attribute that joins the key and its certificate.
+    private static let localKeyID: [UInt8] = [1]
+
+    /// The certificates in DER; the first one is the key's.
+    let certificates: [[UInt8]]
+    let key: PKCS8Key
+    let passphrase: String
+
+    /// - Throws: An error of swift-asn1 or swift-crypto, which does not occur for keys and certificates that were read.
+    func archive() throws -> [UInt8] {
+        let bags = try PKCS12DER.sequence { coder in
+            for (index, certificate) in self.certificates.enumerated() {
+                try Self.bag(.certificateBag, isPaired: index == 0, into: &coder) { coder in
+                    try PKCS12DER.certificate(certificate, into: &coder)
+                }
+            }
+        }
+        let content = try PKCS12DER.sequence { coder in
+            try self.encrypted(bags, into: &coder)
+            try PKCS12DER.data(try self.keyBag(), into: &coder)
+        }
+        return try self.signed(content)
+    }
+
+    /// Returns the part with the key, which is encrypted by itself.
+    private func keyBag() throws -> [UInt8] {
+        let encrypted = try PBES2(self.key.der, passphrase: self.passphrase)
+        return try PKCS12DER.sequence { coder in
+            try Self.bag(.shroudedKeyBag, isPaired: true, into: &coder) { coder in
+                coder.serializeRawBytes(try encrypted.keyInfo())
+            }
+        }
+    }
+
+    /// Writes the part with the certificates.
+    private func encrypted(_ bags: [UInt8], into coder: inout DER.Serializer) throws {
+        let encrypted = try PBES2(bags, passphrase: self.passphrase)
+        try PKCS12DER.typed(.encryptedData, into: &coder) { coder in
+            try coder.appendConstructedNode(identifier: .sequence) { coder in
+                try coder.serialize(0)
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.serialize(ASN1ObjectIdentifier.pkcs7Data)
+                    coder.serializeRawBytes(encrypted.algorithm)
+                    coder.appendPrimitiveNode(
+                        identifier: ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
+                    ) { $0 += encrypted.ciphertext }
+                }
+            }
+        }
+    }
+
+    /// Returns the whole archive with its MAC.
+    private func signed(_ content: [UInt8]) throws -> [UInt8] {
+        try PKCS12DER.archive(
+            content,
+            password: PKCS12MAC.password(self.passphrase),
+            salt: RandomBytes.make(Self.saltLength),
+            rounds: Self.rounds
+        )
+    }
+
+    /// Writes a bag.
+    /// - Parameter isPaired: Whether it is the key or the key's certificate.
+    private static func bag(
+        _ type: ASN1ObjectIdentifier,
+        isPaired: Bool,
+        into coder: inout DER.Serializer,
+        _ value: (inout DER.Serializer) throws -> Void
+    ) throws {
+        let pairing = { (coder: inout DER.Serializer) in
+            guard isPaired else { return }
+            try coder.appendConstructedNode(identifier: .set) { coder in
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    try coder.serialize(ASN1ObjectIdentifier.localKeyID)
+                    try coder.appendConstructedNode(identifier: .set) { coder in
+                        try coder.serialize(ASN1OctetString(contentBytes: Self.localKeyID[...]))
+                    }
+                }
+            }
+        }
+        try PKCS12DER.typed(type, into: &coder, attributes: pairing, value)
+    }
+}
+
+extension PBES2 {
+    /// Returns the `EncryptedPrivateKeyInfo` of a key that was encrypted (RFC 5958).
+    func keyInfo() throws -> [UInt8] {
+        var coder = DER.Serializer()
+        try coder.appendConstructedNode(identifier: .sequence) { coder in
+            coder.serializeRawBytes(self.algorithm)
+            try coder.serialize(ASN1OctetString(contentBytes: self.ciphertext[...]))
+        }
+        return coder.serializedBytes
+    }
+}
+
+extension ASN1ObjectIdentifier {
+    static let pkcs7Data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
+    fileprivate static let encryptedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 6]
+    static let shroudedKeyBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 2]
+    static let certificateBag: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 12, 10, 1, 3]
+    static let x509Certificate: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 22, 1]
+    fileprivate static let localKeyID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 21]
+    static let sha256: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 1]
+}

@@ -1,0 +1,65 @@
+/// A notification that is to be accepted.
+package struct AcceptanceRequest: Sendable {
+    package var notification: NotificationRecord
+    /// The parts of its audience; empty for a notification that is opened later.
+    package var shards: [ShardPlan]
+    package var idempotency: Idempotency?
+    /// The version of the schedule that it is a run of. It is accepted only if the schedule still exists, is not paused
+    /// and has this version. `nil` skips that check.
+    package var scheduleVersion: Int64?
+    /// Indicates whether the caller sends it at once. Its shard is claimed as it is added then, if it is the only one, of
+    /// named tokens, and the app is not stopped.
+    package var isClaimed: Bool
+
+    package init(
+        _ notification: NotificationRecord,
+        shards: [ShardPlan],
+        idempotency: Idempotency? = nil,
+        scheduleVersion: Int64? = nil,
+        isClaimed: Bool = false
+    ) {
+        (self.notification, self.shards, self.idempotency) = (notification, shards, idempotency)
+        (self.scheduleVersion, self.isClaimed) = (scheduleVersion, isClaimed)
+    }
+}
+
+/// The store's response to a request to accept a notification.
+package struct AcceptanceResult: Sendable {
+    package var acceptance: Acceptance
+    /// The shard that was claimed for the caller; `nil` leaves the notification to a later claim.
+    package var claimed: ClaimedShard?
+
+    package init(_ acceptance: Acceptance, claimed: ClaimedShard? = nil) {
+        (self.acceptance, self.claimed) = (acceptance, claimed)
+    }
+}
+
+/// A shard that was claimed when its notification was accepted, with its recipients.
+package struct ClaimedShard: Hashable, Sendable {
+    package var claim: ShardClaim
+    /// The only page of the shard.
+    package var page: RecipientPage
+
+    package init(_ claim: ShardClaim, _ page: RecipientPage) { (self.claim, self.page) = (claim, page) }
+}
+
+/// Writes that share a transaction.
+package struct LedgerWrites: Sendable {
+    package var requests: [AcceptanceRequest]
+    package var pages: [PageResult]
+
+    package init(requests: [AcceptanceRequest] = [], pages: [PageResult] = []) {
+        (self.requests, self.pages) = (requests, pages)
+    }
+}
+
+/// The results of writes that shared a transaction, in their order.
+package struct LedgerResults: Sendable {
+    /// The responses to the requests, or the errors of those that failed alone.
+    package var requests: [Result<AcceptanceResult, any Error>]
+    package var pages: [CommitResult]
+
+    package init(requests: [Result<AcceptanceResult, any Error>], pages: [CommitResult]) {
+        (self.requests, self.pages) = (requests, pages)
+    }
+}

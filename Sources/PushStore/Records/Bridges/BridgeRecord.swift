@@ -1,0 +1,55 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// The protocol of another system that a bridge translates into notifications.
+package enum BridgeKind: String, Hashable, Sendable, CaseIterable {
+    /// The Matrix push gateway API. The name of a bridge is the `app_id`, or a pattern with `*` and `?`.
+    case matrix
+    /// An XMPP push component (XEP-0114, XEP-0357). The name is the component's domain at one server.
+    case xmpp
+    /// The REST API of gorush. The name is the topic, or `default`.
+    case gorush
+    /// The HTTP v1 API of Firebase Cloud Messaging. The name is the project's id.
+    case fcm
+    /// Push resources of Web Push that end at an installation of the app. The name is `receive`.
+    case webPush = "webpush"
+    /// The legacy binary interface for old providers. The name is the topic.
+    case binary
+    /// Sessions that the provider keeps at chat servers for users. The name is the protocol, such as `irc`.
+    case session
+}
+
+/// A configured bridge: it leads the requests of another system to one app.
+package struct BridgeRecord: Hashable, Sendable {
+    /// The longest name, in bytes.
+    package static let maximumName = 255
+
+    package var kind: BridgeKind
+    /// The name by which the other system addresses it, unique among the bridges of its kind.
+    package var name: String
+    package var app: Int64
+    /// The environment of its pushes; `nil` is that of each device.
+    package var environment: PushEnvironment?
+    /// The settings of the kind, a JSON object.
+    package var settings: JSONValue
+    /// The secret shared with the other system; empty for none. The store seals it with the master key.
+    package var secret: String
+    /// The name of this version of the record, a new one with each change.
+    package var revision: UUID
+    package var changedAt: Timestamp
+
+    package init(
+        kind: BridgeKind,
+        name: String,
+        app: Int64,
+        environment: PushEnvironment? = nil,
+        settings: JSONValue = .object([:]),
+        secret: String = "",
+        revision: UUID = UUID(),
+        changedAt: Timestamp
+    ) {
+        (self.kind, self.name, self.app, self.environment) = (kind, name, app, environment)
+        (self.settings, self.secret, self.revision, self.changedAt) = (settings, secret, revision, changedAt)
+    }
+}

@@ -1,0 +1,95 @@
+package import Foundation
+package import PushSupport
+package import PushTypes
+
+/// A protocol of chat servers at which the provider signs in for users.
+package enum ChatProtocol: String, Hashable, Sendable, CaseIterable {
+    case irc, xmpp
+}
+
+/// A session that the provider keeps at a chat server for a user of an app.
+package struct ChatSessionRecord: Hashable, Sendable {
+    /// The wish for a session, and its end.
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        /// The provider stays signed in.
+        case active
+        /// A person has stopped it.
+        case stopped
+        /// The server has refused it for good, such as for a wrong password.
+        case failed
+    }
+
+    package var id: UUID
+    /// The number of the row, which rises with each session; 0 before it is stored.
+    package var number: Int64 = 0
+    package var app: Int64
+    package var user: String
+    package var chatProtocol: ChatProtocol
+    /// The server: a name, or an IP address without brackets.
+    package var host: String
+    package var port: Int
+    package var account: String
+    /// The password at the server. The store seals it with the master key.
+    package var password: String
+    /// The settings of the protocol, a JSON object.
+    package var settings: JSONValue
+    package var state = State.active
+    /// The last failure in words; `nil` after a sign-in.
+    package var lastError: String?
+    /// The time of the newest message that was dealt with, by the server's clock and not after ours.
+    package var seenThrough: Timestamp
+    /// The name of this version of the record, a new one with each change that a person makes.
+    package var revision: UUID
+    package var createdAt: Timestamp
+    package var changedAt: Timestamp
+
+    package init(
+        id: UUID = UUID(),
+        app: Int64,
+        user: String,
+        chatProtocol: ChatProtocol,
+        host: String,
+        port: Int,
+        account: String,
+        password: String,
+        settings: JSONValue = .object([:]),
+        revision: UUID = UUID(),
+        createdAt: Timestamp
+    ) {
+        (self.id, self.app, self.user, self.chatProtocol) = (id, app, user, chatProtocol)
+        (self.host, self.port, self.account, self.password) = (host, port, account, password)
+        (self.settings, self.revision) = (settings, revision)
+        (self.seenThrough, self.createdAt, self.changedAt) = (createdAt, createdAt, createdAt)
+    }
+}
+
+/// The name of a version of a session.
+package struct ChatSessionKey: Hashable, Sendable {
+    package var id: UUID
+    package var revision: UUID
+
+    package init(id: UUID, revision: UUID) { (self.id, self.revision) = (id, revision) }
+}
+
+/// The progress of a session, as its record remembers it.
+package struct ChatSessionProgress: Hashable, Sendable {
+    /// `true` once the server has refused it for good.
+    package var hasFailed: Bool
+    /// See ``ChatSessionRecord/lastError``.
+    package var lastError: String?
+    /// See ``ChatSessionRecord/seenThrough``. It never goes back.
+    package var seenThrough: Timestamp
+
+    package init(hasFailed: Bool = false, lastError: String? = nil, seenThrough: Timestamp) {
+        (self.hasFailed, self.lastError, self.seenThrough) = (hasFailed, lastError, seenThrough)
+    }
+}
+
+/// The result of adding a session.
+package enum ChatSessionAddition: Hashable, Sendable {
+    case added(ChatSessionRecord)
+    /// Nothing is added: the user has as many as allowed.
+    case tooManyOfUser
+    /// Nothing is added: the app has as many as allowed.
+    case tooManyOfApp
+}

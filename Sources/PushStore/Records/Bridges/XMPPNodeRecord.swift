@@ -1,0 +1,44 @@
+package import Foundation
+package import PushTypes
+
+/// A node of a push component: the address that a user's server publishes to, for an installation or a user of an app.
+package struct XMPPNodeRecord: Hashable, Sendable {
+    /// The most nodes of an installation or a user. The oldest gives way.
+    package static let maximumPerOwner = 20
+    /// The longest account tag, in bytes.
+    package static let maximumAccount = 64
+
+    /// The recipient of what is published.
+    package enum Owner: Hashable, Sendable {
+        case installation(String)
+        case user(String)
+    }
+
+    /// The name, unique among the nodes of all apps.
+    package var node: String
+    package var app: Int64
+    /// The domain of the component, which is the name of its bridge.
+    package var component: String
+    /// The SHA-256 of the secret that each publish shows.
+    package var secretHash: Data
+    package var owner: Owner
+    /// The domain of the chat account, whose server alone may publish.
+    package var domain: String
+    /// The app's name for the chat account, which each push shows; `nil` for none.
+    package var account: String?
+    package var createdAt: Timestamp
+
+    package init(
+        node: String,
+        app: Int64,
+        component: String,
+        secretHash: Data,
+        owner: Owner,
+        domain: String,
+        account: String? = nil,
+        createdAt: Timestamp
+    ) {
+        (self.node, self.app, self.component, self.secretHash) = (node, app, component, secretHash)
+        (self.owner, self.domain, self.account, self.createdAt) = (owner, domain, account, createdAt)
+    }
+}

@@ -1,0 +1,38 @@
+package import PushTypes
+
+/// A broadcast channel of an app, as the provider knows it.
+package struct ChannelRecord: Hashable, Sendable {
+    /// The longest name, in bytes.
+    package static let maximumName = 200
+
+    package var id: ChannelID
+    package var app: Int64
+    package var environment: PushEnvironment
+    package var storage: ChannelStorage
+    /// The name by which people know it; `nil` for none.
+    package var name: String?
+    /// The time at which the provider learned of it.
+    package var createdAt: Timestamp
+    /// The time of its deletion; `nil` as long as it is there.
+    package var deletedAt: Timestamp?
+
+    package init(
+        id: ChannelID,
+        app: Int64,
+        environment: PushEnvironment,
+        storage: ChannelStorage,
+        name: String? = nil,
+        createdAt: Timestamp
+    ) {
+        (self.id, self.app, self.environment, self.storage) = (id, app, environment, storage)
+        (self.name, self.createdAt) = (name, createdAt)
+    }
+}
+
+/// The channel that a broadcast goes to.
+package struct BroadcastChannel: Hashable, Sendable {
+    package var id: ChannelID
+    package var storage: ChannelStorage
+
+    package init(id: ChannelID, storage: ChannelStorage) { (self.id, self.storage) = (id, storage) }
+}

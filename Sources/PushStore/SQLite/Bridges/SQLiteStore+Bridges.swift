@@ -1,0 +1,120 @@
+import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+import Synchronization
+
+extension SQLiteStore {
+    package var bridgeGeneration: Int { self.bridgeChanges.load(ordering: .acquiring) }
+
+    package func bridges(kind: BridgeKind) async throws -> [BridgeRecord] {
+        let masterKey = self.masterKey
+        return try await self.database.lookup { database in
+            try database.rows(sql: "SELECT * FROM bridge WHERE kind = ? ORDER BY name", [kind.rawValue])
+                .compactMap { try? Self.bridge($0, masterKey) }
+        }
+    }
+
+    package func bridgeNames(kind: BridgeKind) async throws -> Set<String> {
+        try await self.database.lookup { database in
+            let rows = try database.rows(sql: "SELECT name FROM bridge WHERE kind = ?", [kind.rawValue])
+            return Set(rows.compactMap { $0["name"] as String? })
+        }
+    }
+
+    package func bridges(app: Int64) async throws -> [BridgeRecord] {
+        let masterKey = self.masterKey
+        return try await self.database.lookup { database in
+            try database.rows(sql: "SELECT * FROM bridge WHERE app = ? ORDER BY kind, name", [app])
+                .compactMap { try? Self.bridge($0, masterKey) }
+        }
+    }
+
+    package func bridge(_ kind: BridgeKind, name: String) async throws -> BridgeRecord? {
+        let masterKey = self.masterKey
+        return try await self.database.lookup { try Self.bridge(kind, name, masterKey, in: $0) }
+    }
+
+    package func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord? {
+        let masterKey = self.masterKey
+        defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
+        return try await self.database.write { database in
+            var bridge = bridge
+            let owner = "SELECT app FROM bridge WHERE kind = ? AND name = ?"
+            let row = try database.row(sql: owner, [bridge.kind.rawValue, bridge.name])
+            if let row, row["app"] as Int64? != bridge.app { return nil }
+            // One that is damaged is replaced.
+            let stored = try? Self.bridge(bridge.kind, bridge.name, masterKey, in: database)
+            if keepsSecret, let stored { bridge.secret = stored.secret }
+            try database.run(
+                sql: """
+                    INSERT OR REPLACE INTO bridge (kind, name, app, environment, settings, sealed, revision, changedAt)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                [
+                    bridge.kind.rawValue, bridge.name, bridge.app, bridge.environment?.code,
+                    String(decoding: try bridge.settings.text, as: UTF8.self), try Self.sealed(bridge, masterKey),
+                    bridge.revision.uuidString, bridge.changedAt.milliseconds,
+                ]
+            )
+            return bridge
+        }
+    }
+
+    package func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool {
+        defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
+        return try await self.database.write { database in
+            let arguments: StatementArguments = [kind.rawValue, name, app]
+            func delete(_ table: String) throws -> Int {
+                try database.run(sql: "DELETE FROM \(table) WHERE kind = ? AND name = ? AND app = ?", arguments)
+            }
+            guard try delete("bridge") > 0 else { return false }
+            // Another bridge of this name is compared anew.
+            _ = try (delete("shadow"), delete("shadowDifference"))
+            return true
+        }
+    }
+
+    private static func sealed(_ bridge: BridgeRecord, _ masterKey: MasterKey) throws -> Data? {
+        guard !bridge.secret.isEmpty else { return nil }
+        return try masterKey.seal(bridge.secret, for: .bridge(bridge.kind, name: bridge.name, app: bridge.app))
+    }
+
+    private static func bridge(
+        _ kind: BridgeKind,
+        _ name: String,
+        _ masterKey: MasterKey,
+        in database: Database
+    ) throws -> BridgeRecord? {
+        try database.row(sql: "SELECT * FROM bridge WHERE kind = ? AND name = ?", [kind.rawValue, name])
+            .map { try Self.bridge($0, masterKey) }
+    }
+
+    /// Reads a bridge's row.
+    /// - Parameter masterKey: The key that opens the secret; `nil` leaves the secret out.
+    /// - Throws: ``DamagedRow``.
+    static func bridge(_ row: Row, _ masterKey: MasterKey?) throws -> BridgeRecord {
+        guard let kind = row.value("kind") as BridgeKind?, let name = row["name"] as String?,
+            let app = row["app"] as Int64?, let text = row["settings"] as String?,
+            let settings = try? JSONValue(parsing: Data(text.utf8)), let revision = row.uuid("revision"),
+            let changedAt = row.time("changedAt")
+        else { throw DamagedRow(table: "bridge") }
+        var secret = ""
+        if let masterKey, let sealed = row["sealed"] as Data? {
+            guard let text = try? masterKey.open(sealed, for: .bridge(kind, name: name, app: app)) else {
+                throw DamagedRow(table: "bridge")
+            }
+            secret = text
+        }
+        return BridgeRecord(
+            kind: kind,
+            name: name,
+            app: app,
+            environment: row.environment("environment"),
+            settings: settings,
+            secret: secret,
+            revision: revision,
+            changedAt: changedAt
+        )
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func setXMPPNode(_ node: XMPPNodeRecord) async throws -> Bool {
+        try await self.database.write { database in
+            let (column, owner) = node.owner.column
+            let stored = try database.row(sql: "SELECT * FROM xmppNode WHERE node = ?", [node.node])
+            if let stored {
+                guard stored["app"] as Int64? == node.app, stored[column] as String? == owner else { return false }
+                try database.run(sql: "DELETE FROM xmppNode WHERE node = ?", [node.node])
+            }
+            try database.insert(
+                into: "xmppNode",
+                [
+                    "node": node.node, "app": node.app, "component": node.component, "secretHash": node.secretHash,
+                    column: owner, "domain": node.domain, "account": node.account,
+                    "createdAt": node.createdAt.milliseconds,
+                ]
+            )
+            let sql = """
+                DELETE FROM xmppNode WHERE id IN (
+                    SELECT id FROM xmppNode WHERE app = ? AND \(column) = ? ORDER BY createdAt DESC, id DESC LIMIT -1 OFFSET ?)
+                """
+            try database.run(sql: sql, [node.app, owner, XMPPNodeRecord.maximumPerOwner])
+            return true
+        }
+    }
+
+    package func xmppNode(_ node: String) async throws -> XMPPNodeRecord? {
+        try await self.database.lookup { database in
+            try database.row(sql: "SELECT * FROM xmppNode WHERE node = ?", [node]).map(Self.xmppNode)
+        }
+    }
+
+    package func xmppNodes(app: Int64, owner: XMPPNodeRecord.Owner) async throws -> [XMPPNodeRecord] {
+        let (column, value) = owner.column
+        return try await self.database.lookup { database in
+            let sql = "SELECT * FROM xmppNode WHERE app = ? AND \(column) = ? ORDER BY createdAt DESC, id DESC"
+            return try database.rows(sql: sql, [app, value]).compactMap { try $0.readable(Self.xmppNode) }
+        }
+    }
+
+    package func removeXMPPNode(_ node: String, app: Int64, owner: XMPPNodeRecord.Owner?) async throws -> Bool {
+        guard let (column, value) = owner?.column else {
+            return try await self.database.run(sql: "DELETE FROM xmppNode WHERE node = ? AND app = ?", [node, app]) > 0
+        }
+        let sql = "DELETE FROM xmppNode WHERE node = ? AND app = ? AND \(column) = ?"
+        return try await self.database.run(sql: sql, [node, app, value]) > 0
+    }
+
+    package func xmppTokens(
+        of owner: XMPPNodeRecord.Owner,
+        app: Int64,
+        environment: PushEnvironment?,
+        limit: Int
+    ) async throws -> [DeviceToken] {
+        let (column, value) = owner.column
+        return try await self.database.lookup { database in
+            // The plus keeps SQLite from visiting all devices of the app because they have that order.
+            let sql = """
+                SELECT token FROM device
+                WHERE app = ? AND \(column) = ? AND isActive = 1 AND hasLeft = 0 AND kind = ?
+                    AND environment = coalesce(?, environment)
+                ORDER BY +id LIMIT ?
+                """
+            let arguments: StatementArguments = [app, value, TokenKind.alert.code, environment?.code, limit]
+            let rows = try database.rows(sql: sql, arguments)
+            let tokens = rows.compactMap { $0.token("token") }
+            guard !tokens.isEmpty || rows.isEmpty else { throw DamagedRow(table: "device") }
+            return tokens
+        }
+    }
+
+    package func forgetXMPPNodes(before: Timestamp, limit: Int) async throws -> Int {
+        let hasNoDevice = """
+            NOT EXISTS (SELECT 1 FROM device WHERE app = xmppNode.app AND installation = xmppNode.installation AND hasLeft = 0)
+            AND NOT EXISTS (SELECT 1 FROM device WHERE app = xmppNode.app AND user = xmppNode.user AND hasLeft = 0)
+            """
+        // All nodes are searched without keeping others from writing.
+        let found = try await self.database.read { database in
+            let sql = "SELECT id FROM xmppNode WHERE createdAt < ? AND \(hasNoDevice) LIMIT ?"
+            return try database.integers(sql: sql, [before.milliseconds, limit])
+        }
+        guard !found.isEmpty else { return 0 }
+        try await self.database.write { database in
+            for id in found { try database.run(sql: "DELETE FROM xmppNode WHERE id = ? AND \(hasNoDevice)", [id]) }
+        }
+        return found.count
+    }
+
+    /// Reads a node's row.
+    /// - Throws: ``DamagedRow``.
+    static func xmppNode(_ row: Row) throws -> XMPPNodeRecord {
+        let owner =
+            (row["installation"] as String?).map(XMPPNodeRecord.Owner.installation)
+            ?? (row["user"] as String?).map(XMPPNodeRecord.Owner.user)
+        guard let node = row["node"] as String?, let app = row["app"] as Int64?,
+            let component = row["component"] as String?, let secretHash = row["secretHash"] as Data?,
+            secretHash.count == 32, let owner, let domain = row["domain"] as String?,
+            let createdAt = row.time("createdAt")
+        else { throw DamagedRow(table: "xmppNode") }
+        return XMPPNodeRecord(
+            node: node,
+            app: app,
+            component: component,
+            secretHash: secretHash,
+            owner: owner,
+            domain: domain,
+            account: row["account"],
+            createdAt: createdAt
+        )
+    }
+}
+
+extension XMPPNodeRecord.Owner {
+    /// The column that has the owner, of nodes and of devices, and its value.
+    fileprivate var column: (name: String, value: String) {
+        switch self {
+        case .installation(let installation): ("installation", installation)
+        case .user(let user): ("user", user)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    package func feedbackRun(of target: AppEnvironment) async throws -> FeedbackRun? {
+        let sql = "SELECT * FROM feedbackRun WHERE app = ? AND environment = ?"
+        return try await self.database.read { database in
+            try database.row(sql: sql, [target.app, target.environment.code]).flatMap(Self.feedbackRun)
+        }
+    }
+
+    package func dueFeedback(at time: Timestamp) async throws -> [AppEnvironment] {
+        let sql = """
+            SELECT credential.app AS app, credential.environment AS environment FROM credential
+            LEFT JOIN feedbackRun AS run ON run.app = credential.app AND run.environment = credential.environment
+            WHERE kind != 'key' AND (nextAt IS NULL OR nextAt <= ?)
+            ORDER BY nextAt
+            """
+        return try await self.database.read { database in
+            try database.rows(sql: sql, [time.milliseconds]).compactMap { row in
+                guard let app = row["app"] as Int64?, let environment = row.environment("environment") else {
+                    return nil
+                }
+                return AppEnvironment(app: app, environment: environment)
+            }
+        }
+    }
+
+    package func beginFeedback(
+        of target: AppEnvironment,
+        due: Timestamp?,
+        nextAt: Timestamp,
+        now: Timestamp
+    ) async throws -> FeedbackBeginning {
+        let (app, environment) = (target.app, target.environment.code)
+        return try await self.database.write { database in
+            let sql = "SELECT nextAt, failures FROM feedbackRun WHERE app = ? AND environment = ?"
+            let row = try database.row(sql: sql, [app, environment])
+            if let due, let next = row?.time("nextAt"), next > due { return .notDue }
+            let begin = """
+                INSERT INTO feedbackRun (app, environment, nextAt, startedAt) VALUES (?, ?, ?, ?)
+                ON CONFLICT (app, environment) DO UPDATE
+                SET nextAt = excluded.nextAt, startedAt = excluded.startedAt, endedAt = NULL, tokens = 0,
+                    deactivated = 0, kept = 0, withheld = 0, unknown = 0
+                """
+            try database.run(sql: begin, [app, environment, nextAt.milliseconds, now.milliseconds])
+            return .begun(failures: row?["failures"] ?? 0)
+        }
+    }
+
+    package func endFeedback(of target: AppEnvironment, _ run: FeedbackRun) async throws {
+        let sql = """
+            UPDATE feedbackRun
+            SET nextAt = ?, endedAt = ?, tokens = ?, deactivated = ?, kept = ?, withheld = ?, unknown = ?, failures = ?,
+                error = ?
+            WHERE app = ? AND environment = ?
+            """
+        let counts = run.counts
+        try await self.database.run(
+            sql: sql,
+            [
+                run.nextAt.milliseconds, run.endedAt?.milliseconds, counts.tokens, counts.deactivated, counts.kept,
+                counts.withheld, counts.unknown, run.failures, run.error, target.app, target.environment.code,
+            ]
+        )
+    }
+
+    package func activeDevices(of target: AppEnvironment, tokens: [DeviceToken]) async throws -> [DeviceRecord] {
+        let (app, environment) = (target.app.databaseValue, target.environment.code.databaseValue)
+        return try await self.database.read { database in
+            try tokens.flatMap { token in
+                try SQLiteStore.devices(
+                    database,
+                    where: "app = ? AND environment = ? AND token = ? AND isActive = 1 AND hasLeft = 0",
+                    arguments: [app, environment, token.databaseValue]
+                ).devices
+            }
+        }
+    }
+
+    package func apply(_ changes: [TokenStateChange], of target: AppEnvironment, now: Timestamp) async throws {
+        guard !changes.isEmpty else { return }
+        try await self.database.write { database in
+            let events = try TokenEventWriter(app: target.app, now: now, in: database)
+            let invalidation = TokenInvalidation(events: events, notification: nil)
+            for change in changes { try invalidation.apply(change) }
+            try events.announce()
+        }
+    }
+
+    /// Reads a reading's row; `nil` for one that is damaged, as a new one replaces it.
+    private static func feedbackRun(_ row: Row) -> FeedbackRun? {
+        guard let startedAt = row.time("startedAt"), let nextAt = row.time("nextAt") else { return nil }
+        var run = FeedbackRun(startedAt: startedAt, nextAt: nextAt)
+        run.endedAt = row.time("endedAt")
+        run.counts.tokens = row["tokens"] ?? 0
+        run.counts.deactivated = row["deactivated"] ?? 0
+        run.counts.kept = row["kept"] ?? 0
+        run.counts.withheld = row["withheld"] ?? 0
+        run.counts.unknown = row["unknown"] ?? 0
+        (run.failures, run.error) = (row["failures"] ?? 0, row["error"])
+        return run
+    }
+}

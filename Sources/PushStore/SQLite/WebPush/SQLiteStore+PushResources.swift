@@ -1,0 +1,186 @@
+package import Foundation
+import GRDB
+package import PushTypes
+
+extension SQLiteStore {
+    /// The condition on an active device for alerts of a push resource's installation.
+    private static let isOfResource = """
+        device.app = pushResource.app AND device.installation = pushResource.installation
+            AND device.kind = 0 AND device.isActive = 1 AND device.hasLeft = 0
+        """
+
+    package func addPushResource(_ resource: PushResourceRecord) async throws -> PushResourceAddition {
+        let sealed = try self.sealed(resource)
+        return try await self.database.write { database in
+            let device = """
+                SELECT 1 FROM device
+                WHERE app = ? AND installation = ? AND kind = 0 AND isActive = 1 AND hasLeft = 0 LIMIT 1
+                """
+            guard try database.row(sql: device, [resource.app, resource.installation]) != nil else { return .noDevice }
+            let count = "SELECT count(*) FROM pushResource WHERE app = ? AND installation = ?"
+            guard
+                try database.count(sql: count, [resource.app, resource.installation])
+                    < PushResourceRecord.maximumCount
+            else { return .tooMany }
+            try database.insert(
+                into: "pushResource",
+                [
+                    "id": resource.id.uuidString, "hash": Data(resource.hash), "app": resource.app,
+                    "installation": resource.installation, "name": resource.name,
+                    "vapidKey": resource.vapidKey.map { Data($0) }, "sealed": sealed,
+                    "createdAt": resource.createdAt.milliseconds,
+                ]
+            )
+            return .added
+        }
+    }
+
+    package func pushResources(app: Int64, installation: String) async throws -> [PushResourceRecord] {
+        let masterKey = self.masterKey
+        return try await self.database.lookup { database in
+            let sql = "SELECT * FROM pushResource WHERE app = ? AND installation = ? ORDER BY createdAt, id"
+            return try database.rows(sql: sql, [app, installation])
+                .compactMap { row in try row.readable { try Self.pushResource($0, masterKey) } }
+        }
+    }
+
+    package func removePushResource(_ id: UUID, app: Int64, installation: String) async throws -> Bool {
+        let sql = "DELETE FROM pushResource WHERE id = ? AND app = ? AND installation = ?"
+        return try await self.database.run(sql: sql, [id.uuidString, app, installation]) > 0
+    }
+
+    package func pushResourceTarget(hash: [UInt8]) async throws -> PushResourceTarget? {
+        let masterKey = self.masterKey
+        return try await self.database.lookup { database in
+            let sql = """
+                SELECT pushResource.*, device.token AS token, device.environment AS environment
+                FROM pushResource JOIN device ON \(Self.isOfResource)
+                WHERE hash = ? ORDER BY device.registeredAt DESC LIMIT 1
+                """
+            guard let row = try database.row(sql: sql, [Data(hash)]) else { return nil }
+            guard let token = row.token("token"), let environment = row.environment("environment")
+            else { throw DamagedRow(table: "device") }
+            return PushResourceTarget(
+                resource: try Self.pushResource(row, masterKey),
+                token: token,
+                environment: environment
+            )
+        }
+    }
+
+    package func setUnsubscribeURL(_ url: String, of resource: PushResourceRecord) async throws {
+        var changed = resource
+        changed.unsubscribeURL = url
+        let sealed = try self.sealed(changed)
+        try await self.database.write { database in
+            try database.update("pushResource", ["sealed": sealed], id: resource.id.uuidString)
+        }
+    }
+
+    package func endedPushResources(limit: Int) async throws -> [PushResourceRecord] {
+        let masterKey = self.masterKey
+        return try await self.database.read { database in
+            let sql = """
+                SELECT * FROM pushResource WHERE NOT EXISTS (SELECT 1 FROM device WHERE \(Self.isOfResource)) LIMIT ?
+                """
+            return try database.rows(sql: sql, [limit]).compactMap { row in
+                // One whose URL does not open ends all the same.
+                try row.readable { try Self.pushResource($0, masterKey) }
+                    ?? row.readable { try Self.pushResource($0, nil) }
+            }
+        }
+    }
+
+    package func removeEnded(_ resources: [PushResourceRecord]) async throws {
+        try await self.database.write { database in
+            for resource in resources {
+                let sql = """
+                    DELETE FROM pushResource
+                    WHERE id = ? AND NOT EXISTS (SELECT 1 FROM device WHERE \(Self.isOfResource))
+                    """
+                try database.run(sql: sql, [resource.id.uuidString])
+            }
+        }
+    }
+
+    package func addPushMessage(_ message: PushMessageRecord) async throws {
+        try await self.database.write { database in
+            if let topic = message.topic {
+                let replaced = "DELETE FROM pushMessage WHERE resource = ? AND topic = ?"
+                try database.run(sql: replaced, [message.resource.uuidString, topic])
+            }
+            try database.insert(
+                into: "pushMessage",
+                [
+                    "id": message.id.uuidString, "app": message.app, "resource": message.resource.uuidString,
+                    "tokenHash": Data(message.tokenHash), "topic": message.topic, "body": message.body,
+                    "expiresAt": message.expiresAt.milliseconds,
+                ]
+            )
+            let oldest = """
+                DELETE FROM pushMessage WHERE resource = ?1 AND id NOT IN (
+                    SELECT id FROM pushMessage WHERE resource = ?1 ORDER BY rowid DESC LIMIT ?2)
+                """
+            try database.run(sql: oldest, [message.resource.uuidString, PushMessageRecord.maximumCount])
+        }
+    }
+
+    package func pushMessage(_ id: UUID, now: Timestamp) async throws -> PushMessageRecord? {
+        try await self.database.lookup { database in
+            let sql = "SELECT * FROM pushMessage WHERE id = ? AND expiresAt > ?"
+            return try database.row(sql: sql, [id.uuidString, now.milliseconds]).map(Self.pushMessage)
+        }
+    }
+
+    package func removePushMessages(expiredAt now: Timestamp, limit: Int) async throws -> Int {
+        let sql = "DELETE FROM pushMessage WHERE id IN (SELECT id FROM pushMessage WHERE expiresAt <= ? LIMIT ?)"
+        return try await self.database.run(sql: sql, [now.milliseconds, limit])
+    }
+
+    private func sealed(_ resource: PushResourceRecord) throws -> Data? {
+        try resource.unsubscribeURL.map {
+            try self.masterKey.seal($0, for: .pushResource(resource.id, app: resource.app))
+        }
+    }
+
+    /// Reads a push resource's row.
+    /// - Parameter masterKey: The key that opens the URL; `nil` leaves the URL out.
+    /// - Throws: ``DamagedRow``.
+    static func pushResource(_ row: Row, _ masterKey: MasterKey?) throws -> PushResourceRecord {
+        guard let id = row.uuid("id"), let hash = row["hash"] as Data?, let app = row["app"] as Int64?,
+            let installation = row["installation"] as String?, let name = row["name"] as String?,
+            let createdAt = row.time("createdAt")
+        else { throw DamagedRow(table: "pushResource") }
+        var url: String?
+        if let masterKey, let sealed = row["sealed"] as Data? {
+            url = try? masterKey.open(sealed, for: .pushResource(id, app: app))
+            if url == nil { throw DamagedRow(table: "pushResource") }
+        }
+        return PushResourceRecord(
+            id: id,
+            hash: Array(hash),
+            app: app,
+            installation: installation,
+            name: name,
+            vapidKey: (row["vapidKey"] as Data?).map { Array($0) },
+            unsubscribeURL: url,
+            createdAt: createdAt
+        )
+    }
+
+    private static func pushMessage(_ row: Row) throws -> PushMessageRecord {
+        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let resource = row.uuid("resource"),
+            let tokenHash = row["tokenHash"] as Data?, let body = row["body"] as Data?,
+            let expiresAt = row.time("expiresAt")
+        else { throw DamagedRow(table: "pushMessage") }
+        return PushMessageRecord(
+            id: id,
+            app: app,
+            resource: resource,
+            tokenHash: Array(tokenHash),
+            topic: row["topic"],
+            body: body,
+            expiresAt: expiresAt
+        )
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import GRDB
+package import PushTypes
+import PushWire
+
+extension SQLiteStore {
+    package func vapidKeys(app: Int64) async throws -> [VAPIDKeyRecord] {
+        let masterKey = self.masterKey
+        return try await self.database.lookup { database in
+            try database.rows(sql: "SELECT * FROM vapidKey WHERE app = ? ORDER BY createdAt DESC, id", [app])
+                .compactMap { row in try row.readable { try Self.vapidKey($0, masterKey) } }
+        }
+    }
+
+    package func addVAPIDKey(_ key: VAPIDKeyRecord) async throws -> Bool {
+        let text = Base64URL.encode(key.privateKey)
+        let sealed = try self.masterKey.seal(text, for: .vapidKey(key.id, app: key.app))
+        return try await self.database.write { database in
+            // An imported key may be there already: it becomes the newest.
+            let same = "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?"
+            if let row = try database.row(sql: same, [key.app, Data(key.publicKey)]), let id = row["id"] as String? {
+                let columns: Columns = ["contact": key.contact, "createdAt": key.createdAt.milliseconds]
+                try database.update("vapidKey", columns, id: id)
+                return true
+            }
+            let unused = """
+                DELETE FROM vapidKey WHERE app = ?1
+                    AND id != (SELECT id FROM vapidKey WHERE app = ?1 ORDER BY createdAt DESC, id LIMIT 1)
+                    AND NOT EXISTS (SELECT 1 FROM webSubscription WHERE webSubscription.vapidKey = vapidKey.id)
+                """
+            try database.run(sql: unused, [key.app])
+            let count = "SELECT count(*) FROM vapidKey WHERE app = ?"
+            guard try database.count(sql: count, [key.app]) < VAPIDKeyRecord.maximumCount else { return false }
+            try database.insert(
+                into: "vapidKey",
+                [
+                    "id": key.id.uuidString, "app": key.app, "publicKey": Data(key.publicKey), "sealed": sealed,
+                    "contact": key.contact, "createdAt": key.createdAt.milliseconds,
+                ]
+            )
+            return true
+        }
+    }
+
+    package func setVAPIDContact(_ contact: String, app: Int64) async throws -> Bool {
+        try await self.database.run(sql: "UPDATE vapidKey SET contact = ? WHERE app = ?", [contact, app]) > 0
+    }
+
+    package func subscriptions(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: SubscriptionRecord] {
+        let masterKey = self.masterKey
+        return try await self.database.lookup { database in
+            var found: [DeviceToken: SubscriptionRecord] = [:]
+            for token in Set(tokens) {
+                let sql = "SELECT * FROM webSubscription WHERE app = ? AND token = ?"
+                guard let row = try database.row(sql: sql, [app, Data(token.bytes)]) else { continue }
+                found[token] = try row.readable { try Self.subscription($0, masterKey) }
+            }
+            return found
+        }
+    }
+
+    /// Stores the subscription of a registration, after its device was written.
+    func store(_ registration: DeviceRegistration, app: Int64, in database: Database) throws {
+        guard let wanted = registration.subscription else { return }
+        let token = registration.token
+        let context = SecretContext.webSubscription(token, app: app)
+        let sealed = try self.masterKey.seal(wanted.subscription.text, for: context)
+        let key = try wanted.vapidKey.flatMap { publicKey in
+            try database.row(
+                sql: "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?",
+                [app, Data(publicKey)]
+            )
+        }
+        let newest = "(SELECT id FROM vapidKey WHERE app = ?1 ORDER BY createdAt DESC, id LIMIT 1)"
+        // The key that a subscription was made with does not change, whatever the app's newest one is.
+        let sql = """
+            INSERT INTO webSubscription (app, token, sealed, vapidKey) VALUES (?1, ?2, ?3, coalesce(?4, \(newest)))
+            ON CONFLICT (app, token) DO UPDATE
+            SET sealed = excluded.sealed, vapidKey = coalesce(?4, webSubscription.vapidKey, excluded.vapidKey)
+            """
+        try database.run(sql: sql, [app, Data(token.bytes), sealed, key?["id"] as String?])
+    }
+
+    /// Reads a key's row.
+    /// - Parameter masterKey: The key that opens the private key; `nil` leaves that out.
+    /// - Throws: ``DamagedRow``.
+    static func vapidKey(_ row: Row, _ masterKey: MasterKey?) throws -> VAPIDKeyRecord {
+        guard let id = row.uuid("id"), let app = row["app"] as Int64?, let publicKey = row["publicKey"] as Data?,
+            let sealed = row["sealed"] as Data?, let contact = row["contact"] as String?,
+            let createdAt = row.time("createdAt")
+        else { throw DamagedRow(table: "vapidKey") }
+        var privateKey: [UInt8] = []
+        if let masterKey {
+            guard let text = try? masterKey.open(sealed, for: .vapidKey(id, app: app)),
+                let bytes = Base64URL.decode(text)
+            else { throw DamagedRow(table: "vapidKey") }
+            privateKey = Array(bytes)
+        }
+        return VAPIDKeyRecord(
+            id: id,
+            app: app,
+            publicKey: Array(publicKey),
+            privateKey: privateKey,
+            contact: contact,
+            createdAt: createdAt
+        )
+    }
+
+    /// Reads a subscription's row.
+    /// - Throws: ``DamagedRow``.
+    static func subscription(_ row: Row, _ masterKey: MasterKey) throws -> SubscriptionRecord {
+        guard let app = row["app"] as Int64?, let token = row.token("token"), let sealed = row["sealed"] as Data?,
+            let text = try? masterKey.open(sealed, for: .webSubscription(token, app: app)),
+            let subscription = WebPushSubscription(text: text)
+        else { throw DamagedRow(table: "webSubscription") }
+        return SubscriptionRecord(subscription: subscription, vapidKey: row.uuid("vapidKey"))
+    }
+}

@@ -1,0 +1,22 @@
+/// The configured bridges to other systems.
+package protocol BridgeStore: Sendable {
+    /// Returns the bridges of a kind in the order of their names. A row that is damaged, or whose secret does not open, is
+    /// left out and named in the log of the damage search.
+    func bridges(kind: BridgeKind) async throws -> [BridgeRecord]
+    /// Returns the names of the bridges of a kind, with those that ``bridges(kind:)`` leaves out.
+    func bridgeNames(kind: BridgeKind) async throws -> Set<String>
+    /// Returns the bridges of an app in the order of kind and name.
+    func bridges(app: Int64) async throws -> [BridgeRecord]
+    /// Returns a bridge; `nil` if there is none.
+    /// - Throws: An error also for a row whose secret does not open.
+    func bridge(_ kind: BridgeKind, name: String) async throws -> BridgeRecord?
+    /// Sets a bridge of an app.
+    /// - Parameter keepsSecret: `true` keeps the secret of the bridge before, if there is one that opens.
+    /// - Returns: The bridge as it is stored; `nil` if the name belongs to another app's bridge, and nothing was changed.
+    func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord?
+    /// Removes a bridge of an app.
+    /// - Returns: `false` if the app has none of this name.
+    func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool
+    /// A number that rises with each change of any bridge. It begins anew with the process.
+    var bridgeGeneration: Int { get }
+}

@@ -1,0 +1,36 @@
+package import PushTypes
+
+/// The knowledge about tokens that another system names, one by one.
+package protocol NamedTokenStore: Sendable {
+    /// Returns the registrations of tokens, one per environment at most. Tokens without one are left out.
+    func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]]
+    /// Returns the standing of a token as notifications that name it find it.
+    func standing(of token: DeviceToken, app: Int64, environment: PushEnvironment) async throws -> TokenStanding
+    /// Gives a tag to the active devices with some tokens, or takes it from them, in one transaction. The other devices of
+    /// their installations follow, as they share the profile.
+    /// - Returns: The change of each token, in their order.
+    func setTag(_ tag: String, isSet: Bool, of tokens: [DeviceToken], app: Int64) async throws -> [TagChange]
+}
+
+/// The registration of a token in one environment.
+package struct NamedTokenRegistration: Hashable, Sendable {
+    package var environment: PushEnvironment
+    package var kind: TokenKind
+    /// Is `false` once the push service has called the token invalid.
+    package var isActive: Bool
+
+    package init(environment: PushEnvironment, kind: TokenKind, isActive: Bool) {
+        (self.environment, self.kind, self.isActive) = (environment, kind, isActive)
+    }
+}
+
+/// The result of a change of one tag.
+package enum TagChange: Hashable, Sendable {
+    case changed
+    /// The devices had the tag before, or did not.
+    case unchanged
+    /// No active device has the token.
+    case noDevice
+    /// Nothing was changed: the device would exceed a bound.
+    case excess(DeviceExcess)
+}

@@ -1,0 +1,61 @@
+package import NIOCore
+package import PushTypes
+
+/// A request to a push service that is no push, such as those that manage channels (reference 4.1).
+package struct ServiceRequest: Hashable, Sendable {
+    /// The method, such as `GET`.
+    package var method: String
+    package var path: String
+    /// The header fields besides those of authentication.
+    package var fields: [HeaderField]
+    package var body: ByteBuffer
+
+    package init(_ method: String, _ path: String, fields: [HeaderField] = [], body: ByteBuffer = ByteBuffer()) {
+        (self.method, self.path, self.fields, self.body) = (method, path, fields, body)
+    }
+}
+
+extension HTTP2ClientStateMachine {
+    /// Starts a request that is no push. Without a free stream it ends at once, as not processed.
+    package mutating func send(_ request: ServiceRequest, ticket: Int, now: NIODeadline) {
+        guard self.freeStreams > 0 else {
+            return self.add(.notProcessed(ticket: ticket, .closed("no free stream")))
+        }
+        let maximumHeaders = min(self.peer.maximumHeaderListSize, HTTP2ClientLimits.maximumRequestHeaders)
+        guard self.encoder.headerListSize(of: request) <= maximumHeaders else {
+            return self.add(.notProcessed(ticket: ticket, .headersTooLong))
+        }
+        let id = self.openStream(ticket: ticket, now: now)
+        let hasBody = request.body.readableBytes > 0
+        let frame = self.output.beginHeaders(streamID: id, endsStream: !hasBody)
+        self.encoder.encode(request, into: &self.output)
+        self.output.endFrame(at: frame)
+        if hasBody { self.sendBody(request.body, streamID: id) }
+        if self.streams.unusedIDs == 0 { self.beginDraining(nil, now: now) }
+    }
+}
+
+extension RequestEncoder {
+    /// Returns an upper bound of the request's header list in bytes (RFC 9113 section 6.5.2).
+    func headerListSize(of request: ServiceRequest) -> Int {
+        let fields = request.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
+        return self.commonSize + request.method.utf8.count + request.path.utf8.count + fields
+    }
+
+    /// Appends the header block of a request that is no push: literals only, which leave the dynamic table as it is.
+    mutating func encode(_ request: ServiceRequest, into buffer: inout ByteBuffer) {
+        var block = self.beginBlock()
+        func add(_ name: String, _ value: String) {
+            block.append(0)
+            block.appendString(name)
+            block.appendString(value)
+        }
+        add(":method", request.method)
+        add(":scheme", "https")
+        add(":authority", self.authority)
+        add(":path", request.path)
+        block += self.authorization
+        for field in request.fields { add(field.name, field.value) }
+        buffer.writeBytes(block)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import PushTypes
+
+/// The headers of a request to a push resource (RFC 8030 section 5).
+package struct WebPushRequest: Hashable, Sendable {
+    /// The longest body that every push service takes, in bytes (RFC 8030 section 7.2).
+    package static let maximumBody = 4096
+    /// The longest topic, in characters of base64url.
+    package static let maximumTopic = 32
+
+    /// The urgency of a message (RFC 8030 section 5.3).
+    package enum Urgency: String, Hashable, Sendable, CaseIterable {
+        case veryLow = "very-low"
+        case low, normal, high
+    }
+
+    /// The content coding of a body.
+    package enum Coding: Hashable, Sendable {
+        /// An empty body.
+        case none
+        /// RFC 8291.
+        case aes128gcm
+        /// The coding of the drafts, whose salt (16 bytes) and public key (65 bytes) are in headers.
+        case aesgcm(salt: [UInt8], publicKey: [UInt8])
+    }
+
+    /// The reason for which a request is not accepted.
+    package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        case ttl, urgency, topic, coding, keys
+
+        /// The status of the response.
+        package var status: Int { self == .coding ? 415 : 400 }
+
+        package var description: String {
+            switch self {
+            case .ttl: "the header TTL is required: seconds, 0 or more"
+            case .urgency: "the header Urgency may have one value"
+            case .topic: "the header Topic has 1 to 32 characters of base64url"
+            case .coding: "the header Content-Encoding must be aes128gcm, or aesgcm"
+            case .keys: "with aesgcm the headers Encryption (salt) and Crypto-Key (dh) are required"
+            }
+        }
+    }
+
+    /// The seconds for which the message may be kept; 0 is now or never.
+    package let ttl: UInt32
+    package let urgency: Urgency
+    /// The name of which only the newest message counts; `nil` for none.
+    package let topic: String?
+    package let coding: Coding
+
+    /// Reads the headers of a request.
+    /// - Parameters:
+    ///   - hasBody: Whether the body has any byte.
+    ///   - values: Returns the values of all fields with a name in lower case.
+    package init(hasBody: Bool, values: (String) -> [String]) throws(Fault) {
+        guard let seconds = values("ttl").first.flatMap(Self.seconds) else { throw .ttl }
+        self.ttl = seconds
+        let urgencies = values("urgency").flatMap { $0.split(separator: ",") }
+        guard urgencies.count <= 1 else { throw .urgency }
+        // A value that is not known costs no sender its message.
+        self.urgency = urgencies.first.flatMap { Urgency(rawValue: Self.trimmed($0).lowercased()) } ?? .normal
+        let topics = values("topic")
+        guard topics.count <= 1, topics.allSatisfy(Self.isTopic) else { throw .topic }
+        self.topic = topics.first
+        guard hasBody else {
+            self.coding = .none
+            return
+        }
+        switch values("content-encoding").map({ Self.trimmed($0).lowercased() }) {
+        case ["aes128gcm"]: self.coding = .aes128gcm
+        case ["aesgcm"]: self.coding = try Self.legacyCoding(values)
+        default: throw .coding
+        }
+    }
+
+    private static func legacyCoding(_ values: (String) -> [String]) throws(Fault) -> Coding {
+        func bytes(_ header: String, _ name: String, _ count: Int) -> [UInt8]? {
+            guard let text = HeaderParameters(values(header).joined(separator: ","))[name], text.utf8.count <= 128,
+                let bytes = Base64URL.decode(text), bytes.count == count
+            else { return nil }
+            return Array(bytes)
+        }
+        guard let salt = bytes("encryption", "salt", EncryptedContent.saltLength),
+            let publicKey = bytes("crypto-key", "dh", WebPushKeys.publicLength)
+        else { throw .keys }
+        return .aesgcm(salt: salt, publicKey: publicKey)
+    }
+
+    /// Returns a number of seconds; 2³¹ for a larger one, `nil` for text that is no number.
+    private static func seconds(_ text: String) -> UInt32? {
+        let digits = Self.trimmed(text[...])
+        guard (1...64).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return min(UInt32(digits) ?? .max, 1 << 31)
+    }
+
+    private static func isTopic(_ text: String) -> Bool {
+        (1...Self.maximumTopic).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        text.trimmingCharacters(in: .whitespaces)
+    }
+}

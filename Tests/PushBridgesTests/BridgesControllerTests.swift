@@ -1,0 +1,112 @@
+import PushSupport
+import PushTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct BridgesControllerTests {
+    private static let bridges = "/v1/apps/\(Vectors.bundleID)/bridges"
+    private static let door = "\(bridges)/gorush/default"
+
+    @Test func aBridgeIsMadeShownChangedAndRemoved() async throws {
+        try await withDoors { provider in
+            let made = try await provider.api.put(Self.door, ["environment": "sandbox", "settings": ["sync": true]])
+            #expect(made.status == 200)
+            #expect(made.json["kind"] == "gorush" && made.json["name"] == "default")
+            #expect(made.json["environment"] == "sandbox" && made.json["hasSecret"] == false)
+            #expect(made.json["settings"] == ["sync": true])
+            let shown = try await provider.api.get(Self.door)
+            #expect(shown.status == 200 && shown.json == made.json)
+
+            // What a request leaves out has its default again.
+            let changed = try await provider.api.put(Self.door, [:])
+            #expect(changed.status == 200 && changed.json["settings"] == [:])
+            #expect(changed.json["environment"] == .null)
+            let other = try await provider.api.put("\(Self.bridges)/fcm/shop", [:])
+            #expect(other.status == 200)
+            let list = try await provider.api.get(Self.bridges).json["bridges"].elements
+            #expect(Set(list.map { $0["kind"] }) == ["gorush", "fcm"])
+
+            #expect(try await provider.api.delete(Self.door).status == 204)
+            let gone = try await provider.api.get(Self.door)
+            #expect(gone.status == 404 && gone.code == "no_such_bridge" && gone.field == "bridge")
+            #expect(try await provider.api.delete(Self.door).status == 404)
+            #expect(try await provider.api.get(Self.bridges).json["bridges"].elements.count == 1)
+        }
+    }
+
+    @Test func aSecretIsKeptAndNeverShown() async throws {
+        try await withDoors { provider in
+            let secret = "a-secret-of-both"
+            let made = try await provider.api.put(Self.door, ["secret": .string(secret)])
+            #expect(made.json["hasSecret"] == true)
+            let kept = try await provider.api.put(Self.door, ["settings": ["sync": true]])
+            #expect(kept.json["hasSecret"] == true)
+            let (shown, list) = (try await provider.api.get(Self.door), try await provider.api.get(Self.bridges))
+            for response in [made, kept, shown, list] {
+                #expect(!String(decoding: response.body, as: UTF8.self).contains(secret))
+            }
+            let long = String(repeating: "s", count: 257)
+            let refused = try await provider.api.put(Self.door, ["secret": .string(long)])
+            #expect(refused.status == 400 && refused.code == "too_long" && refused.field == "secret")
+        }
+    }
+
+    @Test func wrongSettingsNameTheMember() async throws {
+        try await withDoors { provider in
+            let cases: [(settings: JSONValue, code: String, field: String)] = [
+                (["synch": true], "unknown_field", "synch"), (["sync": "yes"], "wrong_type", "sync"),
+                (["maxNotifications": 0], "invalid_value", "maxNotifications"),
+                (["shadow": ["upstream": "ftp://old.example"]], "invalid_value", "shadow.upstream"),
+            ]
+            for (settings, code, field) in cases {
+                let refused = try await provider.api.put(Self.door, ["settings": settings])
+                #expect(refused.status == 400 && refused.code == code && refused.field == field, "\(settings)")
+            }
+            let noObject = try await provider.api.put(Self.door, ["settings": "sync"])
+            #expect(noObject.status == 400)
+            let unknown = try await provider.api.put(Self.door, ["setting": [:]])
+            #expect(unknown.status == 400 && unknown.code == "unknown_field" && unknown.field == "setting")
+            let environment = try await provider.api.put(Self.door, ["environment": "staging"])
+            #expect(environment.status == 400 && environment.field == "environment")
+            #expect(try await provider.api.get(Self.door).status == 404)
+        }
+    }
+
+    @Test func kindsAndNamesAreChecked() async throws {
+        try await withDoors { provider in
+            let unknown = try await provider.api.put("\(Self.bridges)/pigeon/default", [:])
+            #expect(unknown.status == 404 && unknown.code == "no_such_kind" && unknown.field == "kind")
+            // Push resources have operations of their own.
+            let elsewhere = try await provider.api.put("\(Self.bridges)/webpush/receive", [:])
+            #expect(elsewhere.status == 400 && elsewhere.field == "kind")
+            for name in ["a%20b", "not-a-topic!", String(repeating: "n", count: 256)] {
+                let refused = try await provider.api.put("\(Self.bridges)/gorush/\(name)", [:])
+                #expect(refused.status == 400 && refused.field == "bridge", "\(name.prefix(20))")
+            }
+        }
+    }
+
+    @Test func anotherAppCannotHaveTheBridge() async throws {
+        try await withDoors { provider in
+            let other = "/v1/apps/com.example.Other/bridges"
+            try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
+            try await provider.api.put(Self.door, [:])
+            let taken = try await provider.api.put("\(other)/gorush/default", [:])
+            #expect(taken.status == 409 && taken.code == "name_taken" && taken.field == "bridge")
+            #expect(try await provider.api.get("\(other)/gorush/default").status == 404)
+            #expect(try await provider.api.delete("\(other)/gorush/default").status == 404)
+            #expect(try await provider.api.get(other).json["bridges"].elements.isEmpty)
+            #expect(try await provider.api.get(Self.door).status == 200)
+            let none = try await provider.api.get("/v1/apps/com.example.None/bridges")
+            #expect(none.status == 404 && none.code == "no_such_app")
+        }
+    }
+
+    @Test func onlyAnAdministratorSetsABridge() async throws {
+        try await withDoors { provider in
+            let sender = try await provider.client(["send", "read", "register"])
+            let (set, list) = (try await sender.put(Self.door, [:]), try await sender.get(Self.bridges))
+            #expect(set.status == 403 && set.code == "missing_scope" && list.status == 403)
+            #expect(try await provider.stranger.get(Self.bridges).status == 401)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import PushBridges
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ChatSessionServiceTests {
+    @Test func aMessageAtAnIRCServerBecomesAPush() async throws {
+        let server = try await StubChatServer.start { _ in .irc }
+        try await withChatSessions { sessions in
+            let added = try await sessions.add(port: server.port, ["settings": ["showText": true]])
+            #expect(added.status == 201)
+            let id = added.json["id"].stringValue ?? ""
+            _ = try await sessions.wait(id, until: "signedIn")
+            server.send(":bob!b@h PRIVMSG ada :tea?\r\n")
+            let payload = try await sessions.pushes(1).first
+            #expect(payload?["aps"]["alert"] == ["title": "bob", "body": "tea?"])
+            #expect(payload?["session"]["id"].stringValue == id)
+            let list = try await sessions.provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications").json
+            #expect(list["notifications"].elements.count == 1)
+        }
+        // The end of the provider is a goodbye.
+        #expect(server.received.hasSuffix("QUIT :\r\n"))
+        try await server.stop()
+    }
+
+    @Test func aMessageAtAnXMPPServerBecomesAPush() async throws {
+        let server = try await StubChatServer.start(isSecure: false) { _ in .xmpp }
+        try await withChatSessions { sessions in
+            let added = try await sessions.add("xmpp", port: server.port)
+            _ = try await sessions.wait(added.json["id"].stringValue ?? "", until: "signedIn")
+            server.send("<message from='bob@example.org/x' type='chat'><body>tea?</body></message>")
+            let payload = try await sessions.pushes(1).first
+            #expect(payload?["session"]["sender"].stringValue == "bob@example.org")
+            // Without the user's wish the text stays here.
+            #expect(payload?["aps"]["alert"] == ["title": "xmpp:127.0.0.1", "body": "bob@example.org"])
+        }
+        #expect(server.received.hasSuffix("</stream:stream>"))
+        try await server.stop()
+    }
+
+    @Test func aLostConnectionIsOpenedAgain() async throws {
+        let server = try await StubChatServer.start { _ in .irc }
+        try await withChatSessions { sessions in
+            let id = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
+            _ = try await sessions.wait(id, until: "signedIn")
+            server.disconnect()
+            while server.connections < 2 { await Task.yield() }
+            _ = try await sessions.wait(id, until: "signedIn")
+            server.send("@msgid=1 :bob!b@h PRIVMSG ada :tea?\r\n")
+            _ = try await sessions.pushes(1)
+            // A bouncer sends it again.
+            server.send("@msgid=1 :bob!b@h PRIVMSG ada :tea?\r\n@msgid=2 :eve!b@h PRIVMSG ada :tea?\r\n")
+            let senders = try await sessions.pushes(2).map { $0["session"]["sender"].stringValue }
+            #expect(senders == ["bob", "eve"])
+        }
+        try await server.stop()
+    }
+
+    @Test func aRefusedPasswordEndsTheSessionUntilItIsResumed() async throws {
+        let server = try await StubChatServer.start { $0 == 1 ? .refusingIRC : .irc }
+        try await withChatSessions { sessions in
+            let api = sessions.provider.api
+            let added = try await sessions.add(port: server.port, ["password": "coffee"])
+            let id = added.json["id"].stringValue ?? ""
+            let failed = try await sessions.wait(id, until: "failed")
+            #expect(failed["lastError"].stringValue?.contains("refused account or password") == true)
+            #expect(server.connections == 1)
+            let resumed = try await api.post("\(RunningSessions.path)/\(id):resume", ["password": "tea"])
+            #expect(resumed.status == 200 && resumed.json["lastError"].stringValue == nil)
+            let signedIn = try await sessions.wait(id, until: "signedIn")
+            #expect(signedIn["lastError"].stringValue == nil)
+        }
+        try await server.stop()
+    }
+
+    @Test func aSessionThatIsStoppedOrDeletedSignsOut() async throws {
+        let server = try await StubChatServer.start { _ in .irc }
+        try await withChatSessions { sessions in
+            let api = sessions.provider.api
+            let id = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
+            _ = try await sessions.wait(id, until: "signedIn")
+            try await api.post("\(RunningSessions.path)/\(id):stop", [:])
+            _ = try await sessions.wait(id, until: "stopped")
+            while !server.received.contains("QUIT") { await Task.yield() }
+            try await api.post("\(RunningSessions.path)/\(id):resume", [:])
+            _ = try await sessions.wait(id, until: "signedIn")
+            #expect(try await api.delete("\(RunningSessions.path)/\(id)").status == 204)
+            #expect(try await api.get("\(RunningSessions.path)/\(id)").status == 404)
+            while server.received.ranges(of: "QUIT").count < 2 { await Task.yield() }
+        }
+        try await server.stop()
+    }
+
+    @Test func aCertificateOfAnotherNameIsNotTrusted() async throws {
+        let server = try await StubChatServer.start(host: "0.0.0.0") { _ in .irc }
+        try await withChatSessions { sessions in
+            // The address leads here, and is not in the certificate.
+            let added = try await sessions.add(port: server.port, ["server": "127.0.0.2"])
+            let id = added.json["id"].stringValue ?? ""
+            while true {
+                let session = try await sessions.provider.api.get("\(RunningSessions.path)/\(id)").json
+                if let error = session["lastError"].stringValue {
+                    #expect(error.hasPrefix("the connection failed"))
+                    break
+                }
+                try Task.checkCancellation()
+            }
+            #expect(!server.received.contains("CAP"))
+        }
+        try await server.stop()
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import NIOTLS
+import PushProvider
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import Synchronization
+import Testing
+
+@testable import PushBridges
+
+@Suite(.timeLimit(.minutes(1))) struct SessionLoopTests {
+    /// Remembers the conditions of sessions.
+    private final class Outputs: SessionOutputs {
+        private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
+
+        func condition(of id: UUID) -> ChatSessionCondition? { self.conditions.withLock { $0[id] } }
+
+        func open(_ session: RunningSession, _ loop: SessionLoop) {}
+        func push(_ push: ChatPush, _ session: RunningSession) {}
+        func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey) {}
+
+        func setCondition(_ condition: ChatSessionCondition?, _ session: RunningSession) {
+            self.conditions.withLock { $0[session.key.id] = condition }
+        }
+    }
+
+    private final class ReadCounter: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+
+        private(set) var count = 0
+
+        func read(context: ChannelHandlerContext) {
+            self.count += 1
+            context.read()
+        }
+    }
+
+    /// Returns a version of a session.
+    private func session(_ id: UUID) -> RunningSession {
+        RunningSession(
+            key: ChatSessionKey(id: id, revision: UUID()),
+            app: 1,
+            user: "ada",
+            chatProtocol: .irc,
+            host: "irc.example.org",
+            showsText: false
+        )
+    }
+
+    private func supervisor() -> SessionSupervisor {
+        SessionSupervisor(settings: ChatPushSettings(), memory: ChatMemory(seenThrough: .start), seed: 1)
+    }
+
+    private func loop(_ eventLoop: any EventLoop, _ outputs: Outputs) -> SessionLoop {
+        let connector = ChatConnector(addresses: AddressPolicy(), authorities: nil, resolver: SystemResolver())
+        return SessionLoop(eventLoop, connector, outputs, ManualTime(.start))
+    }
+
+    @Test func theEndOfAnEarlierVersionsConnectionIsNoNews() async throws {
+        let (outputs, id) = (Outputs(), UUID())
+        let loop = self.loop(MultiThreadedEventLoopGroup.singleton.any(), outputs)
+        let (former, present) = (self.session(id), self.session(id))
+        loop.start(former, self.supervisor())
+        let first = try #require(await loop.begin(former))
+        loop.start(present, self.supervisor())
+        let second = try #require(await loop.begin(present))
+        #expect(first.connection == second.connection)
+        loop.failed(former, ChatFailure("too late"), connection: first.connection)
+        // The loop has dealt with that before it responds.
+        #expect(await loop.begin(former) == nil)
+        #expect(outputs.condition(of: id)?.status == .signingIn)
+        loop.failed(present, ChatFailure("lost"), connection: second.connection)
+        #expect(await loop.begin(present) == nil)
+        #expect(outputs.condition(of: id)?.lastError == "lost")
+        await loop.stop(id)
+    }
+
+    /// Returns a connection that is not open yet, with the handler of a session.
+    private func channel(_ handshake: OneShotValue<Void>, reads: ReadCounter = ReadCounter()) throws -> EmbeddedChannel
+    {
+        let eventLoop = EmbeddedEventLoop()
+        let loop = self.loop(eventLoop, Outputs())
+        let runner = SessionRunner(self.session(UUID()), supervisor: self.supervisor(), loop: loop)
+        runner.start()
+        let attempt = try #require(runner.begin())
+        let channel = EmbeddedChannel(loop: eventLoop)
+        let handler = ChatConnectionHandler(
+            runner,
+            number: attempt.connection,
+            session: ScriptedSession(),
+            handshake: handshake
+        )
+        try channel.pipeline.syncOperations.addHandlers([reads, handler])
+        return channel
+    }
+
+    /// The next session connects then.
+    @Test func theHandshakeEndsWithSuccessOrWithTheConnection() async throws {
+        let (secured, ended) = (OneShotValue<Void>(), OneShotValue<Void>())
+        try self.handshake(secured, ended)
+        try await secured.value
+        try await ended.value
+    }
+
+    /// Ends one handshake, and the connection of another.
+    private func handshake(_ secured: OneShotValue<Void>, _ ended: OneShotValue<Void>) throws {
+        let channel = try self.channel(secured)
+        channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: nil))
+        #expect(try channel.readOutbound(as: ByteBuffer.self) == ByteBuffer(string: "hello"))
+        _ = try channel.finish()
+        _ = try self.channel(ended).finish()
+    }
+
+    @Test func aServerThatTakesNothingIsNotRead() throws {
+        let reads = ReadCounter()
+        let channel = try self.channel(OneShotValue(), reads: reads)
+        channel.read()
+        #expect(reads.count == 1)
+        channel.isWritable = false
+        channel.read()
+        #expect(reads.count == 1)
+        channel.isWritable = true
+        channel.pipeline.fireChannelWritabilityChanged()
+        #expect(reads.count == 2)
+        channel.pipeline.fireChannelWritabilityChanged()
+        #expect(reads.count == 2)
+        _ = try channel.finish()
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Hummingbird
+import NIOCore
+import ProviderAPI
+import PushHTTP
+import PushProvider
+import PushSender
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import ServiceLifecycle
+import Testing
+
+@testable import PushBridges
+
+/// The sessions of a provider, with short times and servers of this host.
+struct TestSessions: ProviderExtension {
+    let controllers: [any Controller<APIScope>]
+    let services: [any Service]
+
+    init(_ parts: ProviderParts) throws {
+        var limits = ChatSessionService.Limits()
+        limits.journal = .milliseconds(20)
+        limits.coalescing = .milliseconds(100)
+        limits.supervisor.retry = Backoff(base: .milliseconds(20), maximum: .milliseconds(100))
+        limits.supervisor.shortestRetry = .milliseconds(10)
+        let service = ChatSessionService(
+            store: parts.store,
+            acceptor: parts.acceptor,
+            addresses: AddressPolicy(allowsPrivate: true),
+            authorities: try SelfSignedCertificate.shared.get().pem,
+            limits: limits,
+            metrics: parts.metrics,
+            time: parts.time,
+            logger: parts.logger
+        )
+        self.controllers = [ChatSessionsController(store: parts.store, service: service, time: parts.time)]
+        self.services = [service]
+    }
+
+    func addRoutes(to router: Router<APIContext>) {}
+}
+
+/// A provider with sessions, whose pushes a scripted push service takes.
+struct RunningSessions: Sendable {
+    static let path = "/v1/apps/\(Vectors.bundleID)/sessions"
+
+    let provider: RunningProvider
+    let sender: ScriptedSender
+
+    /// Adds a session of the user `ada` at a server of this host.
+    func add(
+        _ chatProtocol: String = "irc",
+        port: Int,
+        _ more: [String: JSONValue] = [:]
+    ) async throws -> JSONClient.Response {
+        var body: [String: JSONValue] = [
+            "protocol": .string(chatProtocol), "server": "127.0.0.1", "port": .integer(Int64(port)),
+            "account": chatProtocol == "xmpp" ? "ada@localhost" : "ada", "password": "tea", "user": "ada",
+        ]
+        body.merge(more) { $1 }
+        return try await self.provider.api.post(Self.path, .object(body))
+    }
+
+    /// Waits until a session has a condition.
+    func wait(_ id: String, until status: String) async throws -> JSONValue {
+        while true {
+            let session = try await self.provider.api.get("\(Self.path)/\(id)").json
+            if session["status"].stringValue == status { return session }
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Waits until so many pushes were sent, and returns their payloads.
+    func pushes(_ count: Int) async throws -> [JSONValue] {
+        while self.sender.sent.count < count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        return try self.sender.sent.map { try JSONValue(parsing: Data($0.notification.payload.readableBytesView)) }
+    }
+}
+
+/// Runs a provider with the vectors' app, and a device of the user `ada`.
+func withChatSessions(_ body: @escaping @Sendable (RunningSessions) async throws -> Void) async throws {
+    let sender = ScriptedSender()
+    try await withProvider(senders: sender, addition: { try TestSessions($0) }) { provider in
+        try await provider.addVectorsApp(in: [.sandbox])
+        _ = try await provider.register(Vectors.tokenA, ["user": "ada"])
+        try await body(RunningSessions(provider: provider, sender: sender))
+    }
+}

@@ -1,0 +1,59 @@
+import PushTesting
+import PushWire
+import Testing
+
+@testable import PushProvider
+
+/// The places of push services in the pool. Nothing is connected here.
+@Suite(.timeLimit(.minutes(1))) struct PushServicePoolTests {
+    private static let (first, second) = ("https://first.example.net/1", "https://second.example.net/1")
+
+    private static func pool(_ configure: (inout WebPushLimits) -> Void) -> PushServicePool {
+        var limits = WebPushLimits()
+        configure(&limits)
+        return PushServicePool(
+            addresses: AddressPolicy(),
+            resolver: SystemResolver(),
+            limits: limits,
+            time: ManualTime()
+        )
+    }
+
+    /// Returns `true` if an app gets the push service of a URL, and calls `body` while it is in use.
+    private static func isUsable(
+        _ url: String,
+        app: Int64 = 1,
+        of pool: PushServicePool,
+        _ body: () async -> Void = {}
+    ) async throws -> Bool {
+        let origin = try #require(WebOrigin(url))
+        return await pool.with(origin, app: app, url: url) { service in
+            await body()
+            return service != nil
+        }
+    }
+
+    @Test func anAppWithManyOriginsLeavesRoomToOthers() async throws {
+        let pool = Self.pool { $0.servicesOfApp = 1 }
+        let origin = try #require(WebOrigin(Self.second))
+        var found: [Bool] = []
+        let isUsable = try await Self.isUsable(Self.first, of: pool) {
+            for app: Int64 in [1, 2] {
+                found.append(await pool.with(origin, app: app, url: Self.second) { $0 != nil })
+            }
+        }
+        #expect(isUsable)
+        #expect(found == [false, true])
+        #expect(try await Self.isUsable(Self.second, of: pool), "what nobody uses gives way")
+        await pool.close()
+        #expect(try await !Self.isUsable(Self.second, of: pool), "it is closed")
+    }
+
+    @Test func whatNobodyUsesGivesWay() async throws {
+        let pool = Self.pool { $0.services = 1 }
+        #expect(try await Self.isUsable(Self.first, of: pool))
+        #expect(try await Self.isUsable(Self.second, app: 2, of: pool))
+        #expect(try await Self.isUsable(Self.first, of: pool))
+        await pool.close()
+    }
+}

@@ -1,0 +1,246 @@
+import Foundation
+import NIOHTTP1
+import PushSender
+import PushStore
+import PushSupport
+import PushTesting
+import PushTypes
+import PushWire
+import Synchronization
+import Testing
+
+@testable import PushProvider
+
+/// Sending to browsers, with a push service in the test.
+@Suite(.timeLimit(.minutes(2))) struct WebPushSenderTests {
+    /// The keys and subscriptions of one app.
+    private final class Subscriptions: WebPushStore {
+        struct Down: Error {}
+
+        let key = VAPIDKey()
+        private let known = Mutex<[DeviceToken: SubscriptionRecord]>([:])
+        private let isDown = Mutex(false)
+
+        func add(_ browser: Browser) throws -> DeviceToken {
+            let subscription = try WebPushSubscription(browser.subscription, at: "subscription")
+            let token = try subscription.token
+            self.known.withLock { $0[token] = SubscriptionRecord(subscription: subscription, vapidKey: nil) }
+            return token
+        }
+
+        func fail() { self.isDown.withLock { $0 = true } }
+
+        func vapidKeys(app: Int64) async throws -> [VAPIDKeyRecord] {
+            [
+                VAPIDKeyRecord(
+                    app: app,
+                    publicKey: self.key.publicKey,
+                    privateKey: self.key.privateKey,
+                    contact: "mailto:ops@example.org",
+                    createdAt: Vectors.issuedAt
+                )
+            ]
+        }
+
+        func addVAPIDKey(_ key: VAPIDKeyRecord) async throws -> Bool { false }
+        func setVAPIDContact(_ contact: String, app: Int64) async throws -> Bool { false }
+
+        func subscriptions(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: SubscriptionRecord] {
+            if self.isDown.withLock({ $0 }) { throw Down() }
+            return self.known.withLock { known in known.filter { tokens.contains($0.key) } }
+        }
+    }
+
+    private struct Fixture {
+        let service: BrowserPushService
+        let subscriptions: Subscriptions
+        let senders: WebPushSenders
+        let time: ManualTime
+
+        func browser(_ path: String) throws -> (Browser, DeviceToken) {
+            let browser = Browser(at: self.service.url(path))
+            return (browser, try self.subscriptions.add(browser))
+        }
+
+        func send(_ tokens: DeviceToken..., collapseID: String? = nil, payload: String = #"{"title":"Hi"}"#)
+            async throws
+            -> [Outcome]
+        {
+            let topic = try #require(Topic(Vectors.bundleID))
+            let notification = PushNotification(
+                id: "an-id",
+                topic: topic,
+                priority: .powerAware,
+                expiration: .at(seconds: Vectors.issuedAt.seconds + 60),
+                collapseID: collapseID,
+                payload: payload
+            )
+            let sender = try #require(self.senders.senders(app: 1).usable[.production])
+            return await sender.send(tokens.map { Push(notification, to: $0) })
+        }
+    }
+
+    private func withFixture(
+        addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
+        limits: WebPushLimits = WebPushLimits(),
+        _ body: (Fixture) async throws -> Void
+    ) async throws {
+        try await BrowserPushService.run { service in
+            let (subscriptions, time) = (Subscriptions(), ManualTime())
+            let senders = WebPushSenders(store: subscriptions, addresses: addresses, limits: limits, time: time)
+            let fixture = Fixture(service: service, subscriptions: subscriptions, senders: senders, time: time)
+            do {
+                try await body(fixture)
+            } catch {
+                await senders.close()
+                throw error
+            }
+            await senders.close()
+        }
+    }
+
+    @Test func aMessageArrivesSealedAndSigned() async throws {
+        try await self.withFixture { fixture in
+            let (browser, token) = try fixture.browser("/push/1")
+            #expect(try await fixture.send(token, collapseID: "inbox") == [.accepted(.init(id: "an-id"))])
+            let post = try #require(fixture.service.posts.first)
+            #expect(post.method == "POST" && post.path == "/push/1")
+            #expect(browser.read(post.body) == ["title": "Hi"])
+            #expect(post.headers["ttl"] == ["60"])
+            #expect(post.headers["urgency"] == ["normal"])
+            #expect(post.headers["content-encoding"] == ["aes128gcm"])
+            #expect(post.headers["topic"] == [WebPushMessage.topic("inbox")])
+            let credential = try #require(VAPIDCredential(authorization: post.headers["authorization"].first))
+            let origin = try #require(WebOrigin(browser.endpoint))
+            try credential.check(key: fixture.subscriptions.key.publicKey, origin: origin, now: fixture.time.now)
+        }
+    }
+
+    @Test func everyAnswerIsAnOutcome() async throws {
+        try await self.withFixture { fixture in
+            let (_, good) = try fixture.browser("/good")
+            let (_, gone) = try fixture.browser("/gone")
+            let (_, busy) = try fixture.browser("/busy")
+            let (_, other) = try fixture.browser("/other")
+            fixture.service.script("/good", .init(201, headers: [("apns-id", "its-id")]))
+            fixture.service.script("/gone", .init(410))
+            fixture.service.script("/busy", .init(500))
+            fixture.service.script("/other", .init(403, body: #"{"reason":"VapidPkHashMismatch"}"#))
+            let unknown = DeviceToken.numbered(1)
+            let outcomes = try await fixture.send(good, gone, busy, other, unknown)
+            #expect(outcomes.first == .accepted(.init(id: "its-id")))
+            let advice = outcomes.dropFirst().map { outcome -> Rejection.Advice? in
+                if case .rejected(let rejection) = outcome { rejection.advice } else { nil }
+            }
+            #expect(advice == [.dropToken, .retry(after: nil), .fixNotification, .fixNotification])
+            #expect(fixture.service.posts.count == 4)
+        }
+    }
+
+    @Test func aRedirectionIsNotFollowed() async throws {
+        try await self.withFixture { fixture in
+            let (_, token) = try fixture.browser("/moved")
+            fixture.service.script("/moved", .init(302, headers: [("location", fixture.service.url("/elsewhere"))]))
+            let outcomes = try await fixture.send(token)
+            #expect(outcomes == [.rejected(Rejection(status: 400, reasonText: "HTTP status 302"))])
+            #expect(fixture.service.posts.map(\.path) == ["/moved"])
+        }
+    }
+
+    @Test func privateAddressesAreNotSentTo() async throws {
+        try await self.withFixture(addresses: AddressPolicy()) { fixture in
+            let (_, token) = try fixture.browser("/push/1")
+            guard case .rejected(let rejection)? = try await fixture.send(token).first else {
+                Issue.record("it was sent")
+                return
+            }
+            #expect(rejection.advice == .fixNotification)
+            #expect(!rejection.reasonText.contains("127.0.0.1"))
+            #expect(fixture.service.posts.isEmpty)
+        }
+    }
+
+    @Test func aPauseHoldsBackItsPushServiceOnly() async throws {
+        try await self.withFixture { fixture in
+            try await BrowserPushService.run { other in
+                let (_, busy) = try fixture.browser("/busy")
+                let (_, next) = try fixture.browser("/next")
+                let elsewhere = try fixture.subscriptions.add(Browser(at: other.url("/x")))
+                fixture.service.script("/busy", .init(429, headers: [("retry-after", "30")]))
+                _ = try await fixture.send(busy)
+                guard case .notSent? = try await fixture.send(next).first else {
+                    Issue.record("it was sent during the pause")
+                    return
+                }
+                #expect(try await fixture.send(elsewhere) == [.accepted(.init(id: "an-id"))])
+                fixture.time.advance(by: .seconds(30))
+                #expect(try await fixture.send(next) == [.accepted(.init(id: "an-id"))])
+            }
+        }
+    }
+
+    @Test func aPauseOutlivesTheLookUpOfTheName() async throws {
+        try await self.withFixture { fixture in
+            let (_, busy) = try fixture.browser("/busy")
+            let (_, next) = try fixture.browser("/next")
+            fixture.service.script("/busy", .init(429, headers: [("retry-after", "600")]))
+            _ = try await fixture.send(busy)
+            fixture.time.advance(by: WebPushLimits().addressLifetime + .seconds(1))
+            guard case .notSent? = try await fixture.send(next).first else {
+                Issue.record("it was sent during the pause")
+                return
+            }
+            fixture.time.advance(by: .seconds(300))
+            #expect(try await fixture.send(next) == [.accepted(.init(id: "an-id"))])
+        }
+    }
+
+    @Test func aSilentPushServiceIsGivenUp() async throws {
+        var limits = WebPushLimits()
+        limits.deadline = .seconds(2)
+        try await self.withFixture(limits: limits) { fixture in
+            let (_, silent) = try fixture.browser("/silent")
+            fixture.service.script("/silent", .silence)
+            let outcomes = try await fixture.send(silent)
+            guard case .unknown? = outcomes.first else {
+                Issue.record("\(outcomes)")
+                return
+            }
+        }
+    }
+
+    @Test func nothingIsSentWithoutAConnection() async throws {
+        let port = try RefusingPort()
+        try await self.withFixture { fixture in
+            let token = try fixture.subscriptions.add(Browser(at: "http://127.0.0.1:\(port.number)/x"))
+            guard case .notSent? = try await fixture.send(token).first else {
+                Issue.record("there is no push service")
+                return
+            }
+        }
+        withExtendedLifetime(port) {}
+    }
+
+    @Test func aStoreThatFailsLosesNothing() async throws {
+        try await self.withFixture { fixture in
+            let (_, token) = try fixture.browser("/push/1")
+            fixture.subscriptions.fail()
+            #expect(try await fixture.send(token) == [.notSent(.init("the subscriptions cannot be read"))])
+        }
+    }
+
+    @Test func manyMessagesShareAFewConnections() async throws {
+        try await self.withFixture { fixture in
+            let (browser, token) = try fixture.browser("/push/1")
+            let topic = try #require(Topic(Vectors.bundleID))
+            let sender = try #require(fixture.senders.senders(app: 1).usable[.production])
+            let pushes = (0..<200).map { number in
+                Push(PushNotification(id: "\(number)", topic: topic, payload: "{\"n\":\(number)}"), to: token)
+            }
+            let outcomes = await sender.send(pushes)
+            #expect(outcomes == (0..<200).map { .accepted(.init(id: "\($0)")) })
+            let numbers = fixture.service.posts.compactMap { browser.read($0.body)["n"].integerValue }
+            #expect(numbers.sorted() == Array(0..<200))
+        }
+    }
+}
