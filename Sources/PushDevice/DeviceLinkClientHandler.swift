@@ -52,6 +52,12 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
+    /// Ends the events also of a connection that was closed before this handler was added to it.
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.events.finish()
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         self.yield(.failed("\(error)"), context: context)
         context.close(promise: nil)

@@ -24,12 +24,19 @@ extension InputFile {
                 keyFile: keyFile
             )
         } catch {
-            switch error {
-            case .unreadableFile, .fileTooLarge: throw SettingsError("\(error)")
-            case .badTeamID: throw SettingsError("\(path): \(error) (--team-id)", status: .usage)
-            case .badKeyID: throw SettingsError("\(path): \(error) (--key-id)", status: .usage)
-            default: throw SettingsError("\(path): \(error)")
-            }
+            throw SettingsError(error, of: path)
+        }
+    }
+}
+
+extension SettingsError {
+    /// Names the file of a credential, unless the error does.
+    init(_ error: CredentialError, of path: String) {
+        switch error {
+        case .unreadableFile, .fileTooLarge: self.init("\(error)")
+        case .badTeamID: self.init("\(path): \(error) (--team-id)", status: .usage)
+        case .badKeyID: self.init("\(path): \(error) (--key-id)", status: .usage)
+        default: self.init("\(path): \(error)")
         }
     }
 }

@@ -26,7 +26,7 @@ struct InspectCredential: AsyncParsableCommand {
         do {
             contents = try file.contents()
         } catch {
-            throw SettingsError("\(self.file): \(error)")
+            throw SettingsError(error, of: self.file)
         }
         let text = CredentialContentsText(contents, now: SystemTime().now)
         if self.json {
@@ -83,7 +83,7 @@ struct ConvertCredential: AsyncParsableCommand {
                 }
             try OutputFile.write(content, to: self.output, isSecret: true)
         } catch let error as CredentialError {
-            throw SettingsError("\(self.file): \(error)")
+            throw SettingsError(error, of: self.file)
         }
         let name = certificate.defaultTopic?.name ?? certificate.commonName
         StandardOutput.line("\(self.output): certificate for \(name.printable) and its key")

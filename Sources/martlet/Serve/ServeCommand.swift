@@ -57,7 +57,7 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration = ServeSettings.Storage.configuration(settings)
         ServeSettings.General.apply(settings, to: &configuration)
         if let address = configuration.publicOrigin, WebOrigin(address)?.description != address.lowercased() {
-            let message = "serve.publicAddress: write it without a path, such as https://push.example.org"
+            let message = "serve.publicAddress: write the scheme and the host, such as https://push.example.org"
             throw SettingsError(message, status: .usage)
         }
         configuration.tls = try ServeSettings.General.tls(settings)

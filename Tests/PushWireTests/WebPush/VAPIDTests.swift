@@ -108,7 +108,12 @@ import Testing
         #expect(WebOrigin("HTTPS://Push.Example.org:443/a?b")?.description == "https://push.example.org")
         #expect(WebOrigin("http://127.0.0.1:8080/x")?.description == "http://127.0.0.1:8080")
         #expect(WebOrigin("https://[::1]:8443")?.description == "https://[::1]:8443")
-        for text in ["", "push.example.org", "ftp://a", "https://", "https:///a", "https://a@b", "https://a b"] {
+        let others = [
+            "", "push.example.org", "ftp://a", "https://", "https:///a", "https://a@b", "https://a b",
+            "https://a:443:443", "https://:443", "https://:8443", "https://a:", "https://a:1b", "https://[::1",
+            "https://::1",
+        ]
+        for text in others {
             #expect(WebOrigin(text) == nil, "\(text)")
         }
     }

@@ -97,12 +97,14 @@ extension XMPPStreamParser {
     private mutating func read() throws(XMPPStreamError) -> XMPPStreamEvent? {
         while true {
             if case .ended = self.phase { return nil }
-            if self.open.isEmpty { self.skipSpace() }
-            guard let (token, end) = try self.scanner.scan(self.bytes[self.position...]) else {
-                // Characters between stanzas mean nothing, whatever follows them.
-                if self.open.isEmpty, let first = self.bytes[self.position...].first, first != UInt8(ascii: "<") {
+            if self.open.isEmpty {
+                self.skipSpace()
+                // Characters between stanzas mean nothing, whatever follows them, and however many have arrived.
+                if self.position < self.bytes.count, self.bytes[self.position] != UInt8(ascii: "<") {
                     throw XMPPStreamError(.badFormat, "it has text between stanzas")
                 }
+            }
+            guard let (token, end) = try self.scanner.scan(self.bytes[self.position...]) else {
                 try self.count(self.bytes.count - self.position, isWhole: false)
                 self.forget()
                 return nil
