@@ -18,8 +18,10 @@ extension BridgeSettings {
         try self.init(JSONFields(bridge.settings, known: Self.members))
     }
 
-    /// Checks the JSON of settings.
-    static func check(_ settings: JSONValue) throws(RequestError) {
-        _ = try Self(JSONFields(settings, known: Self.members))
+    /// Checks the settings of a request.
+    /// - Parameter path: The path of the object in the request.
+    /// - Throws: ``RequestError`` that names the member at fault.
+    static func check(_ settings: [String: JSONValue], at path: String) throws(RequestError) {
+        _ = try Self(JSONFields(members: settings, path: path, known: Self.members))
     }
 }

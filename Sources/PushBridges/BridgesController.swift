@@ -73,15 +73,15 @@ struct BridgesController: Controller {
         }
         try settings.check(name: name)
         let fields = try await request.fields(Self.members)
-        let given = fields.members["settings"] ?? .object([:])
-        try settings.check(given)
+        let given = try fields.object("settings") ?? [:]
+        try settings.check(given, at: "settings")
         let secret = try fields.string("secret", maximum: Self.secretLength.upperBound)
         let bridge = BridgeRecord(
             kind: kind,
             name: name,
             app: app.id,
             environment: try fields.environment("environment"),
-            settings: given,
+            settings: .object(given),
             secret: secret ?? "",
             changedAt: self.time.now
         )

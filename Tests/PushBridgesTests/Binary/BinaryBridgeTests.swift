@@ -249,7 +249,7 @@ import Testing
                 "\(path)/\(Vectors.bundleID)",
                 ["settings": ["certificates": ["abc"]]]
             )
-            #expect(noDigest.status == 400 && noDigest.field == "certificates[0]")
+            #expect(noDigest.status == 400 && noDigest.field == "settings.certificates[0]")
             let noTopic = try await fixture.provider.api.put("\(path)/a$b", ["settings": [:]])
             #expect(noTopic.status == 400)
             let unknown = try await fixture.provider.api.put(
