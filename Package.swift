@@ -244,7 +244,7 @@ let package = Package(
             "PushDeviceTests",
             [
                 "PushDevice", "PushGateway", "PushSupport", "PushTesting", "PushTypes", "PushWire", .logging, .nioCore,
-                .nioPosix, .nioSSL, .swiftASN1, .x509,
+                .nioEmbedded, .nioPosix, .nioSSL, .swiftASN1, .x509,
             ]
         ),
         tests(

@@ -76,7 +76,7 @@ import Testing
             let channel = try await Self.create(loop)
             let list = try await loop.provider.api.get("\(Self.app)/channels").json["channels"].elements
             #expect(list.map { $0["id"] } == [.string(channel)] && list.map { $0["state"] } == ["active"])
-            // Somebody deletes it at the gateway: the provider does not know yet.
+            // An operator deletes it at the gateway: the provider does not know yet.
             let path = "/v1/channels/sandbox/\(Vectors.bundleID)/\(Self.path(channel).split(separator: "/").last ?? "")"
             #expect(try await loop.gateway.admin.delete(path).status == 204)
             let missing = try await loop.provider.api.get("\(Self.app)/channels").json["channels"].elements

@@ -32,7 +32,7 @@ package final class ScriptedChannels: ChannelManaging {
     /// Runs in the task of each creation, once the channel is there.
     package func onCreate(_ action: @escaping @Sendable () -> Void) { self.state.withLock { $0.onCreate = action } }
 
-    /// Adds a channel that somebody else has made.
+    /// Adds a channel that another client has made.
     package func add(_ id: ChannelID, of app: Topic, storing storage: ChannelStorage = .none) {
         self.state.withLock { $0.channels.append((id, app, storage)) }
     }

@@ -217,7 +217,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private func finish(_ packet: BinaryErrorResponse?) {
         self.waiting.removeAll()
         if case .success(let connection) = self.connection { connection.end() }
-        // What is being stored at this moment is not before the packet, and without one the provider knows nothing.
+        // A push that is being stored now is not before the packet, and without a packet the provider knows nothing.
         if self.isTaking || packet == nil && !self.hasEnded { self.breakOff() }
         if packet != nil { self.hasEnded = true }
         guard let context else { return }

@@ -51,7 +51,7 @@ struct PushDoor: Sendable {
         do {
             try self.identify(request, target.resource)
         } catch {
-            // Who only knows a bound address takes nothing of its sender's rate.
+            // A stranger to a bound address takes nothing of its sender's rate.
             try self.rates.takeUnknown(from: context.channel)
             throw error
         }

@@ -97,7 +97,7 @@ struct UnifiedPushForwarder: Sendable {
 extension UnifiedPushForwarder: UnifiedPushForwarding {
     /// Forwards the body of a homeserver's request.
     ///
-    /// What no repetition would deliver is dropped: a homeserver repeats a request for a day, and holds back all later ones.
+    /// Drops a message that no repetition would deliver: a homeserver repeats a request for a day, and holds back all later ones.
     package func forward(_ body: [UInt8], to endpoint: String, app: Int64) async throws -> UnifiedPushOutcome {
         switch await self.forward(Data(body), to: endpoint, app: app, isUrgent: true) {
         case .accepted, .refused, .notAllowed: return .accepted

@@ -24,7 +24,7 @@ package struct BroadcastRequest: Sendable {
         }
         self.channel = channel
         self.environment = try fields.environment("environment")
-        // What a broadcast is need not be said.
+        // The push type of a broadcast is given.
         var members = fields.members
         members["pushType"] = .string(PushType.liveactivity.rawValue)
         self.fields = try JSONFields(members: members, path: nil, known: Self.members.union(["pushType"]))
@@ -67,7 +67,7 @@ package struct BroadcastRequest: Sendable {
         ) { NotificationRecord.Guarantee(rawValue: $0) }
         request.guarantee = guarantee ?? .atLeastOnce
         request.warnings = warnings
-        // Nobody is named who could have opted out.
+        // A channel has no recipients that could have opted out.
         request.consent = ConsentRules(ignoresQuietHours: true, ignoresCap: true)
         return request
     }

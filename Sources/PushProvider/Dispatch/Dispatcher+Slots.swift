@@ -97,7 +97,7 @@ extension Dispatcher {
         await withDiscardingTaskGroup { group in
             for await work in work {
                 group.addTask {
-                    // What has waited long may have been stopped, and its recipients may have changed.
+                    // A claim that has waited long may have been stopped, and its recipients may have changed.
                     let isFresh = self.time.steady < work.freshUntil
                     let (claim, page) = (work.shard.claim, isFresh ? work.shard.page : nil)
                     let leavesWork = await self.sendUrgent(claim, page, hasWaited: !isFresh, in: work.slot)

@@ -74,7 +74,7 @@ final class PushServicePool: Sendable {
                     known.retain()
                     return (known, [])
                 }
-                // What the push service asks for outlives the look-up of its name.
+                // A pause that the push service asks for outlives the look-up of its name.
                 gate = known.gate
                 state.services[key] = nil
                 if known.retire() { retired.append(known) }

@@ -30,6 +30,18 @@ import Testing
         return (slots, direct.open(slots))
     }
 
+    /// Runs `body` with one slot for each app and environment.
+    private func withOneSlot(
+        _ backend: StoreBackend,
+        _ body: (DispatchFixture, DispatchLimits, DirectDispatch) async throws -> Void
+    ) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            var limits = fixture.limits
+            limits.urgentSlots = 4
+            try await body(fixture, limits, self.direct(fixture, limits))
+        }
+    }
+
     /// Waits until the dispatcher has opened the way, or closed it.
     private func wait(_ fixture: DispatchFixture, untilOpen isOpen: Bool, _ direct: DirectDispatch) async throws {
         var probe = try NotificationRecord.fixture(app: fixture.app, to: .tokens([.numbered(1)]))
@@ -174,11 +186,7 @@ import Testing
     /// Without a free slot a notification waits for one in memory, where it has a place.
     @Test(arguments: StoreBackend.available)
     func whatFindsNoSlotTakesTheNextOne(backend: StoreBackend) async throws {
-        try await DispatchFixture.run(backend) { fixture in
-            var limits = fixture.limits
-            // One slot for each app and environment.
-            limits.urgentSlots = 4
-            let direct = self.direct(fixture, limits)
+        try await self.withOneSlot(backend) { fixture, limits, direct in
             let (slots, work) = self.open(direct, fixture, limits)
             var accepted: [NotificationRecord] = []
             for _ in 0..<3 { accepted.append(try await fixture.accept(Self.named, by: fixture.acceptor(direct))) }
@@ -225,10 +233,7 @@ import Testing
     /// What waits for a slot when the dispatcher ends is sent after the next start.
     @Test(arguments: StoreBackend.available)
     func whatWaitsAtTheEndIsSentAfterTheNextStart(backend: StoreBackend) async throws {
-        try await DispatchFixture.run(backend) { fixture in
-            var limits = fixture.limits
-            limits.urgentSlots = 4
-            let direct = self.direct(fixture, limits)
+        try await self.withOneSlot(backend) { fixture, limits, direct in
             let (_, work) = self.open(direct, fixture, limits)
             for _ in 0..<3 { _ = try await fixture.accept(Self.named, by: fixture.acceptor(direct)) }
             await direct.close()
@@ -271,10 +276,7 @@ import Testing
     /// The dispatcher ends while one push is in flight and others wait for its slot.
     @Test(arguments: StoreBackend.available)
     func aShutdownReleasesWhatWaits(backend: StoreBackend) async throws {
-        try await DispatchFixture.run(backend) { fixture in
-            var limits = fixture.limits
-            limits.urgentSlots = 4
-            let direct = self.direct(fixture, limits)
+        try await self.withOneSlot(backend) { fixture, limits, direct in
             let gate = Gate()
             fixture.sender.onSend { _ in await gate.pass() }
             let (accepted, end) = try await withServices([fixture.dispatcher(direct: direct, limits: limits)]) {
@@ -306,11 +308,7 @@ import Testing
     /// What changes while notifications wait for a slot counts, as it does for those that wait in the store.
     @Test(arguments: StoreBackend.available)
     func whatHasWaitedLongIsExaminedAgain(backend: StoreBackend) async throws {
-        try await DispatchFixture.run(backend) { fixture in
-            var limits = fixture.limits
-            // One slot for each app and environment.
-            limits.urgentSlots = 4
-            let direct = self.direct(fixture, limits)
+        try await self.withOneSlot(backend) { fixture, limits, direct in
             let gate = Gate()
             fixture.sender.onSend { _ in await gate.pass() }
             try await withServices([fixture.dispatcher(direct: direct, limits: limits)]) {
@@ -346,10 +344,7 @@ import Testing
 
     @Test(arguments: StoreBackend.available)
     func anAppThatIsStoppedMeanwhileSendsNothingMore(backend: StoreBackend) async throws {
-        try await DispatchFixture.run(backend) { fixture in
-            var limits = fixture.limits
-            limits.urgentSlots = 4
-            let direct = self.direct(fixture, limits)
+        try await self.withOneSlot(backend) { fixture, limits, direct in
             let gate = Gate()
             fixture.sender.onSend { _ in await gate.pass() }
             try await withServices([fixture.dispatcher(direct: direct, limits: limits)]) {
@@ -387,10 +382,7 @@ import Testing
     /// More apps than there are slots, each with more than one notification.
     @Test(arguments: StoreBackend.available)
     func appsTakeTurns(backend: StoreBackend) async throws {
-        try await DispatchFixture.run(backend) { fixture in
-            var limits = fixture.limits
-            limits.urgentSlots = 4
-            let direct = self.direct(fixture, limits)
+        try await self.withOneSlot(backend) { fixture, limits, direct in
             let (slots, work) = self.open(direct, fixture, limits)
             let acceptor = fixture.acceptor(direct)
             var apps: [AppRecord] = []

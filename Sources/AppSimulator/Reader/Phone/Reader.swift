@@ -75,7 +75,7 @@ package actor Reader: Service {
         self.center = PhoneNotificationCenter()
         self.center.capabilities = configuration.capabilities
         self.app = try ReaderApp(configuration, storage: ReaderMemory()) { event in
-            // What waits for the step in the log finds it counted.
+            // The counts come first: a command that waits for the step in the log reads them next.
             report(event)
             log.report(SimulatorEvent(event))
         }

@@ -176,7 +176,7 @@ struct ChatSessionsController: Controller {
         )
         guard let changed else { throw Self.noSession }
         self.service.refresh()
-        // What still runs is the session before the change.
+        // The session that still runs is the one before the change.
         return try .json(ChatSessionResponse(session: changed, running: nil))
     }
 

@@ -4,9 +4,8 @@ import NIOTLS
 import PushSupport
 
 /// Translates between a connection and the session that it belongs to.
-final class ChatConnectionHandler: ChannelDuplexHandler {
+final class ChatConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
-    typealias OutboundIn = ByteBuffer
 
     private let runner: SessionRunner
     /// The number of the connection: events of an earlier one mean nothing to the session.
@@ -15,12 +14,26 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
     private var session: (any ChatSession)?
     /// Is set at the end of the TLS handshake, or of the connection if that comes first.
     private let handshake: OneShotValue<Void>
-    /// Indicates whether a read waits until the server takes what has been written.
-    private var isReadPending = false
 
-    init(_ runner: SessionRunner, number: Int, session: any ChatSession, handshake: OneShotValue<Void>) {
+    private init(_ runner: SessionRunner, number: Int, session: any ChatSession, handshake: OneShotValue<Void>) {
         (self.runner, self.number, self.session) = (runner, number, session)
         self.handshake = handshake
+    }
+
+    /// Returns the handlers of a connection behind TLS, the last of which is of this class.
+    ///
+    /// A server that takes no answers is read no further: what waits to be sent would have no end. The session's own deadline
+    /// ends a connection that stays so.
+    static func handlers(
+        of runner: SessionRunner,
+        number: Int,
+        session: any ChatSession,
+        handshake: OneShotValue<Void>
+    ) -> [any ChannelHandler] {
+        [
+            BackPressureHandler(),
+            ChatConnectionHandler(runner, number: number, session: session, handshake: handshake),
+        ]
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.runner.adopt(context.channel, self.number) }
@@ -47,20 +60,6 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         self.runner.received(Self.unwrapInboundIn(data), self.number)
-    }
-
-    /// Keeps a server that takes no answers from asking more: what waits to be sent would have no end. The session's own
-    /// deadline ends a connection that stays so.
-    func read(context: ChannelHandlerContext) {
-        if context.channel.isWritable { context.read() } else { self.isReadPending = true }
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable, self.isReadPending {
-            self.isReadPending = false
-            context.read()
-        }
-        context.fireChannelWritabilityChanged()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -32,7 +32,7 @@ final class SessionJournal: Sendable {
         do {
             try await store.noteChatSessions(due)
         } catch {
-            // What is newer stays.
+            // A newer record stays.
             self.rounds.withLock { $0.aged.merge(due) { present, _ in present } }
             throw error
         }

@@ -87,8 +87,8 @@ final class SessionLoop: Sendable {
             if machine.isSecureFromStart {
                 try pipeline.addHandler(try self.connector.handler(for: machine.serverName))
             }
-            try pipeline.addHandler(
-                ChatConnectionHandler(runner, number: connection, session: machine, handshake: handshake)
+            try pipeline.addHandlers(
+                ChatConnectionHandler.handlers(of: runner, number: connection, session: machine, handshake: handshake)
             )
         }
     }

@@ -109,7 +109,7 @@ final class SessionRunner {
         case .derive(let derivation): self.derive(derivation)
         case .close:
             let channel = self.channel
-            // What the end of the connection reports is no news.
+            // Reports of the end of the connection come too late.
             self.channel = nil
             self.connection += 1
             channel?.close(promise: nil)

@@ -25,7 +25,8 @@ struct ComponentConnector: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     let name = settings.host.serverName
                     if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name)) }
-                    try pipeline.addHandler(ComponentHandler(Self.stateMachine(bridge)))
+                    // A server that takes no answers is read no further.
+                    try pipeline.addHandlers([BackPressureHandler(), ComponentHandler(Self.stateMachine(bridge))])
                     return try Channel(wrappingChannelSynchronously: channel)
                 }
             }

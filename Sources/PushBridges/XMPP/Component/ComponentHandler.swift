@@ -24,8 +24,6 @@ final class ComponentHandler: ChannelDuplexHandler {
 
     private var stateMachine: ComponentStateMachine
     private var timer: Scheduled<Void>?
-    /// Indicates whether a read waits until the server takes what has been written.
-    private var isReadPending = false
 
     init(_ stateMachine: ComponentStateMachine) { self.stateMachine = stateMachine }
 
@@ -58,19 +56,6 @@ final class ComponentHandler: ChannelDuplexHandler {
             }
         self.perform(actions, context)
         promise?.succeed()
-    }
-
-    /// Keeps a server that takes no answers from asking more.
-    func read(context: ChannelHandlerContext) {
-        if context.channel.isWritable { context.read() } else { self.isReadPending = true }
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable, self.isReadPending {
-            self.isReadPending = false
-            context.read()
-        }
-        context.fireChannelWritabilityChanged()
     }
 
     private func start(_ context: ChannelHandlerContext) {

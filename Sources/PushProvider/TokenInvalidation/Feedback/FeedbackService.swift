@@ -182,7 +182,7 @@ package final class FeedbackService: Service {
 
     /// Applies a list until its end, its error or the cancellation of the task.
     ///
-    /// What was read counts in each case: the service does not list it again.
+    /// Applies all that is read, whatever ends the stream: the service does not list it again.
     private func apply(
         all stream: AsyncThrowingStream<FeedbackTuple, any Error>,
         of target: AppEnvironment

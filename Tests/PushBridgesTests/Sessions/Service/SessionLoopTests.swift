@@ -89,13 +89,13 @@ import Testing
         runner.start()
         let attempt = try #require(runner.begin())
         let channel = EmbeddedChannel(loop: eventLoop)
-        let handler = ChatConnectionHandler(
-            runner,
+        let handlers = ChatConnectionHandler.handlers(
+            of: runner,
             number: attempt.connection,
             session: ScriptedSession(),
             handshake: handshake
         )
-        try channel.pipeline.syncOperations.addHandlers([reads, handler])
+        try channel.pipeline.syncOperations.addHandlers([reads] + handlers)
         return channel
     }
 
@@ -122,6 +122,7 @@ import Testing
         channel.read()
         #expect(reads.count == 1)
         channel.isWritable = false
+        channel.pipeline.fireChannelWritabilityChanged()
         channel.read()
         #expect(reads.count == 1)
         channel.isWritable = true
