@@ -4,7 +4,8 @@
 /// thread, and is ignored.
 package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration == Duration {
     private let rate: Double
-    private let burst: Double
+    /// The tokens of a full bucket.
+    package let burst: Double
     private var tokens: Double
     private var filledAt: Time
 

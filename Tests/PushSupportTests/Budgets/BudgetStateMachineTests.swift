@@ -1,0 +1,182 @@
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@Suite struct BudgetStateMachineTests {
+    private let start = ContinuousClock.now
+    private let weather = Topic("com.example.weather")
+    private let news = Topic("com.example.news")
+
+    private func caller(_ app: Topic?, _ name: String = "a") -> BudgetCaller { BudgetCaller(app: app, .name(name)) }
+
+    private func machine(
+        whole: BudgetBound? = nil,
+        app: BudgetBound? = nil,
+        caller: BudgetBound? = nil,
+        waiting: BudgetLimits.Levels<Int>? = nil
+    ) -> BudgetStateMachine {
+        BudgetStateMachine(limits: BudgetLimits(.init(whole: whole, app: app, caller: caller), waiting: waiting))
+    }
+
+    @Test func eachLevelRefusesWithItsOwnName() {
+        var machine = self.machine(whole: .held(4), app: .held(3), caller: .held(2))
+        #expect(machine.request(2, for: self.caller(self.weather), now: self.start) == .granted)
+        #expect(machine.request(1, for: self.caller(self.weather), now: self.start) == .refused(.caller, delay: nil))
+        #expect(machine.request(1, for: self.caller(self.weather, "b"), now: self.start) == .granted)
+        #expect(machine.request(1, for: self.caller(self.weather, "b"), now: self.start) == .refused(.app, delay: nil))
+        #expect(machine.request(1, for: self.caller(self.news), now: self.start) == .granted)
+        #expect(machine.request(1, for: self.caller(self.news), now: self.start) == .refused(.whole, delay: nil))
+        #expect(machine.release(2, of: self.caller(self.weather)).isEmpty)
+        #expect(machine.request(1, for: self.caller(self.news), now: self.start) == .granted)
+        #expect(machine.usage.held == 3)
+    }
+
+    /// However many apps take all that they get, the next one finds something.
+    @Test(arguments: 1...8) func greedyAppsLeaveSomethingForTheNext(_ greedy: Int) {
+        var machine = self.machine(whole: .held(100), app: .timesFree(2))
+        for round in 0..<200 {
+            let app = Topic("com.example.greedy\(round % greedy)")
+            _ = machine.request(1, for: self.caller(app, "\(round)"), now: self.start)
+        }
+        #expect(machine.request(1, for: self.caller(self.weather), now: self.start) == .granted)
+        #expect(machine.usage.held > 60)
+    }
+
+    @Test func appsTakeTurnsBeforeTheirCallers() {
+        var machine = self.machine(whole: .held(1), waiting: .init(whole: 10))
+        #expect(machine.request(1, for: self.caller(self.weather), ticket: 0, now: self.start) == .granted)
+        for ticket in 1...3 {
+            let caller = self.caller(self.weather, "\(ticket)")
+            #expect(machine.request(1, for: caller, ticket: UInt64(ticket), now: self.start) == .queued)
+        }
+        #expect(machine.request(1, for: self.caller(self.news), ticket: 9, now: self.start) == .queued)
+        #expect(machine.release(1, of: self.caller(self.weather)) == [1])
+        #expect(machine.release(1, of: self.caller(self.weather, "1")) == [9])
+        #expect(machine.release(1, of: self.caller(self.news)) == [2])
+        #expect(machine.release(1, of: self.caller(self.weather, "2")) == [3])
+        #expect(machine.release(1, of: self.caller(self.weather, "3")).isEmpty)
+        #expect(machine.usage == (0, 0))
+        #expect(machine.usageByApp.isEmpty)
+    }
+
+    @Test func callersOfAnAppTakeTurns() {
+        var machine = self.machine(whole: .held(1), waiting: .init(whole: 10))
+        _ = machine.request(1, for: self.caller(self.weather), ticket: 0, now: self.start)
+        for ticket in 1...2 {
+            _ = machine.request(1, for: self.caller(self.weather, "a"), ticket: UInt64(ticket), now: self.start)
+        }
+        _ = machine.request(1, for: self.caller(self.weather, "b"), ticket: 3, now: self.start)
+        #expect(machine.release(1, of: self.caller(self.weather)) == [1])
+        #expect(machine.release(1, of: self.caller(self.weather, "a")) == [3])
+        #expect(machine.release(1, of: self.caller(self.weather, "b")) == [2])
+    }
+
+    @Test func theQueueHasThreeLevelsToo() {
+        var machine = self.machine(whole: .held(1), waiting: .init(whole: 3, app: 2, caller: 1))
+        _ = machine.request(1, for: self.caller(self.weather), ticket: 0, now: self.start)
+        #expect(machine.request(1, for: self.caller(self.weather, "b"), ticket: 1, now: self.start) == .queued)
+        let again = machine.request(1, for: self.caller(self.weather, "b"), ticket: 2, now: self.start)
+        #expect(again == .refused(.caller, delay: nil))
+        #expect(machine.request(1, for: self.caller(self.weather, "c"), ticket: 3, now: self.start) == .queued)
+        let third = machine.request(1, for: self.caller(self.weather, "d"), ticket: 4, now: self.start)
+        #expect(third == .refused(.app, delay: nil))
+        #expect(machine.request(1, for: self.caller(self.news), ticket: 5, now: self.start) == .queued)
+        let fourth = machine.request(1, for: self.caller(nil), ticket: 6, now: self.start)
+        #expect(fourth == .refused(.whole, delay: nil))
+        #expect(machine.abandon(5, of: self.caller(self.news)) == [])
+        #expect(machine.abandon(5, of: self.caller(self.news)) == nil)
+        #expect(machine.request(1, for: self.caller(nil), ticket: 7, now: self.start) == .queued)
+    }
+
+    @Test func aRateComesBackWithTimeAndTakesAllLevelsOrNone() {
+        var machine = self.machine(app: .rate(perSecond: 1, burst: 3), caller: .rate(perSecond: 1, burst: 2))
+        for _ in 1...2 { #expect(machine.request(1, for: self.caller(self.weather), now: self.start) == .granted) }
+        let third = machine.request(1, for: self.caller(self.weather), now: self.start)
+        #expect(third == .refused(.caller, delay: .seconds(1)))
+        // The refused request took nothing of the app's rate.
+        #expect(machine.request(1, for: self.caller(self.weather, "b"), now: self.start) == .granted)
+        let other = machine.request(1, for: self.caller(self.weather, "c"), now: self.start)
+        #expect(other == .refused(.app, delay: .seconds(1)))
+        let later = self.start + .seconds(1)
+        #expect(machine.request(1, for: self.caller(self.weather), now: later) == .granted)
+        #expect(machine.usage.held == 0)
+    }
+
+    @Test func aCallerMayHaveARateOfItsOwn() {
+        var machine = self.machine(caller: .rate(perSecond: 1, burst: 1))
+        let fast = BudgetCaller(.name("fast"), rate: 5)
+        for _ in 1...10 { #expect(machine.request(1, for: fast, now: self.start) == .granted) }
+        #expect(machine.request(1, for: fast, now: self.start) == .refused(.caller, delay: .milliseconds(200)))
+        let unlimited = BudgetCaller(.name("unlimited"), rate: 0)
+        for _ in 1...100 { #expect(machine.request(1, for: unlimited, now: self.start) == .granted) }
+    }
+
+    @Test func nothingIsGrantedDuringAPause() {
+        var machine = self.machine(whole: .held(2), waiting: .init(whole: 2))
+        machine.pause()
+        #expect(machine.request(1, for: self.caller(self.weather), now: self.start) == .refused(.whole, delay: nil))
+        #expect(machine.request(1, for: self.caller(self.weather), ticket: 1, now: self.start) == .queued)
+        #expect(machine.request(1, for: self.caller(self.news), ticket: 2, now: self.start) == .queued)
+        #expect(Set(machine.resume()) == [1, 2])
+    }
+
+    @Test func aLargeRequestIsNotOvertakenForEver() {
+        var machine = self.machine(whole: .held(10), waiting: .init(whole: 10))
+        #expect(machine.request(8, for: self.caller(self.weather), ticket: 0, now: self.start) == .granted)
+        #expect(machine.request(5, for: self.caller(self.news), ticket: 1, now: self.start) == .queued)
+        #expect(machine.request(1, for: self.caller(nil), ticket: 2, now: self.start) == .queued)
+        #expect(machine.release(8, of: self.caller(self.weather)) == [1, 2])
+    }
+
+    /// Whatever is taken, abandoned and released at random, nothing is lost and nothing is left.
+    @Test(arguments: 0..<20) func accountsAddUp(_ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var machine = self.machine(
+            whole: .held(10),
+            app: .timesFree(2),
+            caller: .held(4),
+            waiting: .init(whole: 20, app: 10, caller: 5)
+        )
+        var (held, queued): ([(BudgetCaller, Int)], [UInt64: (BudgetCaller, Int)]) = ([], [:])
+        func grant(_ tickets: [UInt64]) {
+            for ticket in tickets {
+                guard let request = queued.removeValue(forKey: ticket) else {
+                    Issue.record("\(ticket) was granted and did not wait")
+                    continue
+                }
+                held.append(request)
+            }
+        }
+        for ticket in 0..<500 as Range<UInt64> {
+            let app = [self.weather, self.news, nil].randomElement(using: &generator) ?? nil
+            let caller = self.caller(app, ["a", "b"].randomElement(using: &generator) ?? "a")
+            let amount = Int.random(in: 1...3, using: &generator)
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0, 1:
+                switch machine.request(amount, for: caller, ticket: ticket, now: self.start) {
+                case .granted: held.append((caller, amount))
+                case .queued: queued[ticket] = (caller, amount)
+                case .refused: break
+                }
+            case 2:
+                guard !held.isEmpty else { continue }
+                let (caller, amount) = held.remove(at: Int.random(in: 0..<held.count, using: &generator))
+                grant(machine.release(amount, of: caller))
+            default:
+                guard let (ticket, request) = queued.randomElement(using: &generator) else { continue }
+                queued[ticket] = nil
+                grant(machine.abandon(ticket, of: request.0) ?? [])
+            }
+            #expect(machine.usage.held == held.reduce(0) { $0 + $1.1 })
+            #expect(machine.usage.held <= 10)
+            #expect(machine.usage.waiting == queued.count)
+        }
+        while !held.isEmpty {
+            let (caller, amount) = held.removeLast()
+            grant(machine.release(amount, of: caller))
+        }
+        #expect(queued.isEmpty)
+        #expect(machine.usageByApp.isEmpty)
+    }
+}
