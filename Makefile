@@ -21,7 +21,7 @@ demo: build  ## run gateway, provider and a phone in one process (ARGS=--exit en
 	@.build/debug/martlet demo $(ARGS)
 
 build: setup  ## build the martlet command
-	@swift build --product martlet
+	@scripts/swift build --product martlet
 
 test: setup  ## run all tests (FILTER=Name for some)
 	@scripts/test $(FILTER)
@@ -109,4 +109,4 @@ setup:  ## install missing system packages, or say which ones are missing
 	@scripts/setup
 
 clean:  ## remove everything that was built
-	@swift package clean
+	@scripts/swift package clean

@@ -14,8 +14,8 @@ build_benchmark() {
     [ ! -f Package.resolved ] || cp Package.resolved Benchmarks/
     # A plan of Martlet alone, which is newer than all manifests, would count as one of this package.
     rm -f ".build/$2.yaml"
-    swift build --package-path Benchmarks --scratch-path .build -c "$2" --product "$1"
-    binaries=$(swift build --package-path Benchmarks --scratch-path .build -c "$2" --show-bin-path)
+    scripts/swift build --package-path Benchmarks --scratch-path .build -c "$2" --product "$1"
+    binaries=$(scripts/swift build --package-path Benchmarks --scratch-path .build -c "$2" --show-bin-path)
 }
 
 # start LOG COMMAND…: starts a server in the background; it is ended by its process id when the script ends.
