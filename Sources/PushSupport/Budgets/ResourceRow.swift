@@ -1,0 +1,34 @@
+/// A row of the table of resources.
+package struct ResourceRow: Sendable {
+    /// The resource in the plural, as a refusal says it: *open downloads*.
+    package var noun: String
+    /// The identity of a caller as a refusal says it: *API key*, *address*.
+    package var caller: String
+    package var limits: BudgetLimits
+    /// The setting that changes a bound, such as `serve.keyRate`; `nil` if none does.
+    package var setting: String?
+    package var kind: RequestError.Kind = .rateLimited
+    /// The code of a refusal, such as `too_many_requests`.
+    package var code: String
+    /// The remedy that a refusal names.
+    package var remedy = "try again in a few seconds"
+    /// The time after which a refused caller may try again, where no rate says it.
+    package var delay: Duration = .seconds(1)
+
+    /// Returns the message of a refusal.
+    package func refusal(_ level: BudgetLevel, _ bound: BudgetBound?) -> String {
+        let holder =
+            switch level {
+            case .whole: "the provider"
+            case .app: "this app"
+            case .caller: "this \(self.caller)"
+            }
+        switch bound {
+        case .held(let most): return "\(holder) has \(most) \(self.noun), the most at a time: \(self.remedy)"
+        case .rate(let rate, _):
+            let amount = rate < 1 ? "\(Int(60 * rate)) \(self.noun) a minute" : "\(Int(rate)) \(self.noun) a second"
+            return "\(holder) has \(amount): \(self.remedy)"
+        case .timesFree, nil: return "\(holder) has its share of the \(self.noun) now: \(self.remedy)"
+        }
+    }
+}
