@@ -1,4 +1,4 @@
-/// A resource that callers compete for. Each has a ``Budget``, and a row in the table of `docs/security.md`, which is made from here.
+/// A resource that callers compete for. Each has a ``Budget``, and a row with its limits.
 package enum Resource: String, CaseIterable, Hashable, Sendable {
     // The API.
     case connections
