@@ -248,7 +248,7 @@ package final class BudgetPermit: Sendable {
         if excess > 0 { self.budget.release(excess, of: self.caller) }
     }
 
-    // What is never used holds nothing.
+    // A permit that is never used holds nothing.
     deinit { self.end() }
 }
 
@@ -267,11 +267,6 @@ package struct BudgetRefusal: Error, Hashable {
     fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ delay: Duration?) {
         (self.resource, self.level, self.bound) = (budget.resource, level, budget.limits.bounds[level])
         self.delay = delay ?? budget.resource.row.delay
-    }
-
-    package init(_ resource: Resource, _ level: BudgetLevel) {
-        (self.resource, self.level, self.bound) = (resource, level, resource.row.limits.bounds[level])
-        self.delay = resource.row.delay
     }
 
     /// The error for the caller of an API.

@@ -18,9 +18,6 @@ struct BudgetBuckets: Sendable {
     /// costs little on average.
     private var searched = Self.minimumSearched
 
-    /// The number of buckets.
-    var count: Int { self.buckets.count }
-
     /// Takes an amount of each level that has a rate, or of none.
     /// - Returns: The lowest level that does not have it, and the time after which it does; `nil` if it was taken.
     mutating func take(

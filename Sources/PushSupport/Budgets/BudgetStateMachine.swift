@@ -92,7 +92,7 @@ package struct BudgetLimits: Hashable, Sendable {
 
 /// Decides who gets a resource that callers compete for. It does no I/O, and the time is passed in.
 ///
-/// What is taken counts at three levels, and is refused by the lowest one that is full. Requests that wait are served app by app in turn,
+/// Each amount counts at three levels, and is refused by the lowest one that is full. Requests that wait are served app by app in turn,
 /// and within an app caller by caller.
 package struct BudgetStateMachine: Sendable {
     package typealias Ticket = UInt64
@@ -106,8 +106,6 @@ package struct BudgetStateMachine: Sendable {
         /// It was not taken, because this level is full; a rate has room again after the delay.
         case refused(BudgetLevel, delay: Duration?)
     }
-
-    private typealias Bucket = TokenBucket<ContinuousClock.Instant>
 
     private struct Waiting {
         var ticket: Ticket
@@ -245,7 +243,7 @@ package struct BudgetStateMachine: Sendable {
     private func allows(_ bound: BudgetBound?, _ held: Int, _ amount: Int) -> Bool {
         switch bound {
         case nil, .rate: true
-        // What is larger than the bound is taken alone: else it could never be.
+        // An amount larger than the bound is taken alone: else it could never be.
         case .held(let most): held == 0 || amount <= most - held
         case .timesFree(let times):
             if case .held(let whole) = self.limits.bounds.whole {
