@@ -1,0 +1,93 @@
+"""Fuzzes the behaviour of a provider's REST API for scripts/fuzz-api."""
+
+import argparse
+import os
+import sys
+
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "torturing"))
+
+import replay
+from basics import Failure, figure
+from planted import selftest
+from run import Run
+from world import options_folder
+
+
+def by_weight(item):
+    """What is refused needs no long history, and comes last."""
+    return item[1][0].kind in ("valid refused", "invalid accepted"), item[0]
+
+
+def report(run, options):
+    """Shows what was found, each kind once with a history that shows it. How many kinds."""
+    found = run.kinds()
+    history = [request.record() for request in run.history]
+    again = replay.Replay(lambda: Run(options, options_folder(options, "replay"), options.seed))
+    for number, (signature, findings) in enumerate(sorted(found.items(), key=by_weight)):
+        finding = findings[0]
+        print(f"fuzz-api: {signature.strip()}, {len(findings)} times: {finding.text[:1000]}", file=sys.stderr)
+        if request := finding.request:
+            print(f"  step {request.number}: {request.operation.method} {request.target[:300]} "
+                  f"{(request.body or b'')[:600]!r} was answered {request.status}", file=sys.stderr)
+        path = os.path.join(options.out, f"fuzz-api-{options.seed}-{number}.json")
+        # The first ones are enough to begin with.
+        steps, is_shown = again.shortened(history, finding) if number < 5 else (replay.related(history, finding), False)
+        replay.save(path, options.seed, finding, steps, is_shown)
+        print(f"  {len(steps)} steps{'' if is_shown else ', not seen again when they were repeated'}: REPLAY={path}",
+              file=sys.stderr, flush=True)
+    return len(found)
+
+
+def fuzz(options):
+    run = Run(options, options_folder(options, "fuzz"), options.seed, options.workers)
+    if options.only:
+        run.maker.only = options.only.split(",")
+    run.run(options.steps)
+    run.stop()
+    statuses = {(name, status) for name, status in run.coverage}
+    done = {name for name, status in statuses if status and 200 <= status < 300}
+    documented = sum(len(operation.responses) for operation in run.document.operations.values())
+    print("never done:", " ".join(sorted(set(run.document.operations) - done)))
+    figure("api-steps", run.number, f"requests, SEED={options.seed}")
+    figure("api-operations", len(run.document.operations), "operations")
+    figure("api-operations-done", len(done), "operations that were carried out")
+    figure("api-statuses", len(statuses), f"operations x statuses, of {documented} documented")
+    figure("api-orders", run.objects.orders, "races whose answers fit into an order")
+    figure("api-notifications", len(run.notes.notes), "notifications")
+    figure("api-pushes", run.notes.pushes, "pushes received")
+    count = report(run, options)
+    figure("api-findings", count, "kinds of findings, must be 0")
+    return count
+
+
+def repeat(options):
+    record = replay.load(options.replay)
+    again = replay.Replay(lambda: Run(options, options_folder(options, "replay"), record["seed"]))
+    findings = again.perform(record["steps"])
+    for finding in findings:
+        print(f"fuzz-api: {finding.kind} {finding.place}: {finding.text[:2000]}", file=sys.stderr)
+    figure("api-findings", len(findings), "findings, must be 0")
+    return len(findings)
+
+
+parser = argparse.ArgumentParser()
+for name in ("--martlet", "--work"):
+    parser.add_argument(name, required=True)
+parser.add_argument("--seed", type=int, required=True)
+parser.add_argument("--steps", type=int, default=3000)
+parser.add_argument("--workers", type=int, default=2)
+parser.add_argument("--out", default=".", help="where histories go")
+parser.add_argument("--only", help="operations, with commas")
+parser.add_argument("--replay")
+parser.add_argument("--no-selftest", action="store_true")
+options = parser.parse_args()
+options.http2_port = 0
+try:
+    if options.replay:
+        sys.exit(1 if repeat(options) else 0)
+    if not options.no_selftest:
+        selftest(options)
+    sys.exit(1 if fuzz(options) else 0)
+except Failure as failure:
+    print(f"fuzz-api: {failure}", file=sys.stderr, flush=True)
+    sys.exit(1)

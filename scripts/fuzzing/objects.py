@@ -1,0 +1,254 @@
+"""What things are after the requests that changed them: a register for each, with every order that explains the answers."""
+
+import json
+import threading
+
+from linear import Operation, ends
+
+ABSENT, UNKNOWN = "absent", "unknown"
+CHANGED_NOTHING = (400, 401, 403, 405, 409, 412, 413, 415, 429, 503)
+
+
+class Kind:
+    """A kind of thing; `members` are those that nothing but a request changes, `roles` what operations do to it."""
+
+    def __init__(self, name, parameters, members, **roles):
+        self.name, self.parameters, self.members, self.roles = name, parameters, members, {}
+        for role, operations in roles.items():
+            for operation in operations.split():
+                self.roles[operation] = role
+        self.is_single = "create" not in self.roles.values()
+
+
+KINDS = [
+    Kind("webhook", ["webhook"], ["url", "active", "events"], create="addWebhook", read="showWebhook",
+         patch="changeWebhook enableWebhook", delete="deleteWebhook"),
+    Kind("person", ["person"], ["name", "role", "apps", "language", "disabled"], create="addPerson", read="getPerson",
+         patch="changePerson", delete="deletePerson"),
+    Kind("key", ["key"], ["name", "scopes", "apps", "rate", "expiresAt"], create="addKey", patch="changeKey",
+         delete="deleteKey"),
+    Kind("audience", ["audience"], ["name", "description", "audience", "version"], create="addAudience",
+         read="showAudience", write="saveAudience restoreAudience", delete="deleteAudience"),
+    Kind("template", ["template"], ["name", "description", "content", "version"], create="addTemplate",
+         read="showTemplate", write="saveTemplate restoreTemplate", delete="deleteTemplate"),
+    Kind("schedule", ["schedule"], ["name", "schedule", "paused", "notification"], create="addSchedule",
+         read="showSchedule", write="changeSchedule", patch="pauseSchedule resumeSchedule", delete="deleteSchedule"),
+    Kind("publication", ["publication"], ["name", "account", "subscriptionProducts", "waves"], create="addPublication",
+         read="showPublication", patch="changePublication", delete="deletePublication"),
+    Kind("issue", ["issue"], ["title", "number", "date", "productId", "access", "state"], create="addIssue",
+         read="showIssue", patch="changeIssue publishIssue withdrawIssue setCover deleteCover setRendition deleteRendition",
+         delete="deleteIssue"),
+    Kind("upload", ["upload"], ["size", "sha256", "name"], create="beginUpload", read="showUpload",
+         delete="deleteUpload"),
+    Kind("app", ["app"], ["name", "rate", "cap", "receipts", "installationTags", "installationAttributes"],
+         read="showApp", patch="changeApp"),
+    Kind("entitlement server", ["app"], ["url", "form", "whenDown"], read="showEntitlementServer",
+         write="setEntitlementServer", delete="removeEntitlementServer"),
+    Kind("bridge", ["app", "kind", "bridge"], ["environment", "settings"], read="showBridge", write="setBridge",
+         delete="removeBridge"),
+    Kind("preferences", ["app", "user"], ["optOuts", "quietHours"], read="showPreferences", write="setPreferences"),
+    Kind("badge", ["app", "user"], ["count"], read="showBadge", write="setBadge"),
+    Kind("vapid", ["app"], ["contact"], read="showVapid", write="setVapid", patch="rotateVapid"),
+    Kind("chat session", ["chatSession"], ["server", "account", "port", "protocol", "user"], create="addChatSession",
+         read="showChatSession", patch="stopChatSession resumeChatSession", delete="deleteChatSession"),
+]
+# What a patch without members changes, by what it is called.
+CHANGED = {"pauseSchedule": ["paused"], "resumeSchedule": ["paused"], "enableWebhook": ["active"],
+           "publishIssue": ["state"], "withdrawIssue": ["state"]}
+# They change more than what their paths name.
+DISTURBING = {"deleteApp", "deleteUser", "deletePublication", "addApp", "stopOwnChatSession", "deleteOwnChatSession",
+              "resumeOwnChatSession", "saveAudience", "restoreAudience", "deleteAudience", "saveTemplate", "restoreTemplate",
+              "deleteTemplate"}
+# These are missing within something that is there.
+PARTS = ("no_such_version", "no_such_rendition", "no_such_file", "no_such_cover")
+# What a member of a request is called in answers.
+ALIASES = {"expiresIn": "expiresAt"}
+LISTS = {"listWebhooks": ("webhook", "webhooks"), "listPeople": ("person", "people"), "listKeys": ("key", "keys"),
+         "listAudiences": ("audience", "audiences"), "listTemplates": ("template", "templates"),
+         "listSchedules": ("schedule", "schedules"), "listPublications": ("publication", "publications"),
+         "listChatSessions": ("chat session", "sessions")}
+# The kinds that belong to no app: their lists are of all.
+GLOBAL = {"person", "key"}
+
+
+def shown(kind, answer):
+    return tuple((name, json.dumps(answer.get(name), sort_keys=True)) for name in kind.members)
+
+
+def step(state, operation):
+    """For linear.ends: a state is what is shown, ABSENT or UNKNOWN; results are a status and what was shown."""
+    status, seen = operation.result
+    if status is None:
+        return state
+    if status in CHANGED_NOTHING:
+        return state
+    if status == 404:
+        return ABSENT if state in (ABSENT, UNKNOWN) else None
+    if operation.name == "delete":
+        return ABSENT if state != ABSENT else None
+    if seen is None:
+        # What was answered is judged elsewhere.
+        return state
+    if operation.name in ("write", "create"):
+        if status == 201 and operation.name == "write" and state not in (ABSENT, UNKNOWN):
+            return None
+        return seen
+    if state == ABSENT:
+        return None
+    if state == UNKNOWN:
+        return seen
+    if operation.name == "read":
+        return state if seen == state else None
+    kept = [(old, new) for old, new in zip(state, seen) if old[0] not in operation.argument]
+    return seen if all(old == new for old, new in kept) else None
+
+
+class Thing:
+    def __init__(self, kind, key, app, state):
+        self.kind, self.key, self.app, self.states = kind, key, app, {state}
+        self.history, self.flying, self.changed = [], 0, 0
+        # Other requests that may change it and are not answered yet, and when the last of them was.
+        self.disturbers, self.disturbed = 0, 0
+
+
+class Objects:
+    def __init__(self, complain):
+        self.complain, self.things, self.lock = complain, {}, threading.Lock()
+        self.by_operation = {}
+        for kind in KINDS:
+            for operation in kind.roles:
+                self.by_operation.setdefault(operation, []).append(kind)
+        self.orders = 0
+        # When the deletion of an app was answered.
+        self.deleted = {}
+
+    def key_of(self, kind, path):
+        return (kind.name, *(path[name] for name in kind.parameters))
+
+    def begin(self, request):
+        """Before a request is sent."""
+        with self.lock:
+            if request.operation.id in DISTURBING:
+                request.disturbed = [thing for thing in self.things.values() if self.is_disturbed(thing, request)]
+                for thing in request.disturbed:
+                    thing.disturbers += 1
+            for kind in self.by_operation.get(request.operation.id, []):
+                if kind.roles[request.operation.id] == "create":
+                    continue
+                key = self.key_of(kind, request.path)
+                thing = self.things.get(key)
+                if thing is None and kind.is_single:
+                    thing = self.things[key] = Thing(kind, key, request.path.get("app"), UNKNOWN)
+                if thing:
+                    thing.flying += 1
+
+    def end(self, request):
+        """After its answer."""
+        with self.lock:
+            for kind in self.by_operation.get(request.operation.id, []):
+                role = kind.roles[request.operation.id]
+                if role == "create":
+                    self.create(kind, request)
+                else:
+                    self.take(kind, role, request)
+            if request.operation.id in DISTURBING:
+                self.disturb(request)
+            if request.operation.id == "deletePublication":
+                self.deleted[None] = request.answered
+            if request.operation.id == "deleteApp" and request.status in (200, 202):
+                self.deleted[request.path["app"]] = self.deleted[None] = request.answered
+                # It goes on after the answer.
+                self.things = {key: thing for key, thing in self.things.items()
+                               if not self.is_disturbed(thing, request) or thing.kind.name in GLOBAL}
+            if request.operation.id in LISTS and request.status == 200:
+                self.check_list(request)
+
+    def create(self, kind, request):
+        if request.status not in (200, 201) or not isinstance(request.answer, dict):
+            return
+        if request.invoked <= max(self.deleted.get(request.path.get("app"), 0), self.deleted.get(None, 0)):
+            # It went with its app, or with the publication.
+            return
+        key = (kind.name, request.answer.get("id"))
+        if key in self.things and self.things[key].states != {UNKNOWN}:
+            return self.complain(request, "again", f"the id of another {kind.name} is given to a new one")
+        thing = Thing(kind, key, request.path.get("app"), shown(kind, request.answer))
+        thing.changed = request.answered
+        self.things[key] = thing
+
+    def take(self, kind, role, request):
+        thing = self.things.get(self.key_of(kind, request.path))
+        if thing is None:
+            return
+        thing.flying = max(0, thing.flying - 1)
+        if thing.disturbers or request.invoked <= thing.disturbed or request.code == "no_such_app":
+            thing.states, thing.history = {UNKNOWN}, []
+            return
+        is_shown = request.status in (200, 201, 202) and isinstance(request.answer, dict)
+        seen = shown(kind, request.answer) if is_shown else None
+        argument = frozenset(ALIASES.get(name, name) for name in CHANGED.get(request.operation.id, request.json))
+        if request.status is None and role != "read":
+            # It may have been carried out or not.
+            thing.states = {UNKNOWN}
+            thing.history = []
+            return
+        status = 409 if request.code in PARTS else request.status
+        thing.history.append(Operation(request.invoked, request.answered, role, argument, (status, seen)))
+        if role != "read":
+            thing.changed = request.answered
+        if thing.flying == 0 or len(thing.history) > 12:
+            self.settle(thing, request)
+
+    def settle(self, thing, request):
+        if thing.flying:
+            return
+        self.orders += len(thing.history) > 1
+        after, stuck = set(), None
+        for state in thing.states:
+            found, place = ends(thing.history, state, step)
+            after |= found
+            stuck = stuck or place
+        if not after:
+            self.complain(request, "order", f"no order of {len(thing.history)} requests to {thing.key} explains "
+                          f"{stuck}; before them it was {sorted(map(str, thing.states))[:2]}")
+            after = {UNKNOWN}
+        thing.states, thing.history = after, []
+
+    def disturb(self, request):
+        """What other requests change as well is not known any more."""
+        for thing in request.disturbed:
+            thing.disturbers -= 1
+        for thing in self.things.values():
+            if thing in request.disturbed or self.is_disturbed(thing, request):
+                thing.states, thing.history, thing.disturbed = {UNKNOWN}, [], request.answered
+
+    @staticmethod
+    def is_disturbed(thing, request):
+        app, user, name = request.path.get("app"), request.path.get("user"), request.operation.id
+        if name in ("audience", "template") or thing.kind.name in ("audience", "template") and name in thing.kind.roles:
+            # An item of a library answers to its name too, and an item that is new may take a name.
+            return thing.app == app and request.path.get(thing.kind.name) != thing.key[1]
+        if name == "deleteUser":
+            return thing.app == app and (user in thing.key or thing.kind.name in ("chat session", "schedule", "audience"))
+        if name == "deletePublication":
+            return thing.kind.name == "issue"
+        if name == "addApp":
+            return thing.kind.name == "app"
+        if name in ("stopOwnChatSession", "deleteOwnChatSession", "resumeOwnChatSession"):
+            return thing.kind.name == "chat session"
+        return thing.app in (app, None) or thing.kind.name in GLOBAL
+
+    def check_list(self, request):
+        name, member = LISTS[request.operation.id]
+        if request.query or request.answer.get("next"):
+            return
+        listed = {item.get("id") for item in request.answer.get(member, [])}
+        for thing in self.things.values():
+            if thing.kind.name != name or thing.flying or thing.changed >= request.invoked or UNKNOWN in thing.states:
+                continue
+            if name not in GLOBAL and thing.app != request.path.get("app"):
+                continue
+            if thing.states == {ABSENT} and thing.key[1] in listed:
+                self.complain(request, "list", f"{thing.key} is listed after it was deleted")
+            if ABSENT not in thing.states and thing.key[1] not in listed:
+                self.complain(request, "list", f"{thing.key} is not listed")

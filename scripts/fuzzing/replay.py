@@ -1,0 +1,135 @@
+"""A history that is asked again, and made as short as it shows the same fault."""
+
+import json
+import re
+import threading
+import time
+
+from client import Client, Step
+
+# What a provider makes: ids, secrets, cursors. Names and tokens are the same in each run.
+MADE = re.compile(r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-|^[A-Za-z0-9_.~-]{20,}$")
+SECONDS = 30
+
+
+def differences(old, new, found):
+    """What a provider called otherwise this time, by what it was called in the record."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in old.keys() & new.keys():
+            differences(old[name], new[name], found)
+    elif isinstance(old, list) and isinstance(new, list):
+        for one, other in zip(old, new):
+            differences(one, other, found)
+    elif isinstance(old, str) and isinstance(new, str) and old != new and MADE.search(old):
+        found[old] = new
+        found[old.lower()] = new.lower()
+
+
+class Replay:
+    def __init__(self, make_run):
+        """`make_run()` is a run with a new provider."""
+        self.make_run = make_run
+
+    def perform(self, steps):
+        """The findings of these recorded steps; those that overlapped overlap again."""
+        run, names = self.make_run(), {}
+        try:
+            for group in groups(steps):
+                threads = [threading.Thread(target=self.one, args=[run, record, names]) for record in group]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+            for kind, text in run.notes.finish(20):
+                run.complain(None, kind, text)
+            return run.findings
+        finally:
+            run.stop()
+
+    @staticmethod
+    def one(run, record, names):
+        def named(value):
+            if isinstance(value, dict):
+                return {name: named(member) for name, member in value.items()}
+            if isinstance(value, str):
+                for old, new in list(names.items()):
+                    if old in value:
+                        value = value.replace(old, new)
+            return value
+        body = record["body"]
+        request = Step(
+            number=record["step"], worker=record["worker"], operation=run.document.operations[record["operation"]],
+            path=named(record["path"]), query=named(record["query"]), headers=named(record["headers"]),
+            kind=record["kind"], key=record["key"], body=None if body is None else named(body).encode("latin-1", "replace"))
+        if record.get("receiver"):
+            request.body = request.body and re.sub(rb"127\.0\.0\.1:\d+", b"127.0.0.1:%d" % run.world.receiver_port, request.body)
+        run.maker.examine(request)
+        run.history.append(request)
+        client = Client(run.world.provider.port, run.world.keys)
+        run.perform(client, request)
+        client.close()
+        differences(record["answer"], request.answer, names)
+
+    def shortened(self, steps, finding):
+        """Fewer steps that show the same kind of fault at the same operation; None if not even all of them do."""
+        def shows(some):
+            return any(other.kind == finding.kind and other.place == finding.place for other in self.perform(some))
+
+        end = time.monotonic() + SECONDS
+        steps = related(steps, finding)
+        if not shows(steps):
+            return steps, False
+        size = max(1, len(steps) // 2)
+        while time.monotonic() < end and len(steps) > 1:
+            for first in range(0, len(steps), size):
+                fewer = steps[:first] + steps[first + size:]
+                if fewer and time.monotonic() < end and shows(fewer):
+                    steps = fewer
+                    break
+            else:
+                if size == 1:
+                    break
+                size = max(1, size // 2)
+        return steps, True
+
+
+def related(steps, finding):
+    """The steps that have to do with what is at fault: with the same ids, and those that made these."""
+    last = finding.request.number if finding.request else None
+    text = finding.text + (json.dumps(finding.request.record()) if finding.request else "")
+    words, kept = words_of(text), []
+    for record in reversed([record for record in steps if last is None or record["step"] <= last]):
+        own = words_of(json.dumps([record["path"], record["query"], record["body"], record["answer"]]))
+        makes = record["operation"] in ("addApp", "registerDevice", "registerSelf", "addUserSecret")
+        if record["step"] == last or own & words or makes and len(kept) < 200:
+            kept.append(record)
+            if len(words) < 40:
+                words |= words_of(json.dumps(record["path"]))
+    return kept[::-1]
+
+
+def words_of(text):
+    return {word.lower() for word in re.findall(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|named \d", text)}
+
+
+def groups(steps):
+    """Steps that overlapped, together."""
+    found, end = [], 0
+    for record in sorted(steps, key=lambda record: record["invoked"]):
+        if found and record["invoked"] < end:
+            found[-1].append(record)
+        else:
+            found.append([record])
+        end = max(end, record["answered"])
+    return found
+
+
+def load(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def save(path, seed, finding, steps, is_shown):
+    with open(path, "w") as file:
+        json.dump({"seed": seed, "kind": finding.kind, "place": finding.place, "text": finding.text,
+                   "isShown": is_shown, "steps": steps}, file, indent=1)
