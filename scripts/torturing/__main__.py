@@ -10,7 +10,8 @@ from basics import Failure
 # Each is a function of its name, in the file of that name unless it is said here. These send to a gateway, all others to a
 # push service of their own.
 WITH_GATEWAY = ["kills", "disk"]
-ALONE = ["selftest", "churn", "power", "time", "apps", "history", "network", "sigterm", "backup", "weeks", "receipts"]
+ALONE = ["selftest", "churn", "power", "time", "apps", "stops", "history", "network", "sigterm", "backup", "weeks", "receipts",
+         "log"]
 NAMES = {"time": "clocks"}
 
 parser = argparse.ArgumentParser()

@@ -1,140 +1,159 @@
-"""The part with five apps: one has a push service that never answers, one a hostile client, the others must go on."""
+"""The part with many apps: one, or a stranger, does its worst to each resource in turn, and another app must not notice.
 
-import random
+First five apps side by side (apps_silent), then each attack (apps_attacks) beside all that a good app's callers do (apps_doors)."""
+
+import collections
+import multiprocessing
+import os
+import resource
+import subprocess
 import threading
 import time
 
-from apps_judge import complaints, p99
-from basics import call, fail, figure, size
+from apps_attacks import ATTACKS
+from apps_client import Refused
+from apps_doors import Good
+from apps_hostile import APP as HOSTILE
+from apps_hostile import FORM_KEY, HELD, Hostile
+from apps_judge import Measured, door_complaints, p99, resource_names, slower, without_attack
+from apps_silent import silent
+from basics import fail, figure, size
 from provider import Provider
-from pushservice import SILENCE, Answer, PushService
+from pushservice import Answer, PushService
 
-GOOD = ["com.example.One", "com.example.Two", "com.example.Three"]
-SILENT, HOSTILE = "com.example.Silent", "com.example.Hostile"
-# Campaigns of the silent app, each with a walker's place of its own; clients that do their worst.
-SILENT_CAMPAIGNS, HOSTILE_CLIENTS = 12, 3
-# A campaign of a good app takes about so long when it is alone.
-SECONDS = 3
-
-
-class World:
-    def __init__(self, options, rng):
-        self.rng, self.service = rng, PushService(options.work, self.judge)
-        self.provider = Provider(options, f"{options.work}/apps", self.service, ["--page", "300"])
-        self.devices, self.is_over, self.hostile = size("APP_DEVICES", 600), False, 0
-
-    @staticmethod
-    def judge(environment, token, topic, apns_id):
-        if topic == SILENT:
-            return SILENCE
-        if topic == HOSTILE and int(token[:2], 16) < 240:
-            return Answer(400, "BadDeviceToken", 0.001)
-        return Answer(200, None, 0.02)
-
-    def set_up(self):
-        self.provider.start()
-        for app in [*GOOD, SILENT, HOSTILE]:
-            self.provider.add_app(app)
-            count = self.devices * (3 if app == HOSTILE else 1)
-            self.provider.register(app, [self.device(number) for number in range(count)])
-        key = self.provider.must("POST", "/v1/keys", {"name": "hostile", "scopes": ["read", "send", "register"]})
-        self.hostile_key = key["key"]
-
-    def device(self, number):
-        return {"token": f"{self.rng.getrandbits(256):064x}", "environment": "sandbox", "tags": [f"group{number % 10}"],
-                "user": f"user{number}", "attributes": {"level": number % 50, "city": f"city {number}"}}
-
-    def measure(self):
-        """Seconds of a campaign of each good app, all at the same time, and of urgent pushes from the request to the push
-        service."""
-        begin = time.monotonic()
-        identities = {self.provider.send(app, {
-            "to": {"all": True}, "alert": "apps", "pace": {"rate": max(1, self.devices // SECONDS)}}): app for app in GOOD}
-        urgent = []
-        while time.monotonic() < begin + SECONDS:
-            urgent.append(self.urgent())
-            time.sleep(0.05)
-        answers = self.provider.await_end(list(identities), 10 * SECONDS + 30)
-        seconds = {identities[answer["id"]]: answer["finishedAtMs"] / 1000 - answer["startsAtMs"] / 1000
-                   for answer in answers}
-        reads = []
-        for _ in range(20):
-            at = time.monotonic()
-            self.provider.must("GET", "/v1/apps")
-            reads.append(time.monotonic() - at)
-        return seconds, self.latencies(urgent), reads, answers
-
-    def urgent(self):
-        """When it was asked for, and its id."""
-        at = time.monotonic_ns()
-        token = f"{self.rng.getrandbits(256):064x}"
-        self.provider.send(self.rng.choice(GOOD), {
-            "to": {"tokens": [token]}, "environment": "sandbox", "alert": "urgent"})
-        return at, token
-
-    def latencies(self, urgent):
-        """Seconds until each was received. What has not come yet gets 10 s."""
-        end, times = time.monotonic() + 10, {}
-        while time.monotonic() < end:
-            times = {push.token: push.at for push in list(self.service.received)}
-            if all(token in times for _, token in urgent):
-                break
-            time.sleep(0.1)
-        return [(times.get(token, at + 10e9) - at) / 1e9 for at, token in urgent]
-
-    def do_worst(self):
-        """Costly questions, clients that hang up, campaigns to bad tokens, refused requests."""
-        rng = random.Random(self.rng.random())
-        headers = {"authorization": f"Bearer {self.hostile_key}"}
-        costly = {"and": [{"not": {"attribute": f"name{number}", "is": number}} for number in range(60)]}
-        while not self.is_over:
-            kind = rng.randrange(5)
-            if kind == 0:
-                self.ask(headers, "audience:count", {"audience": costly}, 20)
-            elif kind == 1:
-                self.ask(headers, "audience:preview", {"audience": costly, "limit": 100}, 0.05)
-            elif kind == 2:
-                self.ask(headers, "notifications", {"to": {"all": True}, "alert": "bad", "environment": "sandbox"}, 20)
-            elif kind == 3:
-                self.ask(headers, "devices", self.device(rng.randrange(10 ** 6)), 20)
-            else:
-                self.ask(headers, "notifications", {"to": {"all": 5}}, 20)
-            self.hostile += 1
-
-    def ask(self, headers, path, body, timeout):
-        call(self.provider.port, "POST", f"/v1/apps/{HOSTILE}/{path}", body, headers, timeout)
-
-    def torment(self):
-        """From now on the others do their worst."""
-        for _ in range(SILENT_CAMPAIGNS):
-            self.provider.send(SILENT, {"to": {"all": True}, "alert": "never"})
-        threads = [threading.Thread(target=self.do_worst) for _ in range(HOSTILE_CLIENTS)]
-        for thread in threads:
-            thread.start()
-        return threads
+# Of each measurement; for an attack to be at its full strength.
+SECONDS, RISE = size("APP_SECONDS", 5), 1
+# For what an attack has left behind, at most.
+SETTLING = 60
+# The greatest number of complaints that are printed.
+PRINTED = 40
 
 
 def apps(options, rng):
-    world = World(options, rng)
-    world.set_up()
-    alone = world.measure()
-    figure("apps_alone", max(alone[0].values()), f"s for the slowest of {len(GOOD)} campaigns")
-    threads = world.torment()
-    time.sleep(1)
-    try:
-        beside = world.measure()
-    finally:
-        world.is_over = True
-        for thread in threads:
-            thread.join()
-    world.provider.kill()
-    slower = max(beside[0][app] / alone[0][app] for app in GOOD)
-    figure("apps_beside", max(beside[0].values()), "s beside a silent push service and a hostile client")
-    figure("apps_slower", slower, "times slower at most, wanted are 2")
-    figure("apps_urgent_quiet", p99(alone[1]) * 1000, "ms, p99 of urgent pushes beside good campaigns only")
-    figure("apps_urgent", p99(beside[1]) * 1000, f"ms, {p99(beside[1]) / p99(alone[1]):.1f} times, wanted are 3")
-    figure("apps_reads", p99(beside[2]) * 1000, f"ms, p99 of GET /v1/apps, quiet {p99(alone[2]) * 1000:.0f} ms")
-    figure("apps_hostile", world.hostile, "requests of the hostile client")
-    found = complaints(alone, beside)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    chosen = [name for name in os.environ.get("APP_ATTACKS", "").split(",") if name]
+    found = [] if chosen else silent(options, rng) + without_attack(resources(options.martlet), ATTACKS)
+    found += attacked(options, rng, [attack for attack in ATTACKS if not chosen or attack.name in chosen])
     if found:
-        fail("\n".join(found))
+        fail("\n".join(found[:PRINTED]))
+
+
+def resources(martlet):
+    """The resources that the program lists."""
+    done = subprocess.run([martlet, "help", "resources"], capture_output=True, text=True, check=False)
+    return resource_names(done.stdout) if done.returncode == 0 else []
+
+
+def attacked(options, rng, attacks):
+    """Complaints about what a good app notices of each attack."""
+    arguments = ["--door", f"{HOSTILE}={FORM_KEY}"]
+    service = PushService(options.work)
+    provider = Provider(options, f"{options.work}/doors", service, arguments)
+    provider.start()
+    try:
+        good, hostile = Good(provider, rng), Hostile(provider, rng)
+    except Refused as refused:
+        fail(f"the apps cannot be set up: {refused}")
+
+    def judge(_, token, topic, __):
+        good.arrivals.note(token)
+        return Answer(200, None, 0.001)
+
+    service.judge = judge
+    measure(good, 1)
+    quiet = measure(good, 2 * SECONDS)
+    found = door_complaints("in quiet", quiet, quiet)
+    for name, measured in quiet.items():
+        figure(f"apps_quiet_{name}", p99(measured.seconds) * 1000, f"ms, p99 of {len(measured.seconds)}")
+    for attack in attacks:
+        beside, blows = beside_attack(good, hostile, attack)
+        door, times = slower(quiet, beside)
+        struck = ", ".join(f"{number} x {status or 'no answer'}" for status, number in blows.most_common())
+        figure(f"apps_{attack.name}", times, f"times slower at most ({door}), beside blows that were answered {struck}")
+        found += door_complaints(attack.name, quiet, beside)
+        if provider.process.poll() is not None:
+            return [*found, f"{attack.name}: the provider has ended"]
+    provider.kill()
+    return found
+
+
+def measure(good, seconds):
+    """What callers of each door meet, all at the same time."""
+    end, results = time.monotonic() + seconds, {}
+
+    def go(name, action, pause):
+        while time.monotonic() < end:
+            try:
+                results[name].seconds.append(action())
+            except (Refused, OSError, ValueError, KeyError) as error:
+                results[name].refusals.append(str(error))
+            time.sleep(pause)
+
+    threads = []
+    for name, (action, pause) in good.doors().items():
+        results[name] = Measured([], [])
+        threads.append(threading.Thread(target=go, args=(name, action, pause)))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def beside_attack(good, hostile, attack):
+    """What the doors are like beside an attack, and the blows by their status."""
+    context = multiprocessing.get_context("fork")
+    ends, (reader, writer) = context.Event(), context.Pipe(False)
+    # A process of its own, so that it takes no time of those who measure.
+    process = context.Process(target=strike, args=(attack, hostile, ends, writer), daemon=True)
+    process.start()
+    time.sleep(RISE)
+    beside = measure(good, SECONDS)
+    ends.set()
+    blows = reader.recv() if reader.poll(60) else collections.Counter()
+    process.join(10)
+    process.kill()
+    settle(good)
+    return beside, blows
+
+
+def settle(good):
+    """Waits until what an attack has left behind is done with."""
+    end = time.monotonic() + SETTLING
+    for action in (good.push, good.sign_in):
+        while time.monotonic() < end:
+            try:
+                action()
+                break
+            except Refused:
+                time.sleep(0.5)
+
+
+def strike(attack, hostile, ends, writer):
+    """Runs all clients of an attack until its end."""
+    # The machine is not what is attacked: who measures goes first.
+    os.nice(10)
+    blows, lock = collections.Counter(), threading.Lock()
+
+    def go(number):
+        steps = attack.run(hostile, number)
+        try:
+            for status in steps:
+                if status is not HELD:
+                    with lock:
+                        blows[status] += 1
+                if ends.is_set():
+                    break
+        except Refused:
+            with lock:
+                blows[None] += 1
+        finally:
+            steps.close()
+
+    threads = [threading.Thread(target=go, args=(number,), daemon=True) for number in range(attack.clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    writer.send(blows)

@@ -1,6 +1,12 @@
 """What one app must not take from the others."""
 
+import collections
+import re
+
 from churn_judge import STATES
+
+# What callers of one door have met: seconds of what succeeded, texts of what did not.
+Measured = collections.namedtuple("Measured", "seconds refusals")
 
 # Campaigns at most 2 times slower and urgent pushes 3 times are wanted; the rest is noise of a busy machine, where both
 # were measured one after the other.
@@ -26,3 +32,38 @@ def complaints(alone, beside):
             found.append(f"{answer['id']} of {answer['app']} has ended with {answer['counters']}"
                          f" for {answer['recipients']} recipients")
     return found
+
+
+def slower(quiet, beside):
+    """The door that is slowed down most, and how many times."""
+    ratios = {name: p99(measured.seconds) / max(p99(quiet[name].seconds), 0.001) for name, measured in beside.items()
+              if measured.seconds}
+    name = max(ratios, key=ratios.get, default=None)
+    return name, ratios.get(name, 0)
+
+
+def door_complaints(attack, quiet, beside):
+    """Of each door: what was measured in quiet, and beside an attack."""
+    found = []
+    for name, measured in beside.items():
+        if measured.refusals:
+            found.append(f"{attack}: {name} was refused {len(measured.refusals)} times: {measured.refusals[0]}")
+        elif not measured.seconds:
+            found.append(f"{attack}: {name} has not ended once")
+        alone, busy = p99(quiet[name].seconds), p99(measured.seconds)
+        if busy > URGENT * alone + URGENT_NOISE:
+            found.append(f"{attack}: {name} took {busy:.2f} s (p99), {alone:.2f} s in quiet")
+    return found
+
+
+def resource_names(text):
+    """The first column of a table of resources, in Markdown or with spaces between its columns."""
+    rows = (re.match(r"(?:\| *)?`?([a-z]+(?:[A-Z][a-z]+)*)`?(?: *\||  )", line) for line in text.splitlines())
+    return [row[1] for row in rows if row]
+
+
+def without_attack(resources, attacks):
+    """Complaints about resources that nobody attacks, and attacks on none."""
+    attacked = {resource for attack in attacks for resource in attack.resources}
+    return [f"no attack on the resource {name}" for name in resources if name not in attacked] + [
+        f"no resource {name}, which is attacked" for name in sorted(attacked) if resources and name not in resources]

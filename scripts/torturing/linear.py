@@ -7,17 +7,18 @@ import collections
 Operation = collections.namedtuple("Operation", "invoked answered name argument result")
 
 
-def first_impossible(history, state, step):
-    """None if some order explains all answers: each request takes effect at one moment between its invocation and its
-    answer. Else the operation that no order gets past. `step(state, operation)` is the state after it, or None if its
-    answer is impossible there."""
+def ends(history, state, step, enough=None):
+    """The states in which a history can end, and the operation that no order gets past if there is none: each request takes
+    effect at one moment between its invocation and its answer. `step(state, operation)` is the state after it, or None if
+    its answer is impossible there. With `enough`, only so many states are looked for."""
     history = sorted(history, key=lambda operation: operation.invoked)
-    everything, tried = (1 << len(history)) - 1, set()
+    everything, tried, found = (1 << len(history)) - 1, set(), set()
     stack, farthest = [(0, state)], 0
-    while stack:
+    while stack and len(found) != enough:
         done, state = stack.pop()
         if done == everything:
-            return None
+            found.add(state)
+            continue
         if (done, state) in tried:
             continue
         tried.add((done, state))
@@ -30,4 +31,11 @@ def first_impossible(history, state, step):
             after = step(state, operation)
             if after is not None:
                 stack.append((done | 1 << place, after))
-    return next(operation for place, operation in enumerate(history) if not farthest >> place & 1)
+    if found:
+        return found, None
+    return found, next(operation for place, operation in enumerate(history) if not farthest >> place & 1)
+
+
+def first_impossible(history, state, step):
+    """None if some order explains all answers, else the operation that no order gets past."""
+    return ends(history, state, step, 1)[1]

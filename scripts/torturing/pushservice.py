@@ -87,6 +87,10 @@ class Connection(asyncio.Protocol):
             self.receive(stream, self.streams.pop(stream))
 
     def receive(self, stream, fields):
+        if not fields.get(":path", "").startswith("/3/device/"):
+            # Channels are managed elsewhere.
+            head = literal(":status", "404")
+            return self.write(frame(HEADERS, END_HEADERS, stream, head) + frame(DATA, END_STREAM, stream, b'{"reason":"BadPath"}'))
         token, topic = fields[":path"].rpartition("/")[2], fields.get("apns-topic")
         apns_id = fields["apns-id"].lower()
         answer = self.service.judge(self.environment, token, topic, apns_id)

@@ -1,5 +1,6 @@
 """The part that tries the judges: what is true pleases them, and each way to falsify it is noticed."""
 
+import collections
 import random
 
 import apps_judge
@@ -8,6 +9,7 @@ import clock_judge
 import history_models as models
 import network_judge
 import power_judge
+import stops_judge
 import weeks_judge
 from apns_id import prefix_of
 from basics import fail, figure
@@ -22,7 +24,7 @@ from witness import Device, Final, Note, Promises
 
 def selftest(options, rng):
     tried = 0
-    for trial in (kills, receipts, records, power, disk, history, apps, weeks, bursts):
+    for trial in (kills, receipts, records, power, disk, history, apps, weeks, bursts, stops):
         for name, is_true, complaints in trial():
             if is_true == bool(complaints):
                 fail(f"{trial.__name__}: {name}: {complaints or 'nobody complains'}")
@@ -158,6 +160,26 @@ def apps():
     yield "slow urgent pushes", False, apps_judge.complaints(alone, (alone[0], [0.05] * 90 + [2.0] * 10, *alone[2:]))
     yield "not accepted", False, apps_judge.complaints(alone, (*alone[:3], Record().falsified("count_wrong").answers))
 
+    measured = apps_judge.Measured
+    quiet = {"push": measured([0.05] * 100, []), "page": measured([0.2] * 100, [])}
+
+    def door(name, *changed):
+        return apps_judge.door_complaints("x", quiet, {**quiet, name: measured(*changed)})
+
+    yield "doors as in quiet", True, door("push", [0.05] * 100, [])
+    yield "door a little slower", True, door("page", [0.2] * 90 + [1.2] * 10, [])
+    yield "door much slower", False, door("page", [0.2] * 90 + [1.5] * 10, [])
+    yield "door refused once", False, door("push", [0.05] * 100, ["429 too_many_queries"])
+    yield "door silent", False, door("push", [], [])
+    table = "| Resource | Levels |\n|---|---|\n| `connections` | whole |\n| `queryAttempts` | caller |\n"
+    plain = "Resources that callers compete for\n\nconnections    whole 1000\nqueryAttempts  caller\n"
+    attack = collections.namedtuple("Attack", "resources")
+    for text in (table, plain):
+        names = apps_judge.resource_names(text)
+        yield "all attacked", True, apps_judge.without_attack(names, [attack(["connections", "queryAttempts"])])
+        yield "one not attacked", False, apps_judge.without_attack(names, [attack(["connections"])])
+        yield "attack on nothing", False, apps_judge.without_attack(names, [attack(["connections", "queryAttempts", "x"])])
+
 
 def weeks():
     good = 202, {"id": "n"}
@@ -178,3 +200,28 @@ def bursts():
     pushes = Record().pushes
     yield "slow", True, clock_judge.bursts(pushes, 1, 1)
     yield "burst", False, clock_judge.bursts([push._replace(at=0) for push in pushes], 1, 1)
+
+
+def stops():
+    """A stop at 3 s of ten notifications of one recipient each, one after the other."""
+    record = Record()
+    answers, ledger, pushes = record.answers, record.ledger, record.pushes
+    stop = stops_judge.Stop("pause", int(3.5e9), 2, None, [record.first])
+    yield "two under way", True, stops_judge.complaints([stop], pushes, answers, ledger)
+    yield "one named", False, stops_judge.complaints([stop._replace(under_way=1)], pushes, answers, ledger)
+    yield "resumed", True, stops_judge.complaints([stop._replace(under_way=0, until=int(3.6e9))], pushes, answers, ledger)
+    alone = stop._replace(under_way=0, tokens={record.people[5].token}, identities=None)
+    yield "another's token", True, stops_judge.complaints(
+        [alone._replace(tokens={record.people[0].token}, at=int(12e9))], pushes, answers, ledger)
+    yield "an erased token", False, stops_judge.complaints([alone], pushes, answers, ledger)
+    for way in ("lose_push", "lose_state", "lose_delivery", "count_wrong", "double_push"):
+        other = record.falsified(way)
+        yield way, False, stops_judge.complaints([], other.pushes, other.answers, other.ledger)
+    other = record.falsified("lose_delivery")
+    yield "erased delivery", True, stops_judge.complaints(
+        [], other.pushes, other.answers, other.ledger, {other.people[-1].token})
+    paused = [{**answers[0], "state": "paused"}, *answers[1:]]
+    yield "stands still", False, stops_judge.complaints([], pushes, paused, ledger)
+    tokens = {push.token for push in pushes}
+    yield "known tokens", True, stops_judge.strangers(pushes, tokens)
+    yield "a random token", False, stops_judge.strangers([*pushes, pushes[0]._replace(token="ab" * 32)], tokens)

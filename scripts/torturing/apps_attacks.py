@@ -1,0 +1,297 @@
+"""What one hostile app, or a stranger, does at full strength: an attack on each resource that callers compete for.
+
+An attack is a generator that is run by several clients at once, each with a number: it yields the status of each blow, or that it
+holds what it has, and gives that back at its end. Hostile clients have other addresses than the good ones."""
+
+import base64
+import collections
+import json
+import os
+import random
+import time
+import urllib.parse
+
+from apps_client import stranger
+from apps_doors import PASSWORD
+from apps_hostile import APP, DEVICES, FORM_KEY, SECRET, head, holding, identity, opened, pushkey
+from basics import size
+
+# Those who attack at the same time.
+CLIENTS = size("APP_CLIENTS", 16)
+COSTLY = {"and": [{"not": {"attribute": f"name{number}", "is": number}} for number in range(60)]}
+
+Attack = collections.namedtuple("Attack", "name resources clients run")
+ATTACKS = []
+
+
+def attack(*resources, clients=CLIENTS):
+    """An attack on these resources."""
+    def add(run):
+        ATTACKS.append(Attack(run.__name__, resources, clients, run))
+        return run
+    return add
+
+
+@attack("connections")
+def connections(world, _):
+    """Those of a signed address, which count as authenticated, and are idle then (findings A2)."""
+    yield from holding(world, head("HEAD", world.file()))
+
+
+@attack("connections")
+def connections_of_key(world, number):
+    key = world.keys[number % len(world.keys)]
+    yield from holding(world, head("GET", "/v1/key", [f"authorization: Bearer {key}"]))
+
+
+@attack("connections")
+def connections_of_resource(world, _):
+    """Those of a Web Push address, which every sender of a subscriber has (findings A3)."""
+    yield from holding(world, head("POST", world.resource, ["ttl: 60", "content-length: 0"]))
+
+
+@attack("downloads")
+def downloads(world, _):
+    """Slow readers of one file (findings A5)."""
+    yield from holding(world, head("GET", world.file()))
+
+
+@attack("requests")
+def requests(world, number):
+    client = world.client(number)
+    while True:
+        yield client.status("GET", "/v1/key")
+
+
+@attack("publicRequests")
+def public_requests(world, _):
+    client = world.client(0, world.public_key)
+    while True:
+        yield client.status("GET", f"/v1/apps/{APP}/catalogue")
+
+
+@attack("forms")
+def forms(world, _):
+    client = world.anonymous()
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    while True:
+        yield client.status("POST", f"/compat/publisher/{APP}/{FORM_KEY}/register", f"token={world.token()}", headers)
+
+
+@attack("bridgeRequests")
+def gorush(world, _):
+    client = world.anonymous()
+    while True:
+        body = {"notifications": [{"platform": 1, "tokens": [world.rng.choice(world.tokens)], "message": "x"}]}
+        yield client.status("POST", f"/gorush/{APP}/{SECRET}/api/push", body)
+
+
+@attack("wrongSecrets")
+def wrong_secrets(world, number):
+    client, rng = world.anonymous(), random.Random(number)
+    while True:
+        yield client.status("POST", f"/gorush/{APP}/{rng.getrandbits(128):032x}/api/push", {"notifications": []})
+
+
+@attack("longBodies")
+def long_bodies(world, number):
+    client = world.client(number)
+    devices = [{"token": token, "environment": "sandbox", "attributes": {"text": "x" * 700}} for token in world.tokens]
+    body = json.dumps({"devices": devices[:1000]})
+    headers = {"content-type": "application/json"}
+    while True:
+        yield client.status("POST", f"/v1/apps/{APP}/devices:batch", body, headers)
+
+
+@attack("queries", "queryAttempts")
+def queries(world, number):
+    """Each client with a key of its own (findings A7)."""
+    client = world.client(number)
+    while True:
+        yield client.status("POST", f"/v1/apps/{APP}/audience:count", {"audience": COSTLY})
+
+
+@attack("exports")
+def exports(world, number):
+    client = world.client(number)
+    while True:
+        yield client.status("GET", f"/v1/apps/{APP}/devices:export")
+
+
+@attack("counts")
+def counts(world, number):
+    """Campaigns whose recipients are counted at length, and slow sends (findings A1)."""
+    client = world.client(number, timeout=3)
+    while True:
+        yield client.status("POST", f"/v1/apps/{APP}/notifications", {
+            "to": COSTLY, "alert": "x", "environment": "sandbox", "when": {"at": int(time.time()) + 2}})
+        yield client.status("POST", f"/v1/apps/{APP}/notifications", {
+            "to": COSTLY, "alert": "x", "environment": "sandbox"})
+
+
+@attack("hashes")
+def hashes(world, number):
+    """Sign-ins from a network of its own each (findings A8)."""
+    while True:
+        fields = urllib.parse.urlencode({"name": f"nobody{number}", "password": PASSWORD})
+        client = world.anonymous(stranger(1 + world.rng.randrange(10_000)))
+        yield client.status("POST", "/dashboard/sign-in", fields, {"content-type": "application/x-www-form-urlencoded"})
+
+
+@attack("livePages")
+def live_pages(world, _):
+    page = world.anonymous().ask("GET", f"/dashboard/apps/{APP}", None, {"cookie": world.cookie})
+    address = page.body.decode().partition('data-live="')[2].partition('"')[0].replace("&amp;", "&") if page else ""
+    yield from holding(world, head("GET", address or "/dashboard", [f"cookie: {world.cookie}", "accept: text/event-stream"]))
+
+
+@attack("credentialTests")
+def credential_tests(world, number):
+    client = world.client(number)
+    while True:
+        yield client.status("POST", f"/v1/apps/{APP}/credentials/sandbox:test", {})
+
+
+@attack("receipts")
+def receipts(world, number):
+    client, rng = world.client(0, world.public_key), random.Random(number)
+    path = f"/v1/apps/{APP}/installations/{world.installation}/receipts"
+    while True:
+        entries = [{"id": identity(rng), "event": "opened", "notification": identity(rng), "at": "2026-11-25T09:30:00Z"}
+                   for _ in range(100)]
+        yield client.status("POST", path, {"privacy": "device", "receipts": entries}, {
+            "installation-secret": world.secret})
+
+
+@attack("uploads", "uploadedBytes")
+def uploads(world, number):
+    """Begun, and not one byte comes (findings A6)."""
+    client, rng = world.client(0, world.provider.key), random.Random(number)
+    begun = []
+    try:
+        while True:
+            reply = client.ask("POST", f"/v1/apps/{APP}/uploads", {
+                "size": 4 << 30, "sha256": f"{rng.getrandbits(256):064x}", "contentType": "application/zip", "name": "x"})
+            if reply and reply.status == 201:
+                begun.append(json.loads(reply.body)["id"])
+            yield reply and reply.status
+    finally:
+        for upload in begun:
+            client.ask("DELETE", f"/v1/uploads/{upload}")
+
+
+@attack("entitlementQuestions")
+def entitlement(world, number):
+    """The publisher's server never answers (findings A4)."""
+    client, rng = world.client(0, world.public_key, stranger(number)), random.Random(number)
+    while True:
+        yield client.status("POST", f"/v1/apps/{APP}/entitlements", {
+            "productIds": [world.retail], "account": f"{rng.getrandbits(64)}"})
+
+
+@attack("matrixRequests", "matrixBytes", "unknownTokens")
+def matrix(world, number):
+    """Large requests with a hundred pushkeys that nobody has (findings A12 to A14)."""
+    client, rng = world.anonymous(), random.Random(number)
+    while True:
+        yield client.status("POST", "/_matrix/push/v1/notify", {"notification": {
+            "event_id": f"${rng.getrandbits(64)}", "room_id": "!r", "type": "m.room.message", "content": {"body": "x" * 300_000},
+            "devices": [{"app_id": "hostile", "pushkey": pushkey(rng)} for _ in range(100)]}})
+
+
+@attack("matrixPushes")
+def matrix_pushes(world, number):
+    """Pushes to one registered token."""
+    client, rng = world.anonymous(), random.Random(number)
+    key = base64.b64encode(bytes.fromhex(world.tokens[0])).decode()
+    while True:
+        yield client.status("POST", "/_matrix/push/v1/notify", {"notification": {
+            "event_id": f"${rng.getrandbits(64)}", "counts": {"unread": 1},
+            "devices": [{"app_id": "hostile", "pushkey": key}]}})
+
+
+@attack("forwards")
+def forwards(world, number):
+    """UnifiedPush servers that never answer."""
+    client, rng = world.anonymous(), random.Random(number)
+    while True:
+        url = f"http://127.0.0.1:{world.tarpit_port}/{rng.getrandbits(64)}"
+        yield client.status("POST", "/_matrix/push/v1/notify", {"notification": {
+            "event_id": f"${rng.getrandbits(64)}", "counts": {"unread": 1},
+            "devices": [{"app_id": "hostile", "pushkey": url}]}})
+
+
+@attack("pushMessages", "resourceMessages", "addressMessages")
+def push_messages(world, number):
+    client = world.anonymous()
+    while True:
+        yield client.status("POST", world.resource, os.urandom(2000), {"ttl": "60", "content-encoding": "aes128gcm"})
+
+
+@attack("unknownTargets")
+def unknown_targets(world, number):
+    client, rng = world.anonymous(), random.Random(number)
+    while True:
+        yield client.status("POST", f"/push/{rng.getrandbits(128):032x}", b"x", {"ttl": "60"})
+
+
+@attack("chatSignIns", "chatPushes")
+def chat(world, number):
+    """Sessions at servers that accept connections and say nothing."""
+    client, rng = world.client(number), random.Random(number)
+    added = []
+    try:
+        while True:
+            reply = client.ask("POST", f"/v1/apps/{APP}/sessions", {
+                "user": f"user{rng.randrange(DEVICES)}", "protocol": "irc", "server": "127.0.0.1", "port": world.tarpit_port,
+                "account": f"a{rng.getrandbits(32)}", "password": "x"})
+            if reply and reply.status == 201:
+                added.append(json.loads(reply.body)["id"])
+            yield reply and reply.status
+    finally:
+        for session in added:
+            client.ask("DELETE", f"/v1/apps/{APP}/sessions/{session}")
+
+
+@attack("nameLookups", clients=1)
+def name_lookups(world, number):
+    """Webhooks with names that nobody has."""
+    yield from hooks(world, lambda at: f"http://name{at}.invalid/hook")
+
+
+@attack("webhookPosts", clients=1)
+def webhook_posts(world, number):
+    """Webhooks that never answer."""
+    yield from hooks(world, lambda at: f"http://127.0.0.1:{world.tarpit_port}/{at}")
+
+
+def hooks(world, url):
+    """Adds webhooks, and sends so that they have something to tell."""
+    client, added = world.client(0, world.provider.key), []
+    try:
+        for at in range(50):
+            reply = client.ask("POST", f"/v1/apps/{APP}/webhooks", {"url": url(at)})
+            if reply and reply.status == 201:
+                added.append(json.loads(reply.body)["id"])
+            yield reply and reply.status
+        while True:
+            yield client.status("POST", f"/v1/apps/{APP}/notifications", {
+                "to": {"tokens": [world.rng.choice(world.tokens)]}, "environment": "sandbox", "alert": "x"})
+    finally:
+        for webhook in added:
+            client.ask("DELETE", f"/v1/webhooks/{webhook}")
+
+
+@attack("logLines")
+def log_lines(world, number):
+    """Forms that break off, and requests that are none (findings A9)."""
+    rng = random.Random(number)
+    texts = [head("POST", "/dashboard/sign-in", ["content-length: 100"])[:-4] + b"\r\n\r\nname=", b"\x16\x03\x01 garbage\r\n\r\n",
+             head("GET", "/v1/apps", ["authorization: Bearer mk_wrong"])]
+    while True:
+        try:
+            opened(world.port, rng.choice(texts)).close()
+            yield "left"
+        except OSError:
+            yield None
+
