@@ -4,14 +4,15 @@ FILTER ?=
 SECONDS_EACH ?= 60
 TARGET ?= all
 # Sizes of the benchmarks; exported to the scripts, which have quick defaults.
-export SUITE KEEP N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS EXAMPLES SEED MARTLET LOAD \
+export SUITE KEEP N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_SECONDS GATEWAY_N KILLS STEPS REPLAY WORKERS OUT SEED MARTLET LOAD \
 	SIZE IDLE_SECONDS ISSUE_KB LIMIT_MB READERS PATIENCE SINGLES CLIENTS \
-	POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS
+	POWER_STATES POWER_STARTS CHURN_DEVICES HISTORY_OPERATIONS NETWORK_TROUBLES GATEWAY_KILLS SIGTERMS BACKUPS WEEKS_DAYS \
+	LOADED TIMES WIDTH RUNS CONFIGURATION
 
 # `martlet --version` shows the commit; empty in a source tree without git.
 export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 
-.PHONY: help demo build test check docs format setup clean bench-sender bench-gateway bench-campaign bench-publishing bench-bridge \
+.PHONY: help demo build test test-under-load check docs format setup clean bench-sender bench-gateway bench-campaign bench-publishing bench-bridge \
 	bench-sessions conformance fuzz fuzz-api test-web alerts torture-gateway torture release package package-test image
 
 help:  ## list the targets
@@ -26,7 +27,10 @@ build: setup  ## build the martlet command
 test: setup  ## run all tests (FILTER=Name for some)
 	@scripts/test $(FILTER)
 
-check:  ## format, warnings as errors, examples, documentation
+test-under-load: setup  ## run all tests beside busy processes (LOAD=12 TIMES=1 FILTER=Name)
+	@scripts/test-under-load $(FILTER)
+
+check:  ## format, warnings as errors, examples, documentation (LOADED=1: and the tests beside busy processes)
 	@scripts/setup check
 	@scripts/check
 
@@ -64,11 +68,11 @@ conformance:  ## sender, provider and devices against other people's servers and
 	@scripts/setup conformance
 	@scripts/conformance
 
-fuzz:  ## fuzz every parser, or one of them (SECONDS_EACH=60 TARGET=HTTP2)
+fuzz:  ## fuzz every parser, or one of them (SECONDS_EACH=60 TARGET=HTTP2; RUNS=2000 SEED=1 for a quick check)
 	@scripts/setup
 	@scripts/fuzz $(TARGET) $(SECONDS_EACH)
 
-fuzz-api:  ## the REST API against its OpenAPI document, with schemathesis (EXAMPLES=20 SEED=1)
+fuzz-api:  ## histories of the REST API, made of its OpenAPI document and judged by a model (STEPS=3000 SEED=1 REPLAY=FILE)
 	@scripts/setup fuzz-api
 	@scripts/fuzz-api
 
@@ -84,7 +88,7 @@ torture-gateway:  ## a running gateway against half-open connections (CONNECTION
 	@scripts/setup bench
 	@scripts/torture-gateway
 
-# ONLY=kills,disk,power,time,churn,apps,history,network,sigterm,backup,weeks; sizes: Benchmarks/README.md
+# ONLY=kills,disk,power,time,churn,apps,stops,history,network,sigterm,backup,weeks; sizes: Benchmarks/README.md
 torture:  ## the provider's promises under kills, power loss, wrong clocks, churn … (ONLY=power,churn KILLS=10 SEED=1)
 	@scripts/setup bench
 	@scripts/torture

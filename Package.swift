@@ -219,9 +219,9 @@ let package = Package(
         .target(
             name: "PushTesting",
             dependencies: [
-                "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore", "PushSupport",
-                "PushTypes", "PushWire", .asyncHTTPClient, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
-                .serviceLifecycle,
+                "ProviderAPI", "PushDevice", "PushGateway", "PushHTTP", "PushProvider", "PushSender", "PushStore",
+                "PushSupport", "PushTypes", "PushWire", .asyncHTTPClient, .logging, .nioCore, .nioHTTP1, .nioPosix,
+                .nioSSL, .serviceLifecycle,
             ],
             path: "Tests/PushTesting",
             swiftSettings: strict
@@ -273,7 +273,7 @@ let package = Package(
                 .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL, .nioTLS,
             ]
         ),
-        tests("MartletKitTests", ["MartletKit", .crypto]),
+        tests("MartletKitTests", ["MartletKit", "PushTesting", .crypto]),
         tests(
             "AppSimulatorTests",
             [

@@ -32,7 +32,7 @@ func fuzz(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         path: name,
         // Else the package manager names this package after `settings` did.
         packageAccess: false,
-        swiftSettings: settings,
+        swiftSettings: settings + [.unsafeFlags(["-sanitize=fuzzer"])],
         linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
     )
 }

@@ -26,9 +26,9 @@ start() {
     servers+=($!)
 }
 
-# listens PORT PID: waits until the process listens on the port, 10 s at most; fails if it does not, or ends.
+# listens PORT PID: waits until the process listens on the port, 60 s at most, on a busy machine; fails if it does not, or ends.
 listens() {
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         kill -0 "$2" 2>/dev/null || return 1
         if (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then
             # A server that finds its port taken by another one ends now.
@@ -98,9 +98,9 @@ make_identity() {
         '"sound":"default"},"id":12345678}' >"$work/payload.json"
 }
 
-# await_log NAME PID MESSAGE: waits until a server has logged a message, 30 s at most.
+# await_log NAME PID MESSAGE: waits until a server has logged a message, 120 s at most, on a busy machine.
 await_log() {
-    for _ in $(seq 300); do
+    for _ in $(seq 1200); do
         ! grep -q "\"$3\"" "$work/$1.log" || return 0
         kill -0 "$2" 2>/dev/null || break
         sleep 0.1

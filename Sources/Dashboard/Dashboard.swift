@@ -22,7 +22,7 @@ package struct Dashboard: ProviderPages {
     /// - Throws: An error of a template or of a file of texts, which the tests of this module find.
     package init(_ interface: ProviderInterface) throws {
         self.interface = interface
-        self.frame = try PageFrame(isSecure: interface.isSecure)
+        self.frame = try PageFrame(isSecure: interface.isSecure, places: interface.budgets[.livePages])
         self.areas = [
             SignInPages(), OverviewPages(), AccountPages(), AppPages(), AppSettingsPages(),
             // These precede the page of one notification, whose path has a name in the place of theirs.
@@ -57,7 +57,7 @@ package struct Dashboard: ProviderPages {
     /// Returns the request of the signed-in caller; `nil` without a session.
     private func page(_ visitor: Visitor, _ route: PageRoute) async throws -> PageRequest? {
         guard let session = try await visitor.session() else { return nil }
-        UnauthenticatedConnections.markAuthenticated(visitor.context.channel)
+        try self.interface.connections.assign(visitor.context.channel, to: session.caller.account)
         return PageRequest(visitor, session: session, path: route.path)
     }
 

@@ -22,18 +22,18 @@ package struct Bridges: ProviderExtension {
         let (configuration, store, time) = (parts.configuration, parts.store, parts.time)
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         let binary = try binary.map { try BinaryBridgeService($0, parts) }
-        let guarded = GuardedClient(addresses: configuration.webhookAddresses)
+        let guarded = GuardedClient(addresses: configuration.webhookAddresses, deadline: configuration.limits.peer)
         let (doors, sessions) = (Doors(parts, client: guarded), ChatSessionService(parts))
         self.binary = binary
         self.doors = doors
-        let forwarder = UnifiedPushForwarder(client: guarded, time: time)
+        let forwarder = UnifiedPushForwarder(client: guarded, budgets: parts.budgets, time: time)
         self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
         self.pushDoor = PushDoor(
             store: store,
             acceptor: parts.acceptor,
             runner: parts.runner,
             origins: origins,
-            rates: PushDoorRates(addressRate: configuration.limits.keyRate, clock: time.instants),
+            budgets: parts.budgets,
             addresses: configuration.webhookAddresses,
             time: time
         )

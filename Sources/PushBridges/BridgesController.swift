@@ -21,7 +21,9 @@ struct BridgesController: Controller {
         .matrix: MatrixSettings.self,
     ]
 
-    private static let members: Set = ["environment", "settings", "secret"]
+    private static let members: Set = ["environment", "settings", "secret", "generateSecret"]
+    /// The kinds whose clients have the secret in their URLs, where anybody can guess at it.
+    private static let guessed: Set<BridgeKind> = [.gorush, .fcm]
     /// The lengths of a secret that a caller chooses, in bytes.
     private static let secretLength = 1...256
 
@@ -34,7 +36,13 @@ struct BridgesController: Controller {
                 "environment": .environment,
                 "settings": Schema.object(isOpen: true).described("The settings of the kind."),
                 "secret": Schema.string(length: Self.secretLength)
-                    .described("The secret shared with the other system. Default: the present one."),
+                    .described(
+                        """
+                        The secret shared with the other system, for `gorush` and `fcm` of at least \(DoorAccess.goodSecret) \
+                        bytes. Default: the present one.
+                        """
+                    ),
+                "generateSecret": Schema.bool.described("`true` makes a secret, which this response has once."),
             ]
         )
         let operations: [ProviderOperation] = [
@@ -75,7 +83,18 @@ struct BridgesController: Controller {
         let fields = try await request.fields(Self.members)
         let given = try fields.object("settings") ?? [:]
         try settings.check(given, at: "settings")
-        let secret = try fields.string("secret", maximum: Self.secretLength.upperBound)
+        let made = try fields.bool("generateSecret") == true ? Base64URL.encode(RandomBytes.make(24)) : nil
+        let chosen = try fields.string("secret", maximum: Self.secretLength.upperBound)
+        guard made == nil || chosen == nil else {
+            throw RequestError.invalid("secret", "a secret is either given or made")
+        }
+        if let chosen, Self.guessed.contains(kind), chosen.utf8.count < DoorAccess.goodSecret {
+            let message = """
+                the URL of the client has it, so it needs at least \(DoorAccess.goodSecret) bytes: "generateSecret": true makes one
+                """
+            throw RequestError(.invalid, code: "too_short", message: message, path: "secret")
+        }
+        let secret = made ?? chosen
         let bridge = BridgeRecord(
             kind: kind,
             name: name,
@@ -92,7 +111,7 @@ struct BridgesController: Controller {
                 at: "bridge"
             )
         }
-        return try .json(BridgeResponse(bridge: stored))
+        return try .json(BridgeResponse(bridge: stored, secret: made))
     }
 
     private func remove(_ request: OperationRequest) async throws -> Response {
@@ -122,6 +141,8 @@ struct BridgesController: Controller {
 /// A bridge in a response.
 struct BridgeResponse: ResponseObject {
     let bridge: BridgeRecord
+    /// The secret that was made for it.
+    var secret: String?
 
     private var hasSecret: Bool { !self.bridge.secret.isEmpty }
 
@@ -132,6 +153,7 @@ struct BridgeResponse: ResponseObject {
         .optional("environment", \.bridge.environment, "Absent: the environment of each device."),
         .required("settings", \.bridge.settings),
         .required("hasSecret", \.hasSecret),
+        .optional("secret", \.secret, "Only in the response to `generateSecret`."),
         .required("changedAtMs", \.bridge.changedAt),
     ]
 }

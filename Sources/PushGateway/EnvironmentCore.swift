@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import PushHTTP
 import PushSupport
 import PushTypes
 import PushWire
@@ -17,7 +18,8 @@ final class EnvironmentCore: Sendable {
     init(_ environment: PushEnvironment, shared: SharedCore, configuration: GatewayConfiguration) {
         let (limits, rules, services) = (configuration.limits, configuration.rules, shared.services)
         let (providers, channels, tokenLength) = (shared.providers, shared.channels, configuration.tokenLength)
-        let (time, logger, certificates) = (services.time, services.logger, shared.certificateCheck(environment))
+        let (time, certificates) = (services.time, shared.certificateCheck(environment))
+        let logger = services.logger.ofStrangers()
         let directory = EnvironmentDirectory(providers: providers, devices: services.devices, environment: environment)
         self.environment = environment
         self.database = services.database
@@ -34,7 +36,7 @@ final class EnvironmentCore: Sendable {
             channels: ChannelManager(
                 channels: channels,
                 time: time,
-                logger: logger,
+                logger: services.logger,
                 channelDeleted: router.channelDeleted
             ),
             router: router,

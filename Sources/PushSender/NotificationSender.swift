@@ -9,8 +9,15 @@ package protocol NotificationSender: Sendable {
     func send(_ pushes: [Push]) async -> [Outcome]
     /// Sends many pushes and returns their outcomes with their trips.
     func follow(_ pushes: [Push]) async -> SentPushes
+    /// Sends many pushes that can be taken back, and returns their outcomes with their trips.
+    /// - Parameter began: Receives the call once its pushes may be sent.
+    func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes
 }
 
 extension NotificationSender {
     package func follow(_ pushes: [Push]) async -> SentPushes { SentPushes(outcomes: await self.send(pushes)) }
+
+    package func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
+        await CancellableCall.follow(pushes, by: self, began)
+    }
 }

@@ -35,11 +35,14 @@ public final class Sender: NotificationSender, Service {
     }
 
     /// Sends many pushes and returns their outcomes with their trips.
-    package func follow(_ pushes: [Push]) async -> SentPushes {
+    package func follow(_ pushes: [Push]) async -> SentPushes { await self.follow(pushes, began: { _ in }) }
+
+    package func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
         guard !pushes.isEmpty else { return SentPushes(outcomes: []) }
-        let batch = SendBatch(pushes, metrics: self.pool.metrics)
+        let batch = SendBatch(pushes, in: self.pool, metrics: self.pool.metrics)
         return await withTaskCancellationHandler {
             self.pool.send(batch)
+            began(batch)
             // A cancellation before this point found nothing to take back.
             if Task.isCancelled { self.pool.cancel(batch) }
             return await batch.sent

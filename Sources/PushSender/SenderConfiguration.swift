@@ -32,20 +32,20 @@ public struct SenderConfiguration: Sendable {
     /// Indicates whether waiting pushes fail with the first connection that cannot be opened. Default `false`.
     package var failsFast = false
 
+    /// The time within which the push of a test of a credential has its outcome. Default 10 s.
+    package var testTimeout: Duration = .seconds(10)
+
     /// Creates a configuration with the defaults.
     public init() {}
-
-    /// The time within which a push of a test has its outcome.
-    package static let testTimeout: Duration = .seconds(10)
 
     /// The same configuration for a test of a credential: one connection, and short time limits.
     var forTests: SenderConfiguration {
         var configuration = self
         configuration.maximumConnections = 1
         configuration.failsFast = true
-        configuration.waitTimeout = min(self.waitTimeout, Self.testTimeout)
-        configuration.handshakeTimeout = min(self.handshakeTimeout, Self.testTimeout / 2)
-        configuration.responseTimeout = min(self.responseTimeout, Self.testTimeout / 2)
+        configuration.waitTimeout = min(self.waitTimeout, self.testTimeout)
+        configuration.handshakeTimeout = min(self.handshakeTimeout, self.testTimeout / 2)
+        configuration.responseTimeout = min(self.responseTimeout, self.testTimeout / 2)
         configuration.drainTimeout = min(self.drainTimeout, .seconds(1))
         return configuration
     }

@@ -152,7 +152,7 @@ package final class SenderPool: SenderSource, Service {
             return try self.binaryTransport(certificate, environment, self.configuration.forTests, logger)
         }
         var endpoint = self.endpoint(of: environment)
-        endpoint.connectTimeout = min(endpoint.connectTimeout, SenderConfiguration.testTimeout / 2)
+        endpoint.connectTimeout = min(endpoint.connectTimeout, self.configuration.testTimeout / 2)
         return try Sender(
             to: endpoint,
             credential: credential,

@@ -12,6 +12,8 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongMasterKey
     /// There is no master key, and the database holds secrets that were sealed with one.
     case missingMasterKey(path: String, database: String)
+    /// The file of the database has nothing in it, though there is a master key, and so there was one.
+    case emptyDatabase(path: String, masterKey: String)
     /// Nothing can be written now: the disk is full or read-only.
     case cannotWrite(why: String)
     case cannotBackUp(path: String, why: String)
@@ -21,14 +23,17 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case beingErased(Topic)
     /// The query was interrupted after this time.
     case queryTooExpensive(budget: Duration)
-    /// Too many long queries wait already.
-    case tooManyQueries
     /// The store is being closed: no more long queries are carried out.
     case ending
 
     package var description: String {
         switch self {
         case .cannotOpen(let path, let why): "the database \(path) cannot be used: \(why)"
+        case .emptyDatabase(let path, let masterKey):
+            """
+            the database \(path) is empty, but \(masterKey) is beside it, so there was one: bring it back with \
+            'martlet restore BACKUP --replace', or remove the empty file to begin without it
+            """
         case .newerSchema(let path): "the database \(path) was written by a newer version of Martlet"
         case .unreleasedSchema(let path, let migration):
             """
@@ -38,14 +43,20 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             """
         case .badMasterKey(let path, let why): "the master key \(path) cannot be used: \(why)"
         case .missingMasterKey(let path, let database):
-            "the master key \(path) is missing, and \(database) holds secrets that only it opens: bring it back"
-        case .wrongMasterKey: "the master key does not fit this database: bring back the one it was made with"
+            """
+            the master key \(path) is missing, and \(database) holds secrets that only it opens: bring it back, or, if it \
+            is lost, remove these secrets with 'martlet reset-secrets'
+            """
+        case .wrongMasterKey:
+            """
+            the master key does not fit this database: bring back the one it was made with, or, if that is lost, remove \
+            the secrets that it sealed with 'martlet reset-secrets'
+            """
         case .cannotBackUp(let path, let why): "the backup \(path) cannot be made: \(why)"
         case .noSuchApp(let app): "there is no app \(app.name): add it first"
         case .beingErased(let app): "the app \(app.name) is being erased: add it again later"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
         case .queryTooExpensive(let budget): "the query took longer than \(budget)"
-        case .tooManyQueries: "too many long queries are waiting"
         case .ending: "the provider is shutting down"
         }
     }

@@ -32,6 +32,15 @@ package struct APICaller: Hashable, Sendable {
         (self.scopes, self.apps, self.rate, self.session) = (scopes, apps, rate, session)
     }
 
+    /// The account of its requests. A caller that is limited to one app counts as that app's.
+    package var account: BudgetCaller { self.account(of: self.onlyApp) }
+
+    /// The app of a caller that is limited to one.
+    package var onlyApp: Topic? { self.apps?.count == 1 ? self.apps?.first : nil }
+
+    /// Returns the account of what it does with an app.
+    package func account(of app: Topic?) -> BudgetCaller { BudgetCaller(app: app, .principal(self.id)) }
+
     /// Returns `true` if the caller may act on an app.
     package func mayUse(_ app: Topic) -> Bool { self.apps?.contains(app) ?? true }
 }

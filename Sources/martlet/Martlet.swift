@@ -38,7 +38,10 @@ struct Martlet: AsyncParsableCommand {
             ),
             .init(
                 name: "Provider database",
-                subcommands: [BackupCommand.self, CheckCommand.self, RestoreCommand.self]
+                subcommands: [
+                    BackupCommand.self, CheckCommand.self, RestoreCommand.self, ResetSecretsCommand.self,
+                    ResetAdminKeyCommand.self,
+                ]
             ),
         ]
     )

@@ -29,7 +29,7 @@ final class Browser: Sendable {
     let origin: String
     private let client = HTTPClient(
         eventLoopGroupProvider: .singleton,
-        configuration: .init(redirectConfiguration: .disallow)
+        configuration: .init(redirectConfiguration: .disallow, timeout: .patience)
     )
     private let cookies = Mutex<[String: String]>([:])
 
@@ -84,7 +84,7 @@ final class Browser: Sendable {
             }
             request.body = .bytes(ByteBuffer(string: body))
         }
-        let response = try await self.client.execute(request, timeout: .seconds(60))
+        let response = try await self.client.execute(request, timeout: .patience)
         let text = String(buffer: try await response.body.collect(upTo: 16 * 1024 * 1024))
         for field in response.headers["set-cookie"] {
             let pair = field.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(String.init)
@@ -99,7 +99,7 @@ final class Browser: Sendable {
         request.headers = ["accept": "text/event-stream"]
         let cookie = self.cookies.withLock { $0.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
         request.headers.add(name: "cookie", value: cookie)
-        return try await self.client.execute(request, timeout: .seconds(60)).body
+        return try await self.client.execute(request, timeout: .patience).body
     }
 
     private static func encoded(_ text: String) -> String {
@@ -110,11 +110,13 @@ final class Browser: Sendable {
 /// Runs a provider with its dashboard, and a browser.
 func withDashboard(
     senders: ScriptedSender = ScriptedSender(),
+    time: any TimeSource = SystemTime(),
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider, Browser) async throws -> Void
 ) async throws {
     try await withProvider(
         senders: senders,
+        time: time,
         pages: { try Dashboard($0) },
         configure: configure
     ) { provider in

@@ -7,7 +7,7 @@ import PushTypes
 import Testing
 
 /// Receipts of an app with MartletKit and of its extension, at a provider.
-@Suite(.timeLimit(.minutes(5))) struct AppReceiptTests {
+@Suite(.timeLimit(.patience)) struct AppReceiptTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test("What the app and its extension report is counted once, at the level of privacy that all allow")

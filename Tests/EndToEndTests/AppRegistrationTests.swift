@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// An app with MartletKit, and a provider.
-@Suite(.timeLimit(.minutes(5))) struct AppRegistrationTests {
+@Suite(.timeLimit(.patience)) struct AppRegistrationTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let token = Data(repeating: 0xA7, count: 32)
 

@@ -9,7 +9,7 @@ import PushTypes
 import Testing
 
 /// Channels from the provider, the library and the gateway to devices that follow them.
-@Suite(.timeLimit(.minutes(5))) struct BroadcastTests {
+@Suite(.timeLimit(.patience)) struct BroadcastTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
 
     /// Returns the path of a channel, whose id may have slashes.
@@ -41,8 +41,8 @@ import Testing
         try await withLoop { loop in
             let channel = try await Self.create(loop)
             try await loop.withDevice(try await loop.activate()) { device in
-                _ = try await device.deviceToken(for: Vectors.bundleID)
-                try await device.follow(channel: channel, of: Vectors.bundleID)
+                _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
+                try await device.follow(channel: channel, of: Vectors.bundleID, timeout: .patience)
                 let done = try await Self.broadcast(loop, to: channel)
                 #expect(done["counters"]["accepted"] == 1 && done["recipients"] == 1)
                 let received = try #require(await device.next())
@@ -57,14 +57,14 @@ import Testing
             let channel = try await Self.create(loop, storage: "newest")
             let identity = try await loop.activate()
             try await loop.withDevice(identity) { device in
-                _ = try await device.deviceToken(for: Vectors.bundleID)
-                try await device.follow(channel: channel, of: Vectors.bundleID)
+                _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
+                try await device.follow(channel: channel, of: Vectors.bundleID, timeout: .patience)
             }
             for event in ["update", "end"] {
                 #expect(try await Self.broadcast(loop, to: channel, event)["counters"]["accepted"] == 1)
             }
             try await loop.withDevice(identity) { device in
-                _ = try await device.deviceToken(for: Vectors.bundleID)
+                _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 let received = try #require(await device.next())
                 #expect(try JSONValue(parsing: received.payload)["aps"]["event"] == "end")
             }
@@ -120,13 +120,24 @@ import Testing
                     port: gateway.addresses.main.http2,
                     additionalTrustRoots: gateway.gateway.authorityPEM
                 )
+                .patient
                 let key = try ProviderKey(teamID: Vectors.teamID, keyID: Vectors.keyID, pem: Vectors.privateKey)
-                let channels = try ChannelService(to: endpoint, credential: .token(key), logger: silentLogger)
+                let channels = try ChannelService(
+                    to: endpoint,
+                    credential: .token(key),
+                    configuration: .patient,
+                    logger: silentLogger
+                )
                 let app = try #require(Topic(Vectors.bundleID))
                 let id = try await channels.createChannel(storing: .newest, for: app)
                 #expect(try await channels.storage(of: id, of: app) == .newest)
                 #expect(try await channels.channels(of: app) == [id])
-                let sender = try Sender(to: endpoint, credential: .token(key), logger: silentLogger)
+                let sender = try Sender(
+                    to: endpoint,
+                    credential: .token(key),
+                    configuration: .patient,
+                    logger: silentLogger
+                )
                 let payload = #"{"aps":{"timestamp":1700000000,"event":"update","content-state":{"s":1}}}"#
                 let broadcast = Broadcast(to: id, of: app, id: Vectors.requestID, payload: payload)
                 let accepted = await sender.broadcast(broadcast)

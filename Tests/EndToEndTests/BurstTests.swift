@@ -9,7 +9,7 @@ import PushTypes
 import Testing
 
 /// Findings D1, the whole way: over HTTP/2, through the core and the device link.
-@Suite(.timeLimit(.minutes(5))) struct BurstTests {
+@Suite(.timeLimit(.patience)) struct BurstTests {
     private static let count = 1000
 
     @Test(arguments: [false, true]) func aThousandPushesAtOnceArriveAThousandTimes(isStrict: Bool) async throws {
@@ -18,7 +18,7 @@ import Testing
                 try await gateway.registerVectors()
                 let identity = try await gateway.activate()
                 try await withDeviceConnected(to: gateway.addresses.main.deviceLink, identity, time: SystemTime()) {
-                    let token = try await $0.deviceToken(for: Vectors.bundleID)
+                    let token = try await $0.deviceToken(for: Vectors.bundleID, timeout: .patience)
                     let outcomes = try await gateway.send(Self.count, to: token)
                     #expect(outcomes.count { if case .accepted = $0 { true } else { false } } == Self.count)
                     var received: [String] = []
@@ -44,10 +44,11 @@ extension RunningGateway {
             port: self.addresses.main.http2,
             additionalTrustRoots: self.gateway.authorityPEM
         )
+        .patient
         let file = "\(self.dataDirectory)/AuthKey_\(Vectors.keyID).p8"
         try Vectors.privateKey.write(toFile: file, atomically: true, encoding: .utf8)
         let credential = try PushCredential.load(file: file, teamID: Vectors.teamID)
-        let sender = try Sender(to: endpoint, credential: credential, logger: silentLogger)
+        let sender = try Sender(to: endpoint, credential: credential, configuration: .patient, logger: silentLogger)
         let (topic, token) = (try #require(Topic(Vectors.bundleID)), try #require(DeviceToken(hex: token)))
         let outcomes = await sender.send(
             (0..<count).map { number in

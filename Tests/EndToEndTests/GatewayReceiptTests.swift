@@ -9,14 +9,14 @@ import PushTypes
 import Testing
 
 /// Deliveries that the gateway reports, as receipts of the provider.
-@Suite(.timeLimit(.minutes(5))) struct GatewayReceiptTests {
+@Suite(.timeLimit(.patience)) struct GatewayReceiptTests {
     @Test func theLoopClosesWithoutAnApp() async throws {
         try await withLoop { loop in
             let path = "/v1/apps/\(Vectors.bundleID)"
             let change = try PushSupport.JSONValue.object(["receipts": "device"]).text
             #expect(try await loop.provider.api.call("PATCH", path, change).status == 200)
             try await loop.withDevice(try await loop.activate()) { device in
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 #expect(try await loop.provider.register(token, ["user": "alice"]).status == 201)
                 let answer = try await loop.provider.send(["to": ["user": "alice"], "alert": "Hi"])
                 _ = try #require(await device.next())

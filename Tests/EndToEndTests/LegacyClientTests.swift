@@ -10,7 +10,7 @@ import PushTypes
 import Testing
 
 /// Clients of the legacy interface against a gateway: one of 2009 that knows only tokens of 32 bytes, and the sender's.
-@Suite(.timeLimit(.minutes(5))) struct LegacyClientTests {
+@Suite(.timeLimit(.patience)) struct LegacyClientTests {
     @Test(arguments: [true, false]) func aClientOf2009WorksWhole(isSettingOfTheApp: Bool) async throws {
         try await withTemporaryDirectory { directory in
             let configure: (inout GatewayConfiguration) -> Void = { $0.tokenLength = isSettingOfTheApp ? 0 : 32 }
@@ -31,7 +31,7 @@ import Testing
                     identity,
                     time: SystemTime()
                 ) { device in
-                    let token = try await device.deviceToken(for: Vectors.bundleID)
+                    let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                     let bytes = try #require(Hexadecimal.decode(token))
                     #expect(bytes.count == 32)
                     let connection = try await RawConnection.open(port: gateway.addresses.main.binary, tls: tls)
@@ -62,8 +62,10 @@ import Testing
                 let ports = gateway.addresses.main
                 var configuration = BinaryConfiguration()
                 configuration.quietPeriod = .seconds(86_400)
+                configuration.waitTimeout = .patience
                 let sender = try BinarySender(
-                    to: PushServiceEndpoint(host: "localhost", port: ports.binary, additionalTrustRoots: authority),
+                    to: PushServiceEndpoint(host: "localhost", port: ports.binary, additionalTrustRoots: authority)
+                        .patient,
                     certificate: certificate,
                     configuration: configuration,
                     logger: silentLogger
@@ -71,7 +73,7 @@ import Testing
                 let identity = try await gateway.activate()
                 let token = try await withDeviceConnected(to: ports.deviceLink, identity, time: SystemTime()) {
                     device in
-                    let token = try await device.deviceToken(for: Vectors.bundleID)
+                    let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                     let pushes = try [token, token, Vectors.tokenA].enumerated().map { number, token in
                         try Self.push("[\(number)]", to: token)
                     }
@@ -91,10 +93,12 @@ import Testing
                 let path = "/v1/devices/\(identity.deviceID)/topics/\(Vectors.bundleID)?environment=sandbox"
                 #expect(try await gateway.admin.delete(path).status == 204)
                 #expect(try await gateway.pushStatus(token, time: SystemTime()) == 410)
-                let client = try FeedbackClient(
-                    to: PushServiceEndpoint(host: "localhost", port: ports.feedback, additionalTrustRoots: authority),
+                var client = try FeedbackClient(
+                    to: PushServiceEndpoint(host: "localhost", port: ports.feedback, additionalTrustRoots: authority)
+                        .patient,
                     certificate: certificate
                 )
+                client.idleTimeout = .patience
                 var tuples: [FeedbackTuple] = []
                 while tuples.isEmpty { for try await tuple in client.tuples() { tuples.append(tuple) } }
                 #expect(tuples.map(\.token.hex) == [token])

@@ -15,7 +15,7 @@ import Synchronization
 import Testing
 
 /// Two providers of the time of the legacy protocols, each with everything that its own text describes.
-@Suite(.timeLimit(.minutes(5))) struct LegacyProviderTests {
+@Suite(.timeLimit(.patience)) struct LegacyProviderTests {
     /// Certificates are checked by the system's clock, so the manual one starts there.
     private let time = ManualTime(SystemTime().now)
     private static let formKey = "k7Qz1yT9sW3eXa0P"
@@ -34,7 +34,12 @@ import Testing
                     binary: gateway.endpoint(gateway.addresses.main.binary),
                     feedback: gateway.endpoint(gateway.addresses.main.feedback)
                 )
-                let pool = try SenderPool(legacy: [.sandbox: legacy], time: time, logger: silentLogger)
+                let pool = try SenderPool(
+                    legacy: [.sandbox: legacy],
+                    configuration: .patient,
+                    time: time,
+                    logger: silentLogger
+                )
                 try await withServices([pool]) {
                     try await withProvider(
                         senders: pool,
@@ -63,7 +68,7 @@ import Testing
         let (first, second) = (try await gateway.activate(), try await gateway.activate())
         try await self.withDevices(gateway, first, second) { one, other in
             for device in [one, other] {
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 let form = Data("apns_device[token]=<\(token)>".utf8)
                 let path =
                     "/compat/rails/\(Vectors.bundleID)/\(Self.formKey)/admin/apns_devices.json?environment=sandbox"
@@ -149,11 +154,12 @@ import Testing
         let trust = try SelfSignedCertificate.shared.get().pem
         let credential = try ClientCertificate(pem: certificate.pem, key: certificate.key)
         @Sendable func endpoint(_ port: Int?) -> PushServiceEndpoint {
-            PushServiceEndpoint(host: "localhost", port: port ?? 0, additionalTrustRoots: trust)
+            PushServiceEndpoint(host: "localhost", port: port ?? 0, additionalTrustRoots: trust).patient
         }
         var old = BinaryConfiguration()
         old.command = .simple
         old.quietPeriod = .milliseconds(10)
+        old.waitTimeout = .patience
         let sender = try BinarySender(
             to: endpoint(ports.binary),
             certificate: credential,
@@ -162,7 +168,7 @@ import Testing
         )
         let identity = try await gateway.activate()
         try await withDeviceConnected(to: gateway.addresses.main.deviceLink, identity, time: self.time) { device in
-            let token = try await device.deviceToken(for: Vectors.bundleID)
+            let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
             // The chat server's events become pushes as they come.
             let (chat, events) = AsyncStream.makeStream(of: String.self)
             for line in ["Romeo: hi", "Romeo: are you there?"] { events.yield(line) }
@@ -175,7 +181,8 @@ import Testing
             let path = "/v1/devices/\(identity.deviceID)/topics/\(Vectors.bundleID)?environment=sandbox"
             #expect(try await gateway.admin.delete(path).status == 204)
             #expect(await sender.send(try Self.push("Romeo: farewell", to: token)).isAccepted, "silence")
-            let client = try FeedbackClient(to: endpoint(ports.feedback), certificate: credential)
+            var client = try FeedbackClient(to: endpoint(ports.feedback), certificate: credential)
+            client.idleTimeout = .patience
             var tuples: [FeedbackTuple] = []
             while tuples.isEmpty { for try await tuple in client.tuples() { tuples.append(tuple) } }
             #expect(tuples.map(\.token.hex) == [token])
@@ -242,7 +249,7 @@ extension RunningProvider {
 extension RunningGateway {
     /// Returns the address of a listener, with the gateway's authority.
     fileprivate func endpoint(_ port: Int) -> PushServiceEndpoint {
-        PushServiceEndpoint(host: "localhost", port: port, additionalTrustRoots: self.gateway.authorityPEM)
+        PushServiceEndpoint(host: "localhost", port: port, additionalTrustRoots: self.gateway.authorityPEM).patient
     }
 
     /// Returns the certificate of a provider for the vectors' app.

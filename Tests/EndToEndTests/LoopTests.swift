@@ -5,14 +5,14 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LoopTests {
+@Suite(.timeLimit(.patience)) struct LoopTests {
     /// Certificates are checked by the system's clock, so the manual one starts there.
     let time = ManualTime(SystemTime().now)
 
     @Test func aNotificationReachesAConnectedDevice() async throws {
         try await withLoop(time: self.time) { loop in
             try await loop.withDevice(try await loop.activate()) { device in
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 #expect(try await loop.provider.register(token, ["user": "alice"]).status == 201)
                 let answer = try await loop.provider.send(["to": ["user": "alice"], "alert": "Hi"])
                 #expect(answer.status == 202)
@@ -39,7 +39,7 @@ import Testing
                 #expect(try await loop.provider.finished(answer)["counters"]["accepted"] == 1)
             }
             try await loop.withDevice(identity) { device in
-                _ = try await device.deviceToken(for: Vectors.bundleID)
+                _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 #expect(await device.next()?.body == "second")
                 // Had "first" been kept, it would come before this one.
                 try await loop.provider.send([
@@ -98,7 +98,7 @@ import Testing
                 _ = try await loop.provider.finished(answer)
             }
             try await loop.withDevice(identity) { device in
-                _ = try await device.deviceToken(for: Vectors.bundleID)
+                _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 let received = try #require(await device.next())
                 #expect(received.body == "2 new")
                 #expect(received.collapseID == "inbox")
@@ -126,13 +126,13 @@ import Testing
 extension RunningLoop {
     /// Connects once, to have a device token.
     func token(_ identity: DeviceIdentity) async throws -> String {
-        try await self.withDevice(identity) { try await $0.deviceToken(for: Vectors.bundleID) }
+        try await self.withDevice(identity) { try await $0.deviceToken(for: Vectors.bundleID, timeout: .patience) }
     }
 
     /// Connects and shows that nothing was kept: the first notification to arrive is one sent after that.
     func expectOnlyNew(_ identity: DeviceIdentity, _ token: String) async throws {
         try await self.withDevice(identity) { device in
-            _ = try await device.deviceToken(for: Vectors.bundleID)
+            _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
             try await self.provider.send(["to": ["tokens": [.string(token)]], "alert": "new", "environment": "sandbox"])
                 .expect(202)
             #expect(await device.next()?.body == "new")

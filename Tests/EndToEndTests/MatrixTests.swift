@@ -7,7 +7,7 @@ import PushTypes
 import Testing
 
 /// A Matrix homeserver's requests, through provider and gateway, to a phone.
-@Suite(.timeLimit(.minutes(5))) struct MatrixTests {
+@Suite(.timeLimit(.patience)) struct MatrixTests {
     /// Certificates are checked by the system's clock, so the manual one starts there.
     let time = ManualTime(SystemTime().now)
 
@@ -40,7 +40,7 @@ import Testing
             try await loop.provider.api.put("\(Self.app)/bridges/matrix/\(Self.appID)", ["environment": "sandbox"])
             let identity = try await loop.activate()
             let pushkey = try await loop.withDevice(identity) { device in
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 let pushkey = Data(DeviceToken(hex: token)?.bytes ?? []).base64EncodedString()
                 for _ in 1...2 { #expect(try await Self.notify(loop, "$1", pushkey).json == ["rejected": []]) }
                 try await Self.notify(loop, "$2", pushkey).expect(200)

@@ -6,13 +6,13 @@ import PushTypes
 import Testing
 
 /// Provider and device reach the gateway through a proxy only.
-@Suite(.timeLimit(.minutes(5))) struct ProxyTests {
+@Suite(.timeLimit(.patience)) struct ProxyTests {
     @Test func aNotificationTakesTheProxyOnBothWays() async throws {
         let proxy = try await TestProxy.start(.tunnelFor(credentials: "cHVzaDpzZWNyZXQ="))
         let endpoint = ProxyEndpoint(host: "127.0.0.1", port: proxy.port, user: "push", password: "secret")
         try await withLoop(through: endpoint) { loop in
             try await loop.withDevice(try await loop.activate()) { device in
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 #expect(try await loop.provider.register(token).status == 201)
                 let answer = try await loop.provider.send(["to": ["all": true], "alert": "Hi"])
                 #expect(await device.next()?.body == "Hi")
@@ -31,7 +31,7 @@ import Testing
         let endpoint = ProxyEndpoint(host: "127.0.0.1", port: first.port)
         try await withLoop(through: endpoint) { loop in
             try await loop.withDevice(try await loop.activate()) { device in
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 #expect(try await loop.provider.register(token).status == 201)
                 var answers = [try await loop.provider.send(["to": ["all": true], "alert": "before"])]
                 #expect(await device.next()?.body == "before")

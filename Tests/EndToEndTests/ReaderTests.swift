@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 
 /// The publisher's reader against provider and gateway over real sockets.
-@Suite("A reader and its publisher", .timeLimit(.minutes(5))) struct ReaderTests {
+@Suite("A reader and its publisher", .timeLimit(.patience)) struct ReaderTests {
     private static let door = "registration-key-1"
 
     /// A reader that runs, and its publisher.
@@ -27,7 +27,7 @@ import Testing
         func run(_ lines: String...) async throws {
             for line in lines {
                 let command = try LibraryCommand(parsing: line)
-                _ = try await self.reader.perform(try #require(command))
+                _ = try await self.reader.perform(try #require(command).patient)
             }
         }
 
@@ -48,7 +48,7 @@ import Testing
             let id = added.json["id"].stringValue ?? ""
             let file = try await self.upload(content, "application/zip")
             _ = try await self.api.put("/v1/issues/\(id)/renditions/2048x1536", ["file": .string(file)])
-            let cover = try await self.upload(Data("cover of \(product)".utf8), "image/png")
+            let cover = try await self.upload(Data("GIF89a of \(product)".utf8), "image/gif")
             _ = try await self.api.put("/v1/issues/\(id)/cover", ["file": .string(cover)])
             try await self.api.post("/v1/issues/\(id):publish", [:])
             return id
@@ -97,6 +97,7 @@ import Testing
                 configuration.rules.isDevelopment = true
                 configure(&configuration)
                 var link = DeviceConfiguration(port: loop.gateway.addresses.main.deviceLink)
+                link.bePatient()
                 link.reconnectBase = .milliseconds(10)
                 let reader = try Reader(
                     configuration,
@@ -124,7 +125,7 @@ import Testing
             let publication = try await run.addPublication()
             let first = try await run.publish("dev_test.issue7", "2026-11-20", in: publication, content: Self.content)
             try await run.notify(first)
-            try await run.run("wait woken", "wait entitled", "wait cover", "wait downloaded 1 60")
+            try await run.run("wait woken", "wait entitled", "wait cover", "wait downloaded")
             let issue = try #require(try await run.library()["issues"].elements.first)
             #expect(issue["productId"] == "dev_test.issue7" && issue["isMarked"] == true && issue["hasCover"] == true)
             #expect(issue["entitledBy"] == "free" && issue["size"] == 300_000)
@@ -137,7 +138,7 @@ import Testing
             let next = Self.content + Data([1])
             let second = try await run.publish("dev_test.issue8", "2026-11-27", in: publication, content: next)
             try await run.notify(second)
-            try await run.run("wait skipped 1 60", "activate")
+            try await run.run("wait skipped", "activate")
             let states = try await run.library()["issues"].elements.map { $0["state"] }
             #expect(states == ["listed", "downloaded"])
         }
@@ -169,13 +170,13 @@ import Testing
             let publication = try await run.addPublication()
             let issue = try await run.publish("dev_test.issue7", "2026-11-20", in: publication, content: Self.content)
             try await run.notify(issue)
-            try await run.run("wait skipped 1 60", "network wifi")
+            try await run.run("wait skipped", "network wifi")
             #expect(try await run.library()["issues"] == [])
             let alert: PushSupport.JSONValue = [
                 "to": ["all": true], "environment": "sandbox", "alert": "Issue 7 is out", "badge": 1,
             ]
             _ = try await run.loop.provider.send(alert)
-            try await run.run("wait shown 1 60")
+            try await run.run("wait shown")
             let list = try await run.reader.perform(.list)?.json ?? .null
             #expect(list["badge"] == 0 && list["notifications"].elements.first?["body"] == "Issue 7 is out")
         }
@@ -199,16 +200,18 @@ import Testing
             configuration.rules.isDevelopment = true
             var identities: [DeviceIdentity] = []
             for _ in 0..<20 { identities.append(try await run.loop.activate()) }
+            var link = DeviceConfiguration(port: run.loop.gateway.addresses.main.deviceLink)
+            link.bePatient()
             let fleet = try ReaderFleet(
                 configuration,
                 connections: 8,
-                link: DeviceConfiguration(port: run.loop.gateway.addresses.main.deviceLink),
+                link: link,
                 identities: identities,
                 logger: silentLogger,
                 print: { _ in }
             )
             try await withServices([fleet]) {
-                _ = try await fleet.perform(.wait(.registered, count: 20, seconds: 120))
+                _ = try await fleet.perform(.wait(.registered, count: 20, seconds: 1200))
                 let publication = try await run.addPublication()
                 let issue = try await run.publish(
                     "dev_test.issue7",
@@ -217,7 +220,7 @@ import Testing
                     content: Self.content
                 )
                 try await run.notify(issue)
-                _ = try await fleet.perform(.wait(.downloaded, count: 20, seconds: 120))
+                _ = try await fleet.perform(.wait(.downloaded, count: 20, seconds: 1200))
                 let counts = fleet.counts.counts
                 #expect(counts.downloaded == 20)
                 #expect(counts.bytes == 6_000_000)

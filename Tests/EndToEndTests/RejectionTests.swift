@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// What the push service refuses, as the provider's ledger tells it.
-@Suite(.timeLimit(.minutes(5))) struct RejectionTests {
+@Suite(.timeLimit(.patience)) struct RejectionTests {
     let time = ManualTime(SystemTime().now)
 
     @Test func aTokenThatWasNeverMintedIsBadButStaysRegistered() async throws {
@@ -26,7 +26,7 @@ import Testing
                 ["teamId": .string(Vectors.teamID), "bundleId": "com.example.Other"]
             )
             let token = try await loop.withDevice(try await loop.activate()) { device in
-                try await device.deviceToken(for: "com.example.Other")
+                try await device.deviceToken(for: "com.example.Other", timeout: .patience)
             }
             let reason = try await loop.reason(
                 of: ["to": ["tokens": [.string(token)]], "environment": "sandbox", "alert": "Hi"]

@@ -7,7 +7,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RestartTests {
+@Suite(.timeLimit(.patience)) struct RestartTests {
     let time = ManualTime(SystemTime().now)
 
     @Test func aGatewayKeepsTokensAndStoredNotificationsAcrossARestart() async throws {
@@ -25,7 +25,7 @@ import Testing
                     identity,
                     time: self.time
                 ) {
-                    let again = try await $0.deviceToken(for: Vectors.bundleID)
+                    let again = try await $0.deviceToken(for: Vectors.bundleID, timeout: .patience)
                     #expect(await $0.next()?.body == "Hi")
                     return again
                 }
@@ -43,7 +43,7 @@ import Testing
             try await withDeviceConnected(to: port, identity, time: self.time) { device in
                 let reopen: (inout GatewayConfiguration) -> Void = { $0.listeners[.sandbox]?.deviceLink.port = port }
                 let token = try await withGateway(in: directory, time: self.time, configure: reopen) { _ in
-                    try await device.deviceToken(for: Vectors.bundleID)
+                    try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 }
                 try await withGateway(in: directory, time: self.time, configure: reopen) { gateway in
                     try await gateway.push(token, time: self.time)
@@ -56,12 +56,13 @@ import Testing
 
 extension RunningGateway {
     func activate() async throws -> DeviceIdentity {
-        try await DeviceActivation(adminURL: "http://127.0.0.1:\(self.addresses.admin)").activate(name: "test")
+        try await DeviceActivation(adminURL: "http://127.0.0.1:\(self.addresses.admin)", timeout: .patience)
+            .activate(name: "test")
     }
 
     func token(_ identity: DeviceIdentity, time: any TimeSource) async throws -> String {
         try await withDeviceConnected(to: self.addresses.main.deviceLink, identity, time: time) {
-            try await $0.deviceToken(for: Vectors.bundleID)
+            try await $0.deviceToken(for: Vectors.bundleID, timeout: .patience)
         }
     }
 

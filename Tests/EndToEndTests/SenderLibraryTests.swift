@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// Tests the library as docs/sender.md shows it, against the gateway.
-@Suite(.timeLimit(.minutes(5))) struct SenderLibraryTests {
+@Suite(.timeLimit(.patience)) struct SenderLibraryTests {
     @Test func aPushBySwiftReachesTheGateway() async throws {
         try await withTemporaryDirectory { directory in
             let file = "\(directory)/AuthKey_\(Vectors.keyID).p8"
@@ -19,7 +19,12 @@ import Testing
                     additionalTrustRoots: gateway.gateway.authorityPEM
                 )
                 let credential = try PushCredential.load(file: file, teamID: Vectors.teamID)
-                let sender = try Sender(to: service, credential: credential, logger: silentLogger)
+                let sender = try Sender(
+                    to: service.patient,
+                    credential: credential,
+                    configuration: .patient,
+                    logger: silentLogger
+                )
 
                 let topic = try #require(Topic(Vectors.bundleID))
                 let notification = PushNotification(topic: topic, payload: Vectors.payload)

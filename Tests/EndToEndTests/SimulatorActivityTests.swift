@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// What reaches a simulated phone besides plain alerts: Live Activities, and attachments.
-@Suite("Live Activities and attachments of a simulated phone", .timeLimit(.minutes(5)))
+@Suite("Live Activities and attachments of a simulated phone", .timeLimit(.patience))
 struct SimulatorActivityTests {
     private static func start(_ attributes: JSONValue) -> [String: JSONValue] {
         [

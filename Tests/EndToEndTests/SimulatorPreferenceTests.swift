@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// What the user of a simulated phone wants, and what nobody else can read.
-@Suite("Encrypted content and preferences of a simulated phone", .timeLimit(.minutes(5)))
+@Suite("Encrypted content and preferences of a simulated phone", .timeLimit(.patience))
 struct SimulatorPreferenceTests {
     @Test("Encrypted content is shown decrypted, and only the placeholder is on the wire")
     func encrypted() async throws {
@@ -30,7 +30,7 @@ struct SimulatorPreferenceTests {
                 let data = try Data(contentsOf: URL(filePath: "\(folder)/device.json"))
                 let identity = try JSONDecoder().decode(DeviceIdentity.self, from: data)
                 try await loop.withDevice(identity) { device in
-                    _ = try await device.deviceToken(for: Vectors.bundleID)
+                    _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                     let answer = try await loop.provider.send(
                         .object(content.merging(["to": ["all": true]]) { $1 })
                     )

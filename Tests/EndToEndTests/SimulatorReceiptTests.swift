@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What the provider hears of a notification from a simulated phone.
-@Suite("Receipts of a simulated phone", .timeLimit(.minutes(5))) struct SimulatorReceiptTests {
+@Suite("Receipts of a simulated phone", .timeLimit(.patience)) struct SimulatorReceiptTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
 
     private func withReceipts(_ body: @escaping @Sendable (RunningLoop) async throws -> Void) async throws {
@@ -68,10 +68,10 @@ import Testing
                 let transport = Away()
                 let sent = try await loop.withPhone(in: folder, transport: transport) { phone in
                     try await phone.run("wait registered")
-                    let sent = try await phone.send(["alert": "1"], to: ["all": true])
-                    try await phone.run("wait shown")
+                    // No receipt is sent before it is away.
                     transport.isAway.withLock { $0 = true }
-                    try await phone.run("open")
+                    let sent = try await phone.send(["alert": "1"], to: ["all": true])
+                    try await phone.run("wait shown", "open")
                     #expect(await phone.simulator.flush() == 3)
                     return sent
                 }

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// An app that registers itself, on a simulated phone, against provider and gateway over real sockets.
-@Suite("An app on a simulated phone", .timeLimit(.minutes(5))) struct SimulatorTests {
+@Suite("An app on a simulated phone", .timeLimit(.patience)) struct SimulatorTests {
     @Test("An app registers itself, and its user gets, sees and opens a notification")
     func shownAndOpened() async throws {
         try await withLoop { loop in
@@ -160,7 +160,7 @@ struct SimulatedPhone: Sendable {
     func run(_ lines: String...) async throws {
         for line in lines {
             let command = try #require(try PhoneCommand(parsing: line))
-            _ = try await self.simulator.perform(command)
+            _ = try await self.simulator.perform(command.patient)
         }
     }
 
@@ -215,6 +215,7 @@ extension RunningLoop {
         )
         let secret = try await api.call("POST", "/v1/apps/\(Vectors.bundleID)/user-secrets", nil)
         var device = DeviceConfiguration(port: self.gateway.addresses.main.deviceLink)
+        device.bePatient()
         device.reconnectBase = .milliseconds(10)
         var configuration = SimulatorConfiguration(
             app: Vectors.bundleID,

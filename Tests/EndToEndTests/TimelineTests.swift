@@ -7,13 +7,13 @@ import PushTypes
 import Testing
 
 /// The timeline of a push through provider, sender, gateway and device.
-@Suite(.timeLimit(.minutes(5))) struct TimelineTests {
+@Suite(.timeLimit(.patience)) struct TimelineTests {
     let time = ManualTime(SystemTime().now)
 
     @Test func aPushIsFollowedFromTheRequestToTheDevice() async throws {
         try await withLoop(time: self.time) { loop in
             try await loop.withDevice(try await loop.activate()) { device in
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 #expect(try await loop.provider.register(token, ["user": "alice"]).status == 201)
                 let answer = try await loop.provider.send(["to": ["user": "alice"], "alert": "Hi"])
                 let received = try #require(await device.next())

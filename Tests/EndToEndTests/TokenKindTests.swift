@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// Kinds of tokens through the whole loop: each push type reaches the tokens of its kind, and no other suffers.
-@Suite(.timeLimit(.minutes(5))) struct TokenKindTests {
+@Suite(.timeLimit(.patience)) struct TokenKindTests {
     let time = ManualTime(SystemTime().now)
     private let app = Vectors.bundleID
 
@@ -37,7 +37,7 @@ import Testing
                 var tokens: [TokenKind: String] = [:]
                 for kind in Self.contents.map(\.kind) {
                     let topic = try #require(Topic(self.app).flatMap { kind.topic(of: $0) })
-                    tokens[kind] = try await device.deviceToken(for: topic.name)
+                    tokens[kind] = try await device.deviceToken(for: topic.name, timeout: .patience)
                     // The user comes with the first token, and holds for all of the installation.
                     var more: [String: JSONValue] = ["installation": "i", "kind": .string(kind.rawValue)]
                     if kind == .alert { more["user"] = "alice" }
@@ -60,10 +60,12 @@ import Testing
     @Test func anUpdateReachesItsActivityOnly() async throws {
         try await withLoop(time: self.time) { loop in
             let topic = "\(self.app).push-type.liveactivity"
-            let other = try await loop.withDevice(try await loop.activate()) { try await $0.deviceToken(for: topic) }
+            let other = try await loop.withDevice(try await loop.activate()) {
+                try await $0.deviceToken(for: topic, timeout: .patience)
+            }
             try await loop.provider.register(other, ["installation": "j", "activity": "order-43"]).expect(201)
             try await loop.withDevice(try await loop.activate()) { device in
-                let token = try await device.deviceToken(for: topic)
+                let token = try await device.deviceToken(for: topic, timeout: .patience)
                 try await loop.provider.register(token, ["installation": "i", "activity": "order-42"]).expect(201)
                 for event in ["update", "end"] {
                     let answer = try await loop.provider.send([

@@ -7,7 +7,7 @@ import PushTypes
 import Testing
 
 /// Messages that others post for an installation, through provider and gateway, to a phone.
-@Suite(.timeLimit(.minutes(5))) struct WebPushTests {
+@Suite(.timeLimit(.patience)) struct WebPushTests {
     /// Certificates are checked by the system's clock, so the manual one starts there.
     let time = ManualTime(SystemTime().now)
 
@@ -50,7 +50,7 @@ import Testing
 
     /// Returns the payload of the next notification of the phone.
     private static func payload(_ device: Device) async throws -> JSONValue {
-        _ = try await device.deviceToken(for: Vectors.bundleID)
+        _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
         let received = try #require(await device.next())
         return try JSONValue(parsing: received.payload)
     }

@@ -1,9 +1,10 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import MartletKit
 
-@Suite("The app's side of push", .timeLimit(.minutes(1))) struct MartletTests {
+@Suite("The app's side of push", .timeLimit(.patience)) struct MartletTests {
     @Test("An app registers once, and again when something changes")
     func registration() async throws {
         let app = try TestApp()

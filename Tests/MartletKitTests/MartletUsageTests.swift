@@ -1,9 +1,10 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import MartletKit
 
-@Suite("Arguments that cannot be", .timeLimit(.minutes(1))) struct MartletUsageTests {
+@Suite("Arguments that cannot be", .timeLimit(.patience)) struct MartletUsageTests {
     /// A call with an argument that exceeds a limit.
     struct Misuse: Sendable, CustomTestStringConvertible {
         let testDescription: String

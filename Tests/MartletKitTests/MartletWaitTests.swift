@@ -1,9 +1,10 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import MartletKit
 
-@Suite("The waits of an app", .timeLimit(.minutes(1))) struct MartletWaitTests {
+@Suite("The waits of an app", .timeLimit(.patience)) struct MartletWaitTests {
     private static func notification() throws -> ReceivedNotification {
         let text = #"{"aps":{"alert":"Hi"},"martlet":{"id":"\#(UUID().uuidString)","receipts":"device"}}"#
         return try #require(ReceivedNotification(json: Data(text.utf8)))

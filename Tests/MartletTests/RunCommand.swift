@@ -4,13 +4,20 @@ import Synchronization
 
 @testable import martlet
 
+/// The options of a command that waits for the end of a notification for as long as a busy machine needs.
+let waiting = ["--wait", "--wait-seconds", "\(Duration.patience.components.seconds)"]
+
 /// Runs a command as it would be typed after `martlet`, in this process.
 /// - Returns: its standard output, without the last line break.
 @discardableResult
 func martlet(_ words: [String]) async throws -> String {
     let output = Output()
     try await StandardOutput.$write.withValue({ output.add($0) }) {
-        try await Martlet.run(FormerSpelling.translated(words).words)
+        try await APIClient.$timeout.withValue(.patience) {
+            try await DirectDestination.$timeout.withValue(.patience) {
+                try await Martlet.run(FormerSpelling.translated(words).words)
+            }
+        }
     }
     return output.text
 }

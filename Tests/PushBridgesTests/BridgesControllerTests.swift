@@ -2,7 +2,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct BridgesControllerTests {
+@Suite(.timeLimit(.patience)) struct BridgesControllerTests {
     private static let bridges = "/v1/apps/\(Vectors.bundleID)/bridges"
     private static let door = "\(bridges)/gorush/default"
 
@@ -35,7 +35,7 @@ import Testing
 
     @Test func aSecretIsKeptAndNeverShown() async throws {
         try await withDoors { provider in
-            let secret = "a-secret-of-both"
+            let secret = "a-secret-of-both-that-nobody-guesses"
             let made = try await provider.api.put(Self.door, ["secret": .string(secret)])
             #expect(made.json["hasSecret"] == true)
             let kept = try await provider.api.put(Self.door, ["settings": ["sync": true]])
@@ -47,6 +47,21 @@ import Testing
             let long = String(repeating: "s", count: 257)
             let refused = try await provider.api.put(Self.door, ["secret": .string(long)])
             #expect(refused.status == 400 && refused.code == "too_long" && refused.field == "secret")
+        }
+    }
+
+    @Test func aSecretInTheURLIsLongOrMade() async throws {
+        try await withDoors { provider in
+            let short = String(repeating: "s", count: 31)
+            for kind in ["gorush/default", "fcm/shop"] {
+                let refused = try await provider.api.put("\(Self.bridges)/\(kind)", ["secret": .string(short)])
+                #expect(refused.status == 400 && refused.code == "too_short" && refused.field == "secret")
+            }
+            let made = try await provider.api.put(Self.door, ["generateSecret": true])
+            #expect(made.json["secret"].stringValue?.utf8.count == 32 && made.json["hasSecret"] == true)
+            #expect(try await provider.api.get(Self.door).json["secret"] == .null)
+            let both = try await provider.api.put(Self.door, ["generateSecret": true, "secret": .string(short + "s")])
+            #expect(both.status == 400 && both.field == "secret")
         }
     }
 

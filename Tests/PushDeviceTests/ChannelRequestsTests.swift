@@ -6,13 +6,13 @@ import Testing
 @testable import PushDevice
 
 /// Followed channels, across sessions.
-@Suite(.timeLimit(.minutes(5))) struct ChannelRequestsTests {
+@Suite(.timeLimit(.patience)) struct ChannelRequestsTests {
     private let requests = ChannelRequests()
 
     @Test func aFollowedChannelIsRequestedOnEverySession() async throws {
         let channel = try Self.channel("one")
         self.requests.attach(self.respond(.ok))
-        try await self.requests.follow(channel, timeout: .seconds(240))
+        try await self.requests.follow(channel, timeout: .patience)
         for _ in 0..<2 {
             let log = PacketLog()
             self.requests.attach { log.add($0) }
@@ -23,7 +23,7 @@ import Testing
     @Test func anUnfollowedChannelIsNot() async throws {
         let channel = try Self.channel("one")
         self.requests.attach(self.respond(.ok))
-        try await self.requests.follow(channel, timeout: .seconds(240))
+        try await self.requests.follow(channel, timeout: .patience)
         let (before, after) = (PacketLog(), PacketLog())
         self.requests.attach { before.add($0) }
         self.requests.unfollow(channel)
@@ -42,7 +42,7 @@ import Testing
     ) async throws {
         let channel = try Self.channel("one")
         self.requests.attach(self.respond(status))
-        await #expect(throws: error) { try await self.requests.follow(channel, timeout: .seconds(240)) }
+        await #expect(throws: error) { try await self.requests.follow(channel, timeout: .patience) }
         let log = PacketLog()
         self.requests.attach { log.add($0) }
         #expect(log.packets.isEmpty)

@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// A device certificate from a gateway, and the errors on the way to it.
-@Suite(.timeLimit(.minutes(5))) struct DeviceActivationTests {
+@Suite(.timeLimit(.patience)) struct DeviceActivationTests {
     @Test func anIdentityHasACertificateAKeyAndTheAuthority() async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { gateway in

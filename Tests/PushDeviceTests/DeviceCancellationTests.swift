@@ -4,13 +4,13 @@ import PushWire
 import Testing
 
 /// The end of callers and of the device itself.
-@Suite(.timeLimit(.minutes(5))) struct DeviceCancellationTests {
+@Suite(.timeLimit(.patience)) struct DeviceCancellationTests {
     @Test func aCancelledCallerStopsWaiting() async throws {
         try await ScriptedPushService.with { service in
             try await service.withDevice { tested in
                 let connection = try await service.acceptedConnection()
                 let caller = Task {
-                    try await tested.device.deviceToken(for: "com.example.App", timeout: .seconds(240))
+                    try await tested.device.deviceToken(for: "com.example.App", timeout: .patience)
                 }
                 _ = try await connection.packet(.scopedToken)
                 caller.cancel()
@@ -22,13 +22,14 @@ import Testing
     @Test func theEndOfTheDeviceEndsItsCallersItsNotificationsAndItsConnection() async throws {
         try await ScriptedPushService.with { service in
             let identity = DeviceIdentity(selfSigned: service.certificate)
-            let configuration = DeviceConfiguration(port: service.port)
+            var configuration = DeviceConfiguration(port: service.port)
+            configuration.bePatient()
             let device = Device(identity: identity, configuration: configuration, logger: silentLogger)
             let run = Task { try await device.run() }
             let connection = try await service.acceptedConnection()
-            let token = Task { try await device.deviceToken(for: "com.example.App", timeout: .seconds(240)) }
+            let token = Task { try await device.deviceToken(for: "com.example.App", timeout: .patience) }
             _ = try await connection.packet(.scopedToken)
-            let follow = Task { try await device.follow(channel: "AAAA", of: "com.example.App") }
+            let follow = Task { try await device.follow(channel: "AAAA", of: "com.example.App", timeout: .patience) }
             _ = try await connection.packet(.channel)
             run.cancel()
             try await run.value

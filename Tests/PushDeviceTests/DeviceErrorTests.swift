@@ -7,7 +7,7 @@ import PushWire
 import Testing
 
 /// Connections that fail: the device logs the error and tries again.
-@Suite(.timeLimit(.minutes(5))) struct DeviceErrorTests {
+@Suite(.timeLimit(.patience)) struct DeviceErrorTests {
     @Test func aServiceWithAnotherCertificateGetsNothing() async throws {
         try await ScriptedPushService.with { service in
             try await service.withDevice(authority: try SelfSignedCertificate()) { tested in
@@ -81,7 +81,7 @@ import Testing
         try await ScriptedPushService.with { service in
             try await service.withDevice { tested in
                 let token = Task {
-                    try await tested.device.deviceToken(for: "com.example.App", timeout: .seconds(240))
+                    try await tested.device.deviceToken(for: "com.example.App", timeout: .patience)
                 }
                 let connection = try await service.acceptedConnection()
                 let request = try #require(DeviceLinkTokenRequest(try await connection.packet(.scopedToken)))
@@ -101,7 +101,9 @@ import Testing
         } throws: { error in
             if case DeviceError.badIdentity = error { true } else { false }
         }
-        await #expect(throws: CancellationError.self) { try await device.deviceToken(for: Vectors.bundleID) }
+        await #expect(throws: CancellationError.self) {
+            try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
+        }
     }
 
     /// Responds to *Connect* with `bytes` and expects a line in the log before the reconnect.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushDevice
 
-@Suite(.timeLimit(.minutes(5))) struct DeviceLinkClientHandlerTests {
+@Suite(.timeLimit(.patience)) struct DeviceLinkClientHandlerTests {
     /// A connection may end between the moment at which it is open and that at which it has its handlers.
     @Test func aConnectionThatEndedBeforeItsHandlersWereAddedEndsItsEvents() async throws {
         let (events, continuation) = AsyncStream.makeStream(of: DeviceLinkClientHandler.Event.self)

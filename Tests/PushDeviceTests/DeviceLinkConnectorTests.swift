@@ -7,7 +7,7 @@ import Testing
 import X509
 
 /// *Connect* as the push service gets it (device link reference 4).
-@Suite(.timeLimit(.minutes(5))) struct DeviceLinkConnectorTests {
+@Suite(.timeLimit(.patience)) struct DeviceLinkConnectorTests {
     @Test func connectHasTheCertificateAndASignedNonce() async throws {
         let time = ManualTime()
         try await ScriptedPushService.with { service in

@@ -10,7 +10,7 @@ import Testing
 @testable import PushDevice
 
 /// One connection's work: events in, packets out, without a socket.
-@Suite(.timeLimit(.minutes(5))) struct DeviceLinkSessionTests {
+@Suite(.timeLimit(.patience)) struct DeviceLinkSessionTests {
     private let tokens = TokenRequests()
     private let channels = ChannelRequests()
 

@@ -5,7 +5,7 @@ import PushWire
 import Testing
 
 /// A device link with two ports of which one does not work.
-@Suite(.timeLimit(.minutes(5))) struct DevicePortTests {
+@Suite(.timeLimit(.patience)) struct DevicePortTests {
     @Test func theFallbackPortIsUsedUntilTheFirstOneWorks() async throws {
         let port: Int
         do { port = try RefusingPort().number }

@@ -5,13 +5,13 @@ import PushWire
 import Testing
 
 /// A device behind a proxy.
-@Suite(.timeLimit(.minutes(5))) struct DeviceProxyTests {
+@Suite(.timeLimit(.patience)) struct DeviceProxyTests {
     @Test func theDeviceLinkGoesThroughTheTunnel() async throws {
         let proxy = try await TestProxy.start(.tunnelFor(credentials: "ZGV2aWNlOnNlY3JldA=="))
         let endpoint = ProxyEndpoint(host: "127.0.0.1", port: proxy.port, user: "device", password: "secret")
         try await ScriptedPushService.with { service in
             try await service.withDevice(configure: { $0.proxy = endpoint }) { tested in
-                async let token = tested.device.deviceToken(for: "com.example.App", timeout: .seconds(240))
+                async let token = tested.device.deviceToken(for: "com.example.App", timeout: .patience)
                 let connection = try await service.acceptedConnection()
                 let request = try #require(DeviceLinkTokenRequest(try await connection.packet(.scopedToken)))
                 connection.send(DeviceLinkTokenResponse(status: 0, token: [1, 2], topic: request.topic).packet)
@@ -67,7 +67,7 @@ import Testing
         let endpoint = ProxyEndpoint(host: "127.0.0.1", port: proxy.port, user: "device", password: "secret")
         for url in ["http://gateway.example:2198", "https://gateway.example"] {
             await #expect {
-                try await DeviceActivation(adminURL: url, timeout: .seconds(240), proxy: endpoint).activate()
+                try await DeviceActivation(adminURL: url, timeout: .patience, proxy: endpoint).activate()
             } throws: { error in
                 "\(error)".contains("127.0.0.1:\(proxy.port)") && "\(error)".contains("407")
                     && !"\(error)".contains("secret")

@@ -7,7 +7,7 @@ import PushWire
 import Testing
 
 /// What a device does after the end of a connection. No delay is waited for.
-@Suite(.timeLimit(.minutes(5))) struct DeviceReconnectTests {
+@Suite(.timeLimit(.patience)) struct DeviceReconnectTests {
     @Test func delaysGrowWithEachFailureAndShrinkAfterAConnection() async throws {
         try await ScriptedPushService.with { service in
             let base = Duration.milliseconds(1)
@@ -50,7 +50,7 @@ import Testing
     @Test func aCallerThatWaitsGetsItsTokenOnTheNextConnection() async throws {
         try await ScriptedPushService.with { service in
             try await service.withDevice { tested in
-                async let token = tested.device.deviceToken(for: "com.example.App", timeout: .seconds(240))
+                async let token = tested.device.deviceToken(for: "com.example.App", timeout: .patience)
                 let first = try await service.acceptedConnection()
                 _ = try await first.packet(.scopedToken)
                 await first.close()
@@ -66,12 +66,16 @@ import Testing
         let hash = TopicHash(try #require(Topic("com.example.App")))
         try await ScriptedPushService.with { service in
             try await service.withDevice { tested in
-                async let token = tested.device.deviceToken(for: "com.example.App", timeout: .seconds(240))
+                async let token = tested.device.deviceToken(for: "com.example.App", timeout: .patience)
                 let first = try await service.acceptedConnection()
                 _ = try await first.packet(.scopedToken)
                 first.send(DeviceLinkTokenResponse(status: 0, token: [1], topic: hash).packet)
                 #expect(try await token == "01")
-                async let follow: Void = tested.device.follow(channel: "AAAA", of: "com.example.App")
+                async let follow: Void = tested.device.follow(
+                    channel: "AAAA",
+                    of: "com.example.App",
+                    timeout: .patience
+                )
                 _ = try await first.packet(.channel)
                 first.send(DeviceLinkChannelResponse(status: .ok, topic: hash, channel: "AAAA").packet)
                 try await follow
@@ -85,7 +89,7 @@ import Testing
                 second.send(DeviceLinkTokenResponse(status: 0, token: [2], topic: hash).packet)
                 second.send(Self.message(hash).packet)
                 for await _ in tested.device.notifications { break }
-                #expect(try await tested.device.deviceToken(for: "com.example.App") == "02")
+                #expect(try await tested.device.deviceToken(for: "com.example.App", timeout: .patience) == "02")
             }
         }
     }

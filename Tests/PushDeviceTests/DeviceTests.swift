@@ -6,20 +6,22 @@ import PushTesting
 import Testing
 
 /// The device library as an app uses it, against a running gateway.
-@Suite(.timeLimit(.minutes(5))) struct DeviceTests {
+@Suite(.timeLimit(.patience)) struct DeviceTests {
     @Test func everyTopicHasItsOwnTokenAndKeepsIt() async throws {
         try await Self.withDevice { device, _ in
-            let token = try await device.deviceToken(for: Vectors.bundleID)
-            let voip = try await device.deviceToken(for: "\(Vectors.bundleID).voip")
+            let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
+            let voip = try await device.deviceToken(for: "\(Vectors.bundleID).voip", timeout: .patience)
             #expect(token != voip)
-            #expect(try await device.deviceToken(for: Vectors.bundleID) == token)
+            #expect(try await device.deviceToken(for: Vectors.bundleID, timeout: .patience) == token)
         }
     }
 
     @Test func manyCallersGetTheSameToken() async throws {
         try await Self.withDevice { device, _ in
             let tokens = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<20 { group.addTask { try await device.deviceToken(for: Vectors.bundleID) } }
+                for _ in 0..<20 {
+                    group.addTask { try await device.deviceToken(for: Vectors.bundleID, timeout: .patience) }
+                }
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
             #expect(tokens.count == 1)
@@ -29,7 +31,7 @@ import Testing
     @Test func aTopicOfNoAppIsNamed() async throws {
         try await Self.withDevice { device, _ in
             await #expect(throws: DeviceError.topicNotRegistered("com.example.Unknown")) {
-                try await device.deviceToken(for: "com.example.Unknown")
+                try await device.deviceToken(for: "com.example.Unknown", timeout: .patience)
             }
         }
     }
@@ -37,7 +39,7 @@ import Testing
     @Test func whatIsNoTopicIsRejectedWithoutAsking() async throws {
         try await Self.withDevice { device, _ in
             await #expect(throws: DeviceError.badTopic("com example")) {
-                try await device.deviceToken(for: "com example")
+                try await device.deviceToken(for: "com example", timeout: .patience)
             }
         }
     }
@@ -45,7 +47,7 @@ import Testing
     @Test func aChannelThatDoesNotExistIsNamed() async throws {
         try await Self.withDevice { device, _ in
             await #expect(throws: DeviceError.unknownChannel("AAAA")) {
-                try await device.follow(channel: "AAAA", of: Vectors.bundleID)
+                try await device.follow(channel: "AAAA", of: Vectors.bundleID, timeout: .patience)
             }
             #expect(throws: DeviceError.badTopic("com example")) {
                 try device.unfollow(channel: "AAAA", of: "com example")
@@ -56,7 +58,7 @@ import Testing
     @Test func theBaseTokenBecomesPartOfTheIdentity() async throws {
         try await Self.withDevice { device, identity in
             #expect(identity.baseToken == nil)
-            _ = try await device.deviceToken(for: Vectors.bundleID)
+            _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
             #expect(device.identity.baseToken != nil)
         }
     }
@@ -79,7 +81,7 @@ import Testing
             try await withGateway(in: directory) { gateway in
                 try await gateway.registerVectors()
                 let url = "http://127.0.0.1:\(gateway.addresses.admin)/"
-                let identity = try await DeviceActivation(adminURL: url).activate(name: "test")
+                let identity = try await DeviceActivation(adminURL: url, timeout: .patience).activate(name: "test")
                 return try await withDeviceConnected(
                     to: gateway.addresses.main.deviceLink,
                     identity,

@@ -1,9 +1,10 @@
+import PushTesting
 import Testing
 
 @testable import PushDevice
 
 /// The callers that wait for a response.
-@Suite(.timeLimit(.minutes(5))) struct ResponseWaitersTests {
+@Suite(.timeLimit(.patience)) struct ResponseWaitersTests {
     private let waiters = ResponseWaiters<String, Int>()
 
     @Test func theResponseReachesItsOwnKeyOnly() async throws {
@@ -48,7 +49,7 @@ import Testing
     private func response(to key: String, request: @escaping @Sendable () -> Void) async throws -> Int {
         try await self.waiters.response(
             to: key,
-            timeout: .seconds(240),
+            timeout: .patience,
             timeoutError: .channelTimeout(key),
             request: request
         )

@@ -74,7 +74,7 @@ struct ScriptedPushService: Sendable {
         _ body: @escaping @Sendable (TestedDevice) async throws -> Void
     ) async throws {
         var configuration = DeviceConfiguration(host: "localhost", port: port ?? self.port)
-        configuration.connectTimeout = .seconds(240)
+        configuration.bePatient()
         configure(&configuration)
         let tested = TestedDevice(
             identity: DeviceIdentity(selfSigned: self.certificate, authority: authority),

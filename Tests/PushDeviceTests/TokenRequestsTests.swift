@@ -6,7 +6,7 @@ import Testing
 @testable import PushDevice
 
 /// Callers, responses and sessions, in every order.
-@Suite(.timeLimit(.minutes(5))) struct TokenRequestsTests {
+@Suite(.timeLimit(.patience)) struct TokenRequestsTests {
     private let requests = TokenRequests()
     private let token: [UInt8] = [1, 2, 3]
 
@@ -14,8 +14,8 @@ import Testing
         let topic = try #require(Topic("com.example.App"))
         let (asked, continuation) = AsyncStream.makeStream(of: Topic.self)
         self.requests.attach { continuation.yield($0) }
-        async let first = self.requests.token(for: topic, timeout: .seconds(240))
-        async let second = self.requests.token(for: topic, timeout: .seconds(240))
+        async let first = self.requests.token(for: topic, timeout: .patience)
+        async let second = self.requests.token(for: topic, timeout: .patience)
         var count = 0
         for await request in asked {
             #expect(request == topic)
@@ -34,7 +34,7 @@ import Testing
     @Test func aResponseDuringTheRequestIsNotMissed() async throws {
         let topic = try #require(Topic("com.example.App"))
         self.requests.attach { self.requests.receive(self.response($0)) }
-        #expect(try await self.requests.token(for: topic, timeout: .seconds(240)) == "010203")
+        #expect(try await self.requests.token(for: topic, timeout: .patience) == "010203")
     }
 
     @Test func aNewTokenReplacesTheOldOne() async throws {
@@ -51,7 +51,7 @@ import Testing
             self.requests.receive(DeviceLinkTokenResponse(status: status, token: token, topic: TopicHash($0)))
         }
         await #expect(throws: DeviceError.topicNotRegistered("com.example.App")) {
-            try await self.requests.token(for: topic, timeout: .seconds(240))
+            try await self.requests.token(for: topic, timeout: .patience)
         }
     }
 

@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct GatewayTests {
+@Suite(.timeLimit(.patience)) struct GatewayTests {
     @Test func aSecondGatewayInTheSameFolderIsRejected() async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory) { _ in

@@ -5,7 +5,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SenderPoolTests {
+@Suite(.timeLimit(.patience)) struct SenderPoolTests {
     @Test func aPortWithoutAListenerGivesNotSent() async throws {
         let port = try RefusingPort()
         let outcome = try await Self.outcome(port: port.number)

@@ -1,8 +1,9 @@
 import PushSupport
+import PushTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CountingSemaphoreTests {
+@Suite(.timeLimit(.patience)) struct CountingSemaphoreTests {
     private static let limit = 3
 
     private final class Running: Sendable {

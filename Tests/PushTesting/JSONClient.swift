@@ -55,7 +55,7 @@ package struct JSONClient: Sendable {
         if let apiKey { request.headers.add(name: "authorization", value: "Bearer \(apiKey)") }
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
         if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: .patience)
         let answer = try await response.body.collect(upTo: 16 * 1024 * 1024)
         return Response(
             status: Int(response.status.code),

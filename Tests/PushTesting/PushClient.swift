@@ -29,7 +29,7 @@ package struct PushClient: Sendable {
         request.method = HTTPMethod(rawValue: method)
         request.headers = HTTPHeaders(headers)
         if !body.isEmpty { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await self.client.execute(request, timeout: .seconds(30))
+        let response = try await self.client.execute(request, timeout: .patience)
         return Response(
             status: Int(response.status.code),
             apnsID: response.headers.first(name: "apns-id"),
@@ -43,7 +43,7 @@ package struct PushClient: Sendable {
     ) async throws -> Value {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(gateway.gateway.authorityPEM.utf8)))
-        let client = HTTPClient(configuration: .init(tlsConfiguration: tls))
+        let client = HTTPClient(configuration: .init(tlsConfiguration: tls, timeout: .patience))
         do {
             let value = try await body(PushClient(gateway: gateway, client: client))
             try await client.shutdown()

@@ -21,6 +21,7 @@ package struct RawConnection: Sendable {
                     try pipeline.addHandler(Collector(continuation))
                 }
             }
+            .connectTimeout(.patience)
             .connect(host: "127.0.0.1", port: port)
             .get()
         return RawConnection(channel: channel, received: stream)
@@ -28,6 +29,11 @@ package struct RawConnection: Sendable {
 
     package func write(_ bytes: some Sequence<UInt8> & Sendable) {
         self.channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+    }
+
+    /// Writes bytes, and waits until the socket has them.
+    package func send(_ bytes: some Sequence<UInt8> & Sendable) async throws {
+        try await self.channel.writeAndFlush(ByteBuffer(bytes: bytes))
     }
 
     package func write(_ packet: DeviceLinkPacket) {

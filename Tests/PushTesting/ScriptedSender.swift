@@ -126,9 +126,21 @@ package final class ScriptedSender: SenderSource {
         let environment: PushEnvironment
         let lane: SenderLane
 
-        func send(_ pushes: [Push]) async -> [Outcome] {
+        func send(_ pushes: [Push]) async -> [Outcome] { await self.send(pushes, SteppedCall(count: pushes.count)) }
+
+        func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
+            let call = SteppedCall(count: pushes.count)
+            began(call)
+            return SentPushes(outcomes: await self.send(pushes, call))
+        }
+
+        private func send(_ pushes: [Push], _ call: SteppedCall) async -> [Outcome] {
             var outcomes: [Outcome] = []
-            for push in pushes {
+            for (index, push) in pushes.enumerated() {
+                guard call.begins(index) else {
+                    outcomes.append(.notSent(.takenBack))
+                    continue
+                }
                 let sent = Sent(
                     notification: push.notification,
                     token: push.token,

@@ -1,5 +1,6 @@
 import Foundation
 package import PushStore
+import PushSupport
 package import PushTypes
 import Testing
 
@@ -16,7 +17,14 @@ package struct StoreBackend: Sendable, CustomTestStringConvertible {
     package static let available = [
         StoreBackend(
             name: "SQLite",
-            open: { try SQLiteStore(path: "\($0)/provider.sqlite", masterKey: try .fixture(7)) },
+            open: { folder in
+                try SQLiteStore(
+                    path: "\(folder)/provider.sqlite",
+                    masterKey: try .fixture(7),
+                    limits: .patient,
+                    budgets: Budgets(BudgetLimits.patient)
+                )
+            },
             check: { try await ($0 as? SQLiteStore)?.checkIntegrity() ?? [] }
         )
     ]

@@ -64,7 +64,8 @@ extension NotificationStore {
         before: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
-        try await self.deliveries(app: app, device: device, before: before, horizon: nil, limit: limit)
+        let period = UserPeriod(device: device)
+        return try await self.deliveries(app: app, period: period, before: before, horizon: nil, limit: limit)
     }
 
     /// Returns the deliveries of a token that is not registered without a horizon.
@@ -74,7 +75,14 @@ extension NotificationStore {
         before: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
-        try await self.deliveries(app: app, unregistered: token, before: before, horizon: nil, limit: limit)
+        try await self.deliveries(
+            app: app,
+            unregistered: token,
+            since: nil,
+            before: before,
+            horizon: nil,
+            limit: limit
+        )
     }
 }
 

@@ -36,6 +36,7 @@ package func withGateway<Value: Sendable>(
     var configuration = GatewayConfiguration(dataDirectory: dataDirectory)
     configuration.listeners = [.sandbox: .free]
     configuration.admin.port = 0
+    configuration.limits.bePatient()
     configure(&configuration)
     let gateway = try Gateway(configuration: configuration, time: time, logger: silentLogger)
     return try await withServices([gateway]) {

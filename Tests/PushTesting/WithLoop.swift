@@ -19,7 +19,7 @@ package struct RunningLoop: Sendable {
     /// A new device, not connected.
     package func activate() async throws -> DeviceIdentity {
         let url = "http://127.0.0.1:\(self.gateway.addresses.admin)"
-        return try await DeviceActivation(adminURL: url).activate(name: "test")
+        return try await DeviceActivation(adminURL: url, timeout: .patience).activate(name: "test")
     }
 
     /// Connects a device for the duration of `body`.
@@ -43,6 +43,7 @@ package func withDeviceConnected<Value: Sendable>(
 ) async throws -> Value {
     var configuration = DeviceConfiguration(port: port)
     configuration.proxy = proxy
+    configuration.bePatient()
     configuration.reconnectBase = .milliseconds(10)
     configuration.reconnectMaximum = .milliseconds(100)
     let device = Device(identity: identity, configuration: configuration, time: time, logger: silentLogger)
@@ -66,16 +67,16 @@ package func withLoop<Value: Sendable>(
                 port: gateway.addresses.main.http2,
                 additionalTrustRoots: gateway.gateway.authorityPEM
             )
-            var configuration = SenderConfiguration()
+            var configuration = SenderConfiguration.patient
             configuration.proxy = proxy
             let pool = try SenderPool(
-                endpoints: [.sandbox: endpoint],
+                endpoints: [.sandbox: endpoint.patient],
                 configuration: configuration,
                 time: time,
                 logger: silentLogger
             )
             return try await withServices([pool]) {
-                let admin = GatewayEvents(url: "http://127.0.0.1:\(gateway.addresses.admin)")
+                let admin = GatewayEvents(url: "http://127.0.0.1:\(gateway.addresses.admin)")?.patient
                 return try await withProvider(
                     senders: pool,
                     time: time,

@@ -72,6 +72,7 @@ package func withProvider<Value: Sendable>(
     try await withTemporaryDirectory { directory in
         var configuration = ProviderConfiguration(dataDirectory: directory)
         configuration.port = 0
+        configuration.bePatient()
         configuration.compatibility = compatibility
         // Passwords of tests are no secrets.
         configuration.passwords = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)

@@ -8,7 +8,7 @@ import Testing
 /// Shows a test with a push service of its own: no Apple account, no network.
 ///
 /// `MARTLET` names the command; `make build` puts it at `.build/debug/martlet`. Without it the suite is skipped.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["MARTLET"] != nil), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["MARTLET"] != nil), .timeLimit(.minutes(30)))
 struct DeliveryTests {
     private let command = ProcessInfo.processInfo.environment["MARTLET"] ?? "martlet"
     private let logger = Logger(label: "test")

@@ -20,7 +20,8 @@ struct LivePart: Sendable {
         var isFinal = false
     }
 
-    let places: LivePlaces
+    /// The budget of streams, so that open tabs leave connections for others.
+    let places: Budget
     /// The time between two renderings. Default one second.
     var interval: Duration = .seconds(1)
     /// Returns the present state; `nil` ends the stream.
@@ -30,7 +31,9 @@ struct LivePart: Sendable {
     ///
     /// - Parameter holder: The person or the API key that is signed in.
     func response(for holder: UUID) -> Response {
-        guard let place = self.places.take(for: holder) else { return Response(status: .noContent) }
+        guard let place = try? self.places.take(for: BudgetCaller(.principal(holder))) else {
+            return Response(status: .noContent)
+        }
         let headers: HTTPFields = [
             .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store",
             .xContentTypeOptions: "nosniff",
@@ -61,7 +64,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
 
     let render: @Sendable () async throws -> LivePart.Update?
     let interval: Duration
-    let place: LivePlaces.Place
+    let place: BudgetPermit
 
     func makeAsyncIterator() -> Iterator { Iterator(render: self.render, interval: self.interval, place: self.place) }
 
@@ -73,7 +76,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
 
         let render: @Sendable () async throws -> LivePart.Update?
         let interval: Duration
-        let place: LivePlaces.Place
+        let place: BudgetPermit
         private let end = ContinuousClock.now + Self.longest
         private var shown: String?
         private var hasBegun = false
@@ -83,7 +86,7 @@ private struct LiveEvents: AsyncSequence, Sendable {
         init(
             render: @escaping @Sendable () async throws -> LivePart.Update?,
             interval: Duration,
-            place: LivePlaces.Place
+            place: BudgetPermit
         ) {
             (self.render, self.interval, self.place) = (render, interval, place)
         }

@@ -11,12 +11,13 @@ struct PageFrame: Sendable {
     let languages: PageLanguages
     let assets: Assets
     let cookie: SessionCookie
-    /// The places of live parts.
-    let places = LivePlaces()
+    /// The budget of live parts.
+    let places: Budget
     private let isSecure: Bool
 
     /// - Parameter isSecure: Whether the pages are reached over TLS.
-    init(isSecure: Bool) throws {
+    init(isSecure: Bool, places: Budget) throws {
+        self.places = places
         self.templates = try PageTemplates(DashboardResources.templates)
         self.languages = try PageLanguages(DashboardResources.texts)
         self.assets = Assets(folder: "\(Dashboard.root)/assets")

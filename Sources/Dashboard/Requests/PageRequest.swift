@@ -157,8 +157,8 @@ extension PageRequest {
     }
 
     private func errorPage(for error: any Error) -> Response {
-        if let later = error as? RetryLaterError { self.noteRetryAfter(later.seconds) }
-        let error = self.visitor.requestError(error)
+        let (error, headers) = self.visitor.failure(error)
+        if let seconds = headers[.retryAfter] { self.noteRetryAfter(seconds) }
         return self.page("problem", title: "failure.title", error: error)
     }
 

@@ -98,23 +98,20 @@ struct Visitor: Sendable {
 
     /// Returns the page of an error.
     func errorPage(for error: any Error) -> Response {
-        let shown = self.requestError(error)
+        let (shown, headers) = self.failure(error)
         var page = self.page(
             "failure",
             title: "failure.title",
             ["error": PageProblem.model(shown, self.texts())],
             status: shown.kind.status
         )
-        if let later = error as? RetryLaterError { page.headers[.retryAfter] = later.seconds }
+        page.headers[.retryAfter] = headers[.retryAfter]
         return page
     }
 
-    /// Returns the error that may be shown. The cause of a failure is logged.
-    func requestError(_ error: any Error) -> RequestError {
-        if let error = error as? RequestError { return error }
-        if let later = error as? RetryLaterError { return later.error }
-        self.interface.logger.error("page failed", metadata: ["error": "\(error)"])
-        return .internalFailure
+    /// Returns the error that may be shown, with the fields of its response. The cause of a failure is logged.
+    func failure(_ error: any Error) -> (error: RequestError, headers: HTTPFields) {
+        self.interface.failures.pageFailure(error, ["path": .string(RedactedPath.of(self.http))])
     }
 
     private static let foreign = RequestError(

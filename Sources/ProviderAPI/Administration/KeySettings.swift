@@ -107,7 +107,7 @@ extension KeySettings {
     /// The members that a change may have.
     static var changes: [(key: String, value: Schema)] {
         let (required, optional) = Self.schema
-        return required + optional.map { ($0.key, $0.value.orNull) }
+        return required.map { ($0.key, $0.value.neverNull) } + optional
     }
 }
 

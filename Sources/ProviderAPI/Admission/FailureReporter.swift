@@ -1,6 +1,7 @@
 package import Hummingbird
 package import Logging
 import PushHTTP
+import PushProvider
 import PushStore
 package import PushSupport
 
@@ -8,6 +9,12 @@ package import PushSupport
 package struct FailureReporter: Sendable {
     let metrics: RequestMetrics
     package let logger: Logger
+    /// Limits the lines that requests cause.
+    private let log: LimitedLog
+
+    init(metrics: RequestMetrics, logger: Logger) {
+        (self.metrics, self.logger, self.log) = (metrics, logger, LimitedLog(logger))
+    }
 
     /// Returns the response that reports an error.
     func response(to error: any Error, _ request: Request) async -> Response {
@@ -23,21 +30,36 @@ package struct FailureReporter: Sendable {
     /// - Parameter place: Where it happened, for the log.
     /// - Returns: The error for the caller, with the fields of its response; `nil` for a failure of another kind.
     package func report(_ error: any Error, _ place: Logger.Metadata) async -> (RequestError, HTTPFields)? {
+        guard let (known, headers) = self.known(error, place) else { return nil }
+        await TooManyRequestsDelay.wait(before: known)
+        return (known, headers)
+    }
+
+    /// Counts and logs a failure of a page, as ``report(_:_:)`` does.
+    ///
+    /// - Returns: The error for the person, with the fields of its response.
+    package func pageFailure(_ error: any Error, _ place: Logger.Metadata) -> (RequestError, HTTPFields) {
+        if let error = error as? RequestError { return (error, [:]) }
+        if let known = self.known(error, place) { return known }
+        self.log.log(.error, "page failed", place.merging(["error": "\(error)"]) { $1 })
+        return (.internalFailure, [:])
+    }
+
+    private func known(_ error: any Error, _ place: Logger.Metadata) -> (RequestError, HTTPFields)? {
         switch error {
         case let damage as DamagedRow:
-            self.logger.error("stored record is damaged", metadata: place.merging(["error": "\(damage)"]) { $1 })
-            let message = "\(damage): martlet check names it"
+            self.log.log(.error, "stored record is damaged", place.merging(["error": "\(damage)"]) { $1 })
+            let message = "\(damage): 'martlet check' names it"
             return (RequestError(.internalError, code: "damaged", message: message), [:])
         case StoreError.cannotWrite(let why):
             self.metrics.countWriteFailure()
-            self.logger.error("store cannot write", metadata: place.merging(["error": "\(why)"]) { $1 })
-            let message = "nothing can be stored now, so nothing was done: try again later"
+            self.log.log(.error, "store cannot write", place.merging(["error": "\(why)"]) { $1 })
+            let message = "nothing can be stored now (\(why)), so nothing was done: try again later"
             return (RequestError(.unavailable, code: "storage_unavailable", message: message), [.retryAfter: "5"])
         default:
             if let known = RequestError(ofHTTP: error) { return (known, [:]) }
             guard let later = RetryLaterError(error) else { return nil }
             self.metrics.countThrottled(later.error.code)
-            await TooManyRequestsDelay.wait(before: later.error)
             return (later.error, [.retryAfter: later.seconds])
         }
     }

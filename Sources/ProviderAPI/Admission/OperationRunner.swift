@@ -1,10 +1,10 @@
 import Foundation
 import Hummingbird
 import Logging
-import PushHTTP
+package import PushHTTP
 package import PushProvider
 import PushStore
-import PushSupport
+package import PushSupport
 import Synchronization
 
 /// Performs the steps that are common to all operations: authentication, scope, app, rate, budget, errors, audit and
@@ -12,7 +12,9 @@ import Synchronization
 package struct OperationRunner: Sendable {
     package let keys: APIKeys
     let apps: AppAuthorization
-    package let rates: KeyRateLimiter
+    package let budgets: Budgets
+    /// The connections of the listener.
+    package let connections: HeldConnections
     /// The time that one query may take.
     let queryBudget: Duration
     let audit: AuditTrail
@@ -32,21 +34,24 @@ package struct OperationRunner: Sendable {
             if let caller {
                 // A public key is in every copy of an app: it earns its connection nothing, and an address that exceeds
                 // its own rate takes nothing of the key's.
-                if caller.isPublic { try self.rates.take(publicFrom: context.channel) }
-                try self.rates.take(caller)
-                if !caller.isPublic { UnauthenticatedConnections.markAuthenticated(context.channel) }
+                if caller.isPublic { try self.budgets.countPublicRequest(from: context.channel) }
+                try self.budgets.countRequest(of: caller)
+                if !caller.isPublic { try self.connections.assign(context.channel, to: caller.account) }
             }
             try Self.authorize(caller, operation)
             if let caller { try await self.apps.check(caller, operation, context) }
             // The caller's budget is charged with the queries of the operation.
-            response = try await QueryCaller.$current.withValue(QueryCaller(budget: self.queryBudget, key: caller?.id))
-            {
+            let account = caller.map { $0.account(of: context.bundleID ?? $0.onlyApp) } ?? BudgetCaller()
+            let asker = QueryCaller(budget: self.queryBudget, account: account)
+            response = try await QueryCaller.$current.withValue(asker) {
                 try await operation.respond(
                     to: request,
                     context,
                     query: .strict,
                     caller: caller,
-                    bodyDelay: { bytes in try caller.map { try self.rates.delay(of: $0, bytes: bytes) } ?? .zero },
+                    bodyDelay: { bytes in
+                        try caller.map { try self.budgets.bodyDelay(of: $0.account, bytes: bytes) } ?? .zero
+                    },
                     noteResource: { resource.set($0) }
                 )
             }

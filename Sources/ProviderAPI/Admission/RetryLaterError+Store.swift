@@ -9,16 +9,16 @@ extension RetryLaterError {
         case let error as RetryLaterError:
             self = error
             return
-        case StoreError.tooManyQueries:
-            (kind, code, delay) = (.rateLimited, "too_many_queries", .seconds(1))
-            message = "long queries of an API key run one at a time: wait for the responses to the others"
+        case let refusal as BudgetRefusal:
+            self = refusal.error
+            return
         case StoreError.queryTooExpensive(let budget):
             (kind, code, delay) = (.unavailable, "query_too_expensive", .seconds(9))
             message = """
                 the query found no result within \(budget.components.seconds) s: use fewer conditions, or a required \
                 one with an index, such as a user, a tag or the value of an attribute
                 """
-        case StoreError.ending:
+        case StoreError.ending, is BudgetEnded:
             (kind, code, delay) = (.unavailable, "ending", .seconds(4))
             message = "the provider is shutting down: try again later"
         case is CancellationError:

@@ -9,6 +9,8 @@ import PushTypes
 struct AppStopController: Controller {
     let store: any ProviderStore
     let wakes: LaneWakeSignals
+    /// The notifications in memory, where a stop finds them.
+    let direct: DirectDispatch
     let time: any TimeSource
 
     /// The longest reason, in bytes.
@@ -19,7 +21,11 @@ struct AppStopController: Controller {
         return [
             .init(.post, "/v1/apps/{app}:pause", .audited, id: "pauseApp", self.pause)
                 .summary("Stops everything of an app, urgent notifications too, until it is resumed.")
-                .tag(.apps).scope(.operate).body(.object(optional: ["reason": reason]), maximum: 16 * 1024)
+                .tag(.apps).scope(.operate).body(
+                    .object(optional: ["reason": reason]),
+                    maximum: 16 * 1024,
+                    isRequired: false
+                )
                 .responses(.ok(AppStopResponse.schema)),
             .init(.post, "/v1/apps/{app}:resume", .audited, id: "resumeApp", self.resume)
                 .summary("Sends what waits, and everything from now on.")
@@ -37,7 +43,8 @@ struct AppStopController: Controller {
             reason: try fields?.string("reason", maximum: Self.maximumReason),
             by: request.caller?.reference
         )
-        return try .json(AppStopResponse(stop: try await self.store.stop(wanted)))
+        let stop = try await self.store.stop(wanted)
+        return try .json(AppStopResponse(stop: stop, underWay: self.direct.apply(.app(app.id)).count))
     }
 
     private func resume(_ request: OperationRequest) async throws -> Response {
@@ -53,6 +60,8 @@ struct AppStopController: Controller {
 struct AppStopResponse: ResponseObject {
     /// `nil` for an app that is sent for.
     let stop: AppStop?
+    /// The number of pushes that could not be taken back, which only the response to the stop has.
+    var underWay: Int?
 
     private var isStopped: Bool { self.stop != nil }
 
@@ -62,6 +71,7 @@ struct AppStopResponse: ResponseObject {
         .optional("sinceMs", \.stop?.since),
         .optional("reason", \.stop?.reason),
         .optional("by", \.stop?.by, "The API key or the person that stopped it."),
+        .optional("underWay", \.underWay, "The pushes that the stop could not take back: the last ones."),
     ]
 
     /// The warning for a caller that sends to a stopped app.

@@ -5,7 +5,6 @@ import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
-import Synchronization
 
 /// `POST /v1/apps/{app}/credentials/{environment}:test`: proves a credential against the push service without a device.
 extension CredentialsController {
@@ -13,7 +12,10 @@ extension CredentialsController {
         .init(.post, "\(path):test", .audited, id: "testCredential", self.test)
             .summary("Tests the stored credential, or the one in the body, with a push that reaches no device.")
             .tag(.apps).scope(.operate)
-            .body(Schema.any(of: [.object(optional: [:])] + Self.kinds).named("CredentialTestRequest"))
+            .body(
+                Schema.any(of: [.object(optional: [:])] + Self.kinds).named("CredentialTestRequest"),
+                isRequired: false
+            )
             .responses(.ok(CredentialTestResponse.schema, "The test was made, whatever it found."))
             .errors(.conflict)
     }
@@ -23,7 +25,8 @@ extension CredentialsController {
         let app = try await request.app(self.store)
         let body = try await request.body()
         let fields = try JSONFields(parsing: body.isEmpty ? Data("{}".utf8) : body, known: Self.members)
-        let record = fields.members.isEmpty ? nil : try Self.record(fields)
+        let isStored = fields.members.isEmpty && fields.nulls.isEmpty
+        let record = isStored ? nil : try Self.record(fields)
         if let record { try Self.check(record, app: app, environment: environment, fields, now: self.time.now) }
         let target = AppEnvironment(app: app.id, environment: environment)
         if record == nil, try await self.store.credential(app: app.id, environment: environment) == nil {
@@ -33,8 +36,13 @@ extension CredentialsController {
                 at: "environment"
             )
         }
-        try self.tests.begin(app.id)
-        defer { self.tests.end(app.id) }
+        let place: BudgetPermit
+        do throws(BudgetRefusal) {
+            place = try self.tests.take(for: BudgetCaller(app: app.bundleID))
+        } catch {
+            throw error.error
+        }
+        defer { place.end() }
         let test =
             if let record {
                 await self.tester.test(record, over: try Self.transport(fields), of: app, in: environment)
@@ -73,23 +81,4 @@ private struct CredentialTestResponse: ResponseObject {
         .optional("roundTripMs", \.roundTrip, "From a push to its response, over an open connection."),
         .optional("expiresAtMs", \.test.expires, "The expiration of a certificate."),
     ]
-}
-
-/// Limits the tests of an app's credentials: one at a time, and a few in a minute.
-final class CredentialTestLimiter: Sendable {
-    private let running = Mutex<Set<Int64>>([])
-    private let rates = TokenBucketTable<Int64>(rate: 0.2, burst: 10)
-
-    /// - Throws: ``RetryLaterError`` or ``RequestError`` if the app may not test now.
-    func begin(_ app: Int64, now: ContinuousClock.Instant = .now) throws {
-        if let delay = self.rates.with(app, now: now, { $0.take(1, now: now) }) {
-            let message = "an app tests its credentials 10 times at once, and then every 5 s: try again later"
-            throw RetryLaterError(.init(.rateLimited, code: "too_many_tests", message: message), after: delay)
-        }
-        guard self.running.withLock({ $0.insert(app).inserted }) else {
-            throw RequestError.conflict("test_in_progress", "another test of this app is in progress: wait for its end")
-        }
-    }
-
-    func end(_ app: Int64) { self.running.withLock { _ = $0.remove(app) } }
 }

@@ -22,8 +22,11 @@ struct CredentialsController: Controller {
     let invalidation: TokenInvalidationPolicy
     let expiry: CredentialExpiryMonitor
     let faults: ConfigurationFaults
+    /// The notifications in memory, where a removal finds them.
+    let direct: DirectDispatch
     let tester: CredentialTester
-    let tests = CredentialTestLimiter()
+    /// The budget of tests: one at a time of an app, and a few in a minute.
+    let tests: Budget
     let time: any TimeSource
     let logger: Logger
 
@@ -38,7 +41,7 @@ struct CredentialsController: Controller {
                 .tag(.apps).scope(.operate).body(Self.request).responses(.ok(CredentialResponse.schema)),
             self.testing(path),
             .init(.delete, path, .audited, id: "deleteCredential", "Removes a credential.", self.delete)
-                .tag(.apps).scope(.operate).responses(.noContent),
+                .tag(.apps).scope(.operate).responses(.ok(StopResponse.schema)),
         ]
     }
 
@@ -107,7 +110,8 @@ struct CredentialsController: Controller {
         }
         // A pause stays: without a credential nothing can be sent either.
         await self.changed("credential removed", app, environment, [:])
-        return .noContent
+        let target = AppEnvironment(app: app.id, environment: environment)
+        return try .json(StopResponse(underWay: self.direct.apply(.environment(target)).count))
     }
 
     /// Discards the state that depends on the old credential, and logs the change.
@@ -131,6 +135,10 @@ struct CredentialsController: Controller {
     ///
     /// - Throws: ``RequestError`` with the code `conflicting_field` for a member of another kind.
     static func record(_ fields: JSONFields) throws -> CredentialRecord {
+        // A kind is told by its members.
+        if let name = fields.nulls.subtracting(["passphrase", "transport"]).sorted().first {
+            throw fields.error(name, "invalid_value", "leave it out instead of null")
+        }
         for kind in ["certificate", "p12"] where fields.members[kind] != nil {
             for name in fields.members.keys.sorted() where name != kind && !["passphrase", "transport"].contains(name) {
                 throw fields.error(name, "conflicting_field", "it does not belong to \(kind)")

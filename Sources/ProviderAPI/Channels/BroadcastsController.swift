@@ -28,16 +28,16 @@ struct BroadcastsController: Controller {
     private static let request: Schema = {
         let open = Schema.object(isOpen: true)
         return Schema.object(
-            required: ["channel": .string(length: 1...ChannelID.maximumLength)],
+            required: ["channel": .channelID],
             optional: [
                 "environment": Schema.environment
                     .described("Of a channel that was made elsewhere; default that of the channel."),
                 "name": .string(length: 1...NotificationRequest.maximumName),
                 "guarantee": .choice(of: NotificationRecord.Guarantee.self),
-                "liveActivity": Schema.object(isOpen: true).described("The event update or end with its state."),
+                "liveActivity": Schema.liveActivity.described("The event update or end with its state."),
                 "alert": .any(of: [.string(), open]), "sound": .any(of: [.string(), open]),
                 "relevanceScore": .number, "payload": Schema.object(isOpen: true).described("The whole payload."),
-                "priority": .integer(5...10),
+                "priority": .integer(of: [5, 10]),
                 "expiration": Schema.expiration.described("How long it is tried, and stored if the channel stores."),
                 "expiresIn": Schema.expiresIn.described("The same from now on."),
             ]
@@ -86,7 +86,7 @@ struct BroadcastsController: Controller {
             let warnings = notification.warnings + [stop].compactMap(\.self) + faulty.compactMap(\.warning)
             return try self.accepted(record, app, warnings: warnings, request)
         case .repeated(let earlier): return try self.accepted(earlier, app, isRepeated: true, request)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken:
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn:
             throw SendingController.conflict
         }
     }

@@ -9,6 +9,8 @@ extension TokenKind: JSONRepresentable {}
 /// A device in a response.
 struct DeviceResponse: ResponseObject {
     let device: DeviceRecord
+    /// The number of pushes that preferences came too late for, which only the response to a registration with them has.
+    var underWay: Int?
 
     private var capabilities: [String] {
         let capabilities = self.device.profile.capabilities
@@ -42,6 +44,11 @@ struct DeviceResponse: ResponseObject {
         .optional("encryptionKey", \.encryptionKey, as: .encryptionKey),
         .required("state", \.state, as: .choice(["active", "inactive"])),
         .required("createdAtMs", \.device.createdAt),
+        .optional("underWay", \.underWay, "The pushes that the preferences of a registration came too late for."),
         .required("registeredAtMs", \.device.registeredAt, "The latest registration, milliseconds since 1970."),
     ]
+}
+
+extension DeviceResponse {
+    init(device: DeviceRecord) { self.init(device: device, underWay: nil) }
 }

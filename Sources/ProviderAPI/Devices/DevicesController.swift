@@ -11,6 +11,8 @@ struct DevicesController: Controller {
     static let maximumBatch = 1000
 
     let store: any ProviderStore
+    /// The notifications in memory, where an opt-out finds them.
+    let direct: DirectDispatch
     /// The addresses that browsers' push services may have.
     var addresses = AddressPolicy()
     let time: any TimeSource
@@ -49,7 +51,11 @@ struct DevicesController: Controller {
         guard let result, let device = devices.first(where: { $0.id == result.device }) else {
             throw RequestError.noSuchDevice
         }
-        return try .json(DeviceResponse(device: device), status: result.kind == .added ? .created : .ok)
+        let underWay = self.direct.takeBack([registration], [result], app: app.id)
+        return try .json(
+            DeviceResponse(device: device, underWay: underWay),
+            status: result.kind == .added ? .created : .ok
+        )
     }
 
     /// Registers a batch. An invalid entry has an error of its own and does not affect the others.
@@ -72,7 +78,9 @@ struct DevicesController: Controller {
                 results.append(BatchResponse.Entry(error))
             }
         }
-        var done = try await self.store.register(registrations, app: app.id, now: self.time.now).makeIterator()
+        let registered = try await self.store.register(registrations, app: app.id, now: self.time.now)
+        _ = self.direct.takeBack(registrations, registered, app: app.id)
+        var done = registered.makeIterator()
         let all = results.enumerated().map { $1 ?? BatchResponse.Entry(done.next(), index: $0) }
         return try .json(BatchResponse(results: all))
     }

@@ -48,42 +48,56 @@ struct HistoryController: Controller {
         let app = try await request.app(self.store)
         let token = try request.pathToken()
         let devices = try await self.store.devices(app: app.id, token: token)
-        return try await self.response(request, app: app.id, devices, tokens: [token])
+        let periods = devices.map { UserPeriod(device: $0.id) }
+        return try await self.response(request, app: app.id, devices, periods, tokens: [token: nil])
     }
 
-    /// Merges the histories of the user's devices.
+    /// Merges the histories of the user's devices, each from the time for which it was the user's.
     private func ofUser(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let (user, limit) = (try request.user(), Self.maximumDevices)
         let devices = try await self.store.devices(app: app.id, audience: .user(user), after: 0, limit: limit)
-        return try await self.response(request, app: app.id, devices, tokens: Set(devices.map(\.token)))
+        let periods = try await self.store.periods(app: app.id, user: user, limit: limit)
+        let tokens = UserPeriod.tokens(of: devices, periods)
+        return try await self.response(request, app: app.id, devices, periods, tokens: tokens)
     }
 
     /// Returns a page of the merged histories of devices and tokens.
     ///
     /// Every list is read from the end of the page before, and no further back than the horizon, so that one response
     /// costs a bounded number of lookups.
+    /// - Parameter tokens: The tokens, each with the time after which its deliveries count; `nil` for all.
     private func response(
         _ request: OperationRequest,
         app: Int64,
         _ devices: [DeviceRecord],
-        tokens: Set<DeviceToken>
+        _ periods: [UserPeriod],
+        tokens: [DeviceToken: Timestamp?]
     ) async throws -> Response {
         let (cursor, limit) = (try request.cursor(.history), try request.limit())
         let horizon = try await self.store.horizon(
             app: app,
             before: cursor.map { NotificationCursor(number: $0.position) },
-            campaigns: Self.maximumLookups / max(1, devices.count)
+            campaigns: Self.maximumLookups / max(1, periods.count)
         )
         var page = HistoryPage(after: cursor, limit: limit, horizon: horizon)
         let (store, end) = (self.store, page.deliveriesBefore)
-        for id in devices.map(\.id) {
-            page.add(try await store.deliveries(app: app, device: id, before: end, horizon: horizon, limit: limit))
+        for period in periods {
+            page.add(
+                try await store.deliveries(app: app, period: period, before: end, horizon: horizon, limit: limit)
+            )
         }
-        for token in tokens {
+        for (token, since) in tokens {
             // A campaign to tokens does not refer to their devices.
             page.add(
-                try await store.deliveries(app: app, unregistered: token, before: end, horizon: horizon, limit: limit)
+                try await store.deliveries(
+                    app: app,
+                    unregistered: token,
+                    since: since,
+                    before: end,
+                    horizon: horizon,
+                    limit: limit
+                )
             )
             let end = page.eventsBefore
             page.add(try await store.tokenEvents(app: app, token: token, action: nil, before: end, limit: limit))

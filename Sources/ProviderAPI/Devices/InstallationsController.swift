@@ -13,6 +13,8 @@ import PushTypes
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
     let store: any ProviderStore
+    /// The notifications in memory, where an opt-out finds them.
+    let direct: DirectDispatch
     /// The addresses that browsers' push services may have.
     var addresses = AddressPolicy()
     let time: any TimeSource
@@ -25,10 +27,13 @@ struct InstallationsController: Controller {
     /// A registration in a response.
     private struct Registered: ResponseObject {
         let secret: String
+        /// The number of pushes that preferences came too late for.
+        let underWay: Int?
 
         static let schemaName: String? = "Installation"
         static let members: [ResponseMember<Self>] = [
-            .required("secret", \.secret, "What the app keeps, and sends with a later token.")
+            .required("secret", \.secret, "What the app keeps, and sends with a later token."),
+            .optional("underWay", \.underWay, "The pushes that the request's preferences came too late for."),
         ]
     }
 
@@ -37,13 +42,12 @@ struct InstallationsController: Controller {
         let body = Schema.object(
             required: [:],
             optional: [
-                "token": .string(length: 2...DeviceToken.maximumLength * 4)
-                    .described("Hexadecimal or base64. Required, but for the kind web."),
+                "token": Schema.writtenToken.described("Hexadecimal or base64, but for the kind web."),
                 "subscription": .subscription, "vapidKey": .vapidKey,
                 "environment": .environment.described("Default production."),
                 "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored."),
-                "activity": .text.described("The app's id of the Live Activity."), "locale": Schema.text.orNull,
-                "timeZone": Schema.text.orNull, "appVersion": Schema.text.orNull,
+                "activity": .text.described("The app's id of the Live Activity."), "locale": Schema.locale.orNull,
+                "timeZone": Schema.timeZone.orNull, "appVersion": Schema.text.orNull,
                 "capabilities": .array(of: .choice(DeviceCapabilities.named.keys.sorted())),
                 "secret": .string(length: 1...100).described("That of an earlier response, with a changed token."),
                 "userProof": Schema.string(length: 1...UserProof.maximumLength).orNull
@@ -55,6 +59,7 @@ struct InstallationsController: Controller {
                 "preferences": Schema.preferences.orNull, "encryptionKey": Schema.encryptionKey.orNull,
             ]
         )
+        .requiringOne(of: "token", "subscription")
         let operations: [ProviderOperation] = [
             .init(.put, path, .unaudited, id: "registerSelf", "Registers the caller's own device.", self.register)
                 .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)).errors(.conflict),
@@ -85,7 +90,8 @@ struct InstallationsController: Controller {
             throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "secret")
         }
         if case .rejected(let excess) = result.kind { throw RequestError(excess) }
-        return try .json(Registered(secret: secret))
+        let underWay = self.direct.takeBack([registration], [result], app: app.id)
+        return try .json(Registered(secret: secret, underWay: underWay))
     }
 
     /// Returns the user that the request proves, or leaves.

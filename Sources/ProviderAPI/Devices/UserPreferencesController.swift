@@ -2,11 +2,17 @@ import Hummingbird
 import PushHTTP
 import PushProvider
 import PushStore
+import PushSupport
 import PushTypes
 
 /// `/v1/apps/{app}/users/{user}/preferences`: what a user has said to the app's back end.
 struct UserPreferencesController: Controller {
+    /// The most devices of a user whose pushes in memory are looked for.
+    private static let maximumDevices = 1000
+
     let store: any ProviderStore
+    /// The notifications in memory, where an opt-out finds them.
+    let direct: DirectDispatch
 
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/users/{user}/preferences"
@@ -15,7 +21,7 @@ struct UserPreferencesController: Controller {
                 .scope(.read).responses(.ok(.preferences)),
             .init(.put, path, .unaudited, id: "setPreferences", self.set)
                 .summary("Replaces the user's opt-outs, which devices add to, and the quiet hours, which come first.")
-                .scope(.register).body(.preferences, maximum: 64 * 1024).responses(.ok(.preferences)),
+                .scope(.register).body(.preferences, maximum: 64 * 1024).responses(.ok(.userPreferences)),
         ]
         return operations.map { $0.tag(.devices) }
     }
@@ -29,6 +35,16 @@ struct UserPreferencesController: Controller {
         let (app, user) = (try await request.app(self.store), try request.user())
         let preferences = try Preferences(try await request.fields(Preferences.members))
         try await self.store.setPreferences(preferences, app: app.id, user: user)
-        return try .json(preferences.json)
+        guard case .object(var members) = preferences.json else { return try .json(preferences.json) }
+        members["underWay"] = .integer(Int64(try await self.takeBack(app: app.id, user)))
+        return try .json(JSONValue.object(members))
+    }
+
+    /// Takes back what is in memory for the devices of a user: it was read with the earlier preferences.
+    private func takeBack(app: Int64, _ user: String) async throws -> Int {
+        guard !self.direct.isIdle else { return 0 }
+        let (audience, limit) = (AudienceExpression.user(user), Self.maximumDevices)
+        let devices = try await self.store.devices(app: app, audience: audience, after: 0, limit: limit)
+        return self.direct.apply(.devices(Set(devices.map(\.id)), app: app)).count
     }
 }

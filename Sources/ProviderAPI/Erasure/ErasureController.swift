@@ -8,13 +8,14 @@ import PushTypes
 
 /// `DELETE /v1/apps/{app}` and `DELETE /v1/apps/{app}/users/{user}`: the erasure of all that is kept of them.
 struct ErasureController: Controller {
-    /// The time for which a request waits for its rows to go.
-    private static let patience: Duration = .seconds(10)
-
     let store: any ProviderStore
     let faults: ConfigurationFaults
+    /// The notifications in memory, where an erasure finds them.
+    let direct: DirectDispatch
     /// The wake signal of the service that finishes erasures.
     let wake: WakeSignal
+    /// The time for which a request waits for its rows to go.
+    let patience: Duration
     /// Ends the post in flight to a webhook.
     let interrupt: @Sendable (UUID) async -> Void
     let time: any TimeSource
@@ -24,8 +25,20 @@ struct ErasureController: Controller {
         case erased, erasing
     }
 
+    /// The answer to a request.
+    private struct Answer: ResponseObject {
+        let state: State
+        let underWay: Int
+
+        static let schemaName: String? = "Erasure"
+        static let members: [ResponseMember<Self>] = [
+            .required("state", \.state),
+            .required("underWay", \.underWay, "The pushes that could not be taken back and have no outcome yet."),
+        ]
+    }
+
     var operations: [ProviderOperation] {
-        let schema = Schema.object(required: ["state": State.schema]).named("Erasure")
+        let schema = Answer.schema
         let going = ResponseDescription(status: 202, "It goes on; the same request reports its state.", schema)
         let done = ResponseDescription.ok(schema, "Nothing is left. The file is overwritten within an hour.")
         return [
@@ -33,7 +46,9 @@ struct ErasureController: Controller {
                 .summary("Erases an app with everything that is kept of it; its notifications end at once.")
                 .tag(.apps).scope(.admin).responses(done, going),
             .init(.delete, "/v1/apps/{app}/users/{user}", .audited, id: "deleteUser", self.eraseUser)
-                .summary("Erases a user: devices, history, badges, and notifications to the user alone.")
+                .summary(
+                    "Erases a user: devices, history, badges, and notifications to the user alone. Waits for pushes under way."
+                )
                 .tag(.devices).scope(.admin).responses(done, going),
         ]
     }
@@ -47,6 +62,8 @@ struct ErasureController: Controller {
         guard
             let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
         else { throw RequestError.noSuch("app", by: "bundle id") }
+        // Its rows may take longer to go than its pushes.
+        _ = self.direct.apply(.app(app.id))
         self.faults.forget(app: app.id)
         for webhook in webhooks { await self.interrupt(webhook.id) }
         return try await self.response(erasure)
@@ -63,11 +80,20 @@ struct ErasureController: Controller {
     private func response(_ erasure: ErasureRecord) async throws -> Response {
         defer { self.wake.signal() }
         let start = ContinuousClock.now
+        var isErased = true
         while try await self.store.continueErasure(erasure, now: self.time.recorded) {
-            guard ContinuousClock.now - start < Self.patience else {
-                return try .json(["state": State.erasing], status: .accepted)
-            }
+            isErased = ContinuousClock.now - start < self.patience
+            guard isErased else { break }
         }
-        return try .json(["state": State.erased])
+        // Now that nothing of it can be read again.
+        let underWay = try await self.direct.takeBack(erasure, in: self.store)
+        let left = self.patience - (ContinuousClock.now - start)
+        // Their outcomes are written, and go with the rest.
+        let isSettled = await underWay.settle(within: max(.zero, left))
+        let count = isSettled ? 0 : underWay.count
+        guard isErased, isSettled else {
+            return try .json(Answer(state: .erasing, underWay: count), status: .accepted)
+        }
+        return try .json(Answer(state: .erased, underWay: count))
     }
 }

@@ -72,7 +72,7 @@ struct CompatibilityRoutes: Sendable {
         await self.respond("compat.publisherNotify", in: .text, context) {
             let form = try PublisherNotify(try await FormRequest.fields(of: request))
             let caller = try await self.authenticate(form, context)
-            UnauthenticatedConnections.markAuthenticated(context.channel)
+            try self.runner.connections.assign(context.channel, to: caller.account)
             guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
             if let issue = try await self.store.issue(app: app.id, productID: form.productID) {
                 return Self.accepted(try await self.notify(of: issue, app, form, caller))
@@ -89,7 +89,7 @@ struct CompatibilityRoutes: Sendable {
             switch acceptance {
             case .accepted: return Self.accepted(notification)
             case .repeated(let earlier): return Self.accepted(earlier)
-            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken:
+            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn:
                 let message = "this id was used for another product or other waves: choose a new one"
                 throw RequestError.conflict("idempotency_conflict", message, at: "Id")
             }
@@ -129,7 +129,7 @@ struct CompatibilityRoutes: Sendable {
             let message = "adobeID must be the name, and password the text, of an API key with the scope send"
             throw RequestError(.forbidden, code: "forbidden", message: message, path: "password")
         }
-        try self.runner.rates.take(caller)
+        try self.runner.budgets.countRequest(of: caller)
         return caller
     }
 
@@ -150,8 +150,9 @@ struct CompatibilityRoutes: Sendable {
     private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
     {
         guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
-        UnauthenticatedConnections.markAuthenticated(context.channel)
-        try self.runner.rates.take(formOf: app.bundleID)
+        try self.runner.budgets.countForm(of: app.bundleID)
+        let client = BudgetCaller(app: app.bundleID, from: context.channel) ?? BudgetCaller(app: app.bundleID)
+        try self.runner.connections.assign(context.channel, to: client)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)
         guard let result = results.first else { throw Self.closed }
         if case .rejected(let excess) = result.kind { throw RequestError(excess) }

@@ -1,6 +1,6 @@
 import Foundation
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -8,8 +8,12 @@ import PushTypes
 
 /// The query items of lists that are filtered, sorted and paged.
 extension ParameterDescription {
-    static let from = ParameterDescription.query("from", "From this time on: RFC 3339, or seconds since 1970.", .text)
-    static let to = ParameterDescription.query("to", "Before this time.", .text)
+    static let from = ParameterDescription.query(
+        "from",
+        "From this time on: RFC 3339, or seconds since 1970.",
+        .queryTime
+    )
+    static let to = ParameterDescription.query("to", "Before this time.", .queryTime)
     static let total = ParameterDescription.query(
         "total",
         "true: the response counts the entries of the whole list, up to \(ListTotal.maximum).",
@@ -49,9 +53,10 @@ extension OperationRequest {
         try self.value(name, UUID.init(uuidString:), orThrow: .invalid(name, "use a UUID"))
     }
 
-    /// Returns a query item of 1 to `maximum` bytes.
-    func text(_ name: String, maximum: Int = DeviceRequest.maximumText) throws -> String? {
-        try self.value(
+    /// Returns a query item of 1 to `maximum` bytes; as long as most members by default.
+    package func text(_ name: String, maximum: Int? = nil) throws -> String? {
+        let maximum = maximum ?? DeviceRequest.maximumText
+        return try self.value(
             name,
             { (1...maximum).contains($0.utf8.count) ? $0 : nil },
             orThrow: .invalid(name, "use 1 to \(maximum) bytes")
@@ -95,7 +100,8 @@ extension Schema {
                 "next": .string().described("The cursor of the next page; a page with few entries may have one."),
                 "total": .integer().described("The entries of the whole list; only if it was asked for."),
                 "totalIsExact": .bool.described("false: there are at least so many."),
-            ]
+            ],
+            acceptsNull: false
         )
     }
 }

@@ -40,6 +40,9 @@ struct NotificationResponse: ResponseObject {
     /// The numbers of receipts, which only the response to a request for this one notification has.
     var receiptCounts: [ReceiptCountResponse]?
 
+    /// The number of pushes that could not be taken back, which only the response to a pause or cancellation has.
+    var underWay: Int?
+
     /// The wait of the next wave for downloads; `nil` if it does not wait.
     var steered: WaveWait?
 
@@ -90,6 +93,11 @@ struct NotificationResponse: ResponseObject {
             .optional("steering", \.steered, "The downloads for which the next wave waits."),
             .optional("pauseReason", \.progress.pauseReason),
             .optional("environmentStates", \.environments, "Its environments that are paused or failing."),
+            .optional(
+                "underWay",
+                \.underWay,
+                "The pushes that a pause or cancellation could not take back: the last ones."
+            ),
             .optional("appStop", \.stop, "Present while everything of the app is stopped."),
             .optional("schedule", \.notification.run),
             .required("createdAtMs", \.notification.createdAt),
@@ -194,6 +202,14 @@ extension ContentWarning: ResponseObject {
         .required("field", \.field),
         .required("message", \.message, "Something that is allowed and probably not intended."),
     ]
+}
+
+extension ContentWarning {
+    /// Returns a warning if a notification that is done had no recipients.
+    static func nobodyReached(by notification: NotificationRecord) -> [ContentWarning] {
+        guard notification.state == .done, notification.progress.recipients == 0 else { return [] }
+        return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
+    }
 }
 
 extension NotificationForecast.Cause: JSONRepresentable {}

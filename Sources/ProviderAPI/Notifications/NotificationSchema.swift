@@ -13,15 +13,15 @@ extension Schema {
     /// The template of a notification, or the statement that its own content has variables.
     private static let template = Schema.any(of: [
         .bool,
-        .object(optional: [
+        Schema.object(optional: [
             "id": .uuid, "name": .string(length: 1...LibraryText.maximumName),
             "version": Schema.integer(1...Int64.max).described("Default the newest."),
             "variables": .map(of: .attribute).described("Values of the template's variables for all recipients."),
-        ]),
+        ]).requiringOne(of: "id", "name"),
     ])
     .described("true: the content has variables. An object: the content is that of a template, but for own members.")
 
-    static let expiration = Schema.any(of: [.integer(0...4_102_444_800), .string(length: 1...40)])
+    static let expiration = Schema.any(of: [.integer(0...0), .integer(1_000_000_001...4_102_444_800), .rfc3339])
         .described("RFC 3339 or UNIX seconds; 0 for one attempt without storage.")
 
     static let expiresIn = Schema.any(of: [
@@ -29,13 +29,33 @@ extension Schema {
     ])
     .described("From each recipient's start: seconds, or a text such as 6h.")
 
+    /// A text that devices show, of which the size of the payload is the narrower limit.
+    private static let shown = Schema.string(length: 1...AlertBuilder.maximumText)
+
     private static let alert = Schema.any(of: [
-        .string(), .object(optional: ["title": .any, "subtitle": .string(), "body": .any], isOpen: true),
+        .shown, .object(optional: ["title": .any, "subtitle": .shown, "body": .any], isOpen: true),
     ])
+
+    private static let sound = Schema.object(optional: [
+        "critical": .bool, "name": .string(length: 1...256), "volume": .number(from: 0, to: 1),
+    ])
+
+    static let liveActivity: Schema = {
+        let (open, time, text) = (
+            Schema.object(isOpen: true), Schema.integer(0...Int64.max), Schema.string(length: 1...256)
+        )
+        return .object(
+            required: ["event": .string(length: 1...16)],
+            optional: [
+                "timestamp": time, "staleDate": time, "dismissalDate": time, "contentState": open, "attributes": open,
+                "attributesType": text, "inputPushChannel": text, "inputPushToken": .bool,
+            ]
+        )
+    }()
 
     private static let to: Schema = {
         let tokens = Schema.object(required: [
-            "tokens": .array(of: .string(length: 2...2048), count: 1...NotificationRequest.maximumTokens)
+            "tokens": .array(of: .writtenToken, count: 1...NotificationRequest.maximumTokens)
         ])
         return .any(of: [tokens, .audience])
     }()
@@ -43,13 +63,13 @@ extension Schema {
     /// Returns the schema of a notification, with further members for a preview.
     private static func notification(with more: [(key: String, value: Schema)]) -> Schema {
         let open = Schema.object(isOpen: true)
-        let text = Schema.string(length: 1...4096)
+        let text = Schema.string(length: 1...PayloadBuilder.maximumText)
         var members: [(key: String, value: Schema)] = [
             ("name", .string(length: 1...NotificationRequest.maximumName)), ("environment", .environment),
             ("guarantee", .choice(of: NotificationRecord.Guarantee.self)),
             ("urgent", .bool), ("when", .deliveryTime), ("pace", .pace),
             ("pushType", .choice(of: PushType.self)), ("topic", .string(length: 1...255)),
-            ("priority", .integer(1...10)),
+            ("priority", .integer(of: [10, 5, 1])),
             ("expiration", .expiration), ("expiresIn", .expiresIn),
             ("collapseId", .string(length: 1...64)), ("alert", Self.alert),
             (
@@ -58,12 +78,14 @@ extension Schema {
                     .integer(), .string(pattern: "^[+-][0-9]+$"),
                     .object(required: ["increment": .integer(-1000...1000)]),
                 ])
-            ), ("sound", .any(of: [.string(), open])), ("threadId", text), ("category", text),
+            ), ("sound", .any(of: [.string(length: 1...256), Self.sound])), ("threadId", text), ("category", text),
             ("contentAvailable", .bool), ("mutableContent", .bool), ("targetContentId", text),
             ("interruptionLevel", .choice(of: InterruptionLevel.self)),
-            ("relevanceScore", .number), ("filterCriteria", text), ("data", open), ("liveActivity", open),
-            ("mdm", .object(required: ["pushMagic": text])), ("wallet", .bool), ("contentChanged", .bool),
-            ("fileProvider", open), ("pushToTalk", open), ("payload", open),
+            ("relevanceScore", .number), ("filterCriteria", text), ("data", open), ("liveActivity", Self.liveActivity),
+            ("mdm", .object(required: ["pushMagic": .shown])), ("wallet", .bool), ("contentChanged", .bool),
+            (
+                "fileProvider", .object(optional: ["containerIdentifier": text, "domain": text])
+            ), ("pushToTalk", .object(optional: ["serviceUpdate": .bool])), ("payload", open),
             ("web", open.described("The whole content for browsers, which their service worker gets as it is.")),
             ("localizations", .map(of: open)),
             ("template", Self.template), ("consentCategory", .string(length: 1...Preferences.maximumCategory)),

@@ -10,6 +10,8 @@ import PushTypes
 struct NotificationsController: Controller {
     let store: any ProviderStore
     let wakes: LaneWakeSignals
+    /// The notifications in memory, where a stop finds them.
+    let direct: DirectDispatch
     /// Wakes requests that wait for outcomes.
     let outcomes: OutcomeSignals
     let faults: ConfigurationFaults
@@ -32,9 +34,9 @@ struct NotificationsController: Controller {
                 .responses(.ok(.page("deliveries", of: DeliveryResponse.schema))),
         ]
         return operations.map { $0.tag(.notifications).scope(.read) } + [
-            self.change("pause", "Stops the notification after the pages in flight.", .pause(reason: nil)),
+            self.change("pause", "Stops the notification: only what is underWay is still sent.", .pause(reason: nil)),
             self.change("resume", "Continues a paused notification.", .resume),
-            self.change("cancel", "Stops the notification for good.", .cancel),
+            self.change("cancel", "Stops the notification for good: only what is underWay is still sent.", .cancel),
         ]
     }
 
@@ -70,9 +72,18 @@ struct NotificationsController: Controller {
             let message = "it is \(after.state.rawValue): \(name) is not possible"
             throw RequestError.conflict("wrong_state", message, at: "notification")
         }
+        guard change != .resume else {
+            self.wakes[after.lane].signal()
+            self.outcomes.signal(after.id)
+            return try .json(try await self.response(after))
+        }
+        let underWay = self.direct.apply(.notification(after.id)).count
         self.wakes[after.lane].signal()
         self.outcomes.signal(after.id)
-        return try .json(try await self.response(after))
+        // Read after the count: what has ended meanwhile is in one of them.
+        var response = try await self.response(try await self.store.notification(after.id) ?? after)
+        response.underWay = underWay
+        return try .json(response)
     }
 
     /// Returns the notification after a change of its state; `nil` if it does not exist.
@@ -82,7 +93,8 @@ struct NotificationsController: Controller {
         do {
             return try await self.store.setState(change, of: id, now: self.time.recorded)
         } catch is DamagedRow {
-            let message = "its record is damaged, see martlet check: \(change.effectOnDamagedRow)"
+            if change != .resume { _ = self.direct.apply(.notification(id)) }
+            let message = "its record is damaged, see 'martlet check': \(change.effectOnDamagedRow)"
             throw RequestError.conflict("unreadable", message, at: "notification")
         }
     }
@@ -120,7 +132,7 @@ struct NotificationsController: Controller {
             let environments = notification.environment.map { [$0] } ?? PushEnvironment.allCases
             let states = try await EnvironmentResponse.faulty(app, environments, self.faults)
             if !states.isEmpty { response.environments = states }
-            response.stop = try await self.store.stop(of: app.id).map(AppStopResponse.init)
+            response.stop = try await self.store.stop(of: app.id).map { AppStopResponse(stop: $0) }
         }
         return response
     }
@@ -131,7 +143,8 @@ extension StateChange {
     fileprivate func isDone(in notification: NotificationRecord) -> Bool {
         switch self {
         case .pause: notification.state == .paused
-        case .resume: [.scheduled, .accepted, .sending].contains(notification.state)
+        // One that ended while it was paused has nothing to continue with.
+        case .resume: [.scheduled, .accepted, .sending, .done].contains(notification.state)
         case .cancel: notification.state == .cancelled
         }
     }

@@ -53,7 +53,9 @@ extension SendingController {
                     environment: wanted.environment,
                     kind: wanted.content.tokenKind
                 )
-            } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+            } catch StoreError.queryTooExpensive {
+                return nil
+            } catch is BudgetRefusal {
                 return nil
             }
         }
@@ -72,7 +74,9 @@ extension SendingController {
                 rules: wanted.consent,
                 now: self.time.steady
             )
-        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
+        } catch StoreError.queryTooExpensive {
+            return nil
+        } catch is BudgetRefusal {
             return nil
         }
         guard let groups else { return nil }

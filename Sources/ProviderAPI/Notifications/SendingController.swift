@@ -47,7 +47,10 @@ struct SendingController: Controller {
                 .responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/notifications/{notification}:resend", .unaudited, id: "resendNotification", self.resend)
                 .summary("Sends a notification that has ended again, to exactly the recipients that failed.")
-                .tag(.notifications).scope(.send).cost(.query).parameters(key).body(Self.resendRequest)
+                .tag(.notifications).scope(.send).cost(.query).parameters(key).body(
+                    Self.resendRequest,
+                    isRequired: false
+                )
                 .responses(Self.accepted).errors(.conflict),
             .init(.post, "/v1/apps/{app}/notifications:preview", .readOnly, id: "previewNotification", self.preview)
                 .summary("Renders a notification for a device and counts the recipients; sends nothing.")
@@ -99,7 +102,8 @@ struct SendingController: Controller {
             warnings += try await self.pauseWarnings(app, wanted)
             return try await self.accepted(notification, app, warnings: warnings, waiting, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken: throw Self.conflict
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn:
+            throw Self.conflict
         }
     }
 
@@ -109,7 +113,7 @@ struct SendingController: Controller {
         _ wanted: NotificationRequest
     ) async throws -> [ContentWarning] {
         switch notification.state {
-        case .done: return Self.nobodyReached(by: notification)
+        case .done: return ContentWarning.nobodyReached(by: notification)
         case .scheduled:
             if let missing = try await ContentWarning.missingTokens(for: wanted, app: notification.app, in: self.store)
             {
@@ -120,12 +124,6 @@ struct SendingController: Controller {
             return [ContentWarning(field: "to", message: message)]
         default: return []
         }
-    }
-
-    /// Returns a warning if a notification that is done had no recipients.
-    private static func nobodyReached(by notification: NotificationRecord) -> [ContentWarning] {
-        guard notification.state == .done, notification.progress.recipients == 0 else { return [] }
-        return [ContentWarning(field: "to", message: "no active device matches: nobody gets this notification")]
     }
 
     static let conflict = RequestError.conflict(
@@ -140,7 +138,8 @@ struct SendingController: Controller {
         switch try await self.store.accepted(idempotency, app: app.id) {
         case .repeated(let earlier): earlier
         case .conflict: throw Self.conflict
-        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, nil: nil
+        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn, nil:
+            nil
         }
     }
 
@@ -155,7 +154,7 @@ struct SendingController: Controller {
         let wanted = await self.request(body, app, now: earlier.createdAt)
         // The first request may have come without a wait, to more recipients.
         let isSmall = earlier.progress.recipients <= OutcomeWaiting.maximumRecipients && earlier.delivery == nil
-        let warnings = (wanted?.warnings ?? []) + Self.nobodyReached(by: earlier)
+        let warnings = (wanted?.warnings ?? []) + ContentWarning.nobodyReached(by: earlier)
         var response = try await self.accepted(earlier, app, warnings: warnings, isSmall ? waiting : nil, request)
         if let name = HTTPField.Name("idempotency-replayed") { response.headers[name] = "true" }
         return response
@@ -278,7 +277,7 @@ struct SendingController: Controller {
         case .accepted: return try await self.accepted(notification, app, warnings: [], nil, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
         case .originalForgotten: throw NotificationResend.forgotten
-        case .conflict, .scheduleChanged, .tokenOfOtherKind, .inactiveToken: throw Self.conflict
+        case .conflict, .scheduleChanged, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn: throw Self.conflict
         }
     }
 

@@ -18,8 +18,9 @@ struct TimelineController: Controller {
     private let store: any ProviderStore
     private let reader: TimelineReader
 
-    init(store: any ProviderStore, gateway: GatewayEvents?, time: any TimeSource) {
-        (self.store, self.reader) = (store, TimelineReader(store: store, gateway: gateway, time: time))
+    init(store: any ProviderStore, gateway: GatewayEvents?, faults: ConfigurationFaults, time: any TimeSource) {
+        self.store = store
+        self.reader = TimelineReader(store: store, gateway: gateway, faults: faults, time: time)
     }
 
     var operations: [ProviderOperation] {
@@ -61,7 +62,8 @@ struct TimelineController: Controller {
         case .token(let token):
             let app = try await self.app(request)
             let devices = try await self.store.devices(app: app.id, token: token)
-            return try await self.deliveries(of: devices, tokens: [token], app, request)
+            let periods = devices.map { UserPeriod(device: $0.id) }
+            return try await self.deliveries(of: devices, periods, tokens: [token: nil], app, request)
         case .user(let user):
             let app = try await self.app(request)
             let devices = try await self.store.devices(
@@ -70,7 +72,9 @@ struct TimelineController: Controller {
                 after: 0,
                 limit: Self.maximumDevices
             )
-            return try await self.deliveries(of: devices, tokens: Set(devices.map(\.token)), app, request)
+            let periods = try await self.store.periods(app: app.id, user: user, limit: Self.maximumDevices)
+            let tokens = UserPeriod.tokens(of: devices, periods)
+            return try await self.deliveries(of: devices, periods, tokens: tokens, app, request)
         }
     }
 
@@ -150,17 +154,18 @@ struct TimelineController: Controller {
     /// a state.
     private func deliveries(
         of devices: [DeviceRecord],
-        tokens: Set<DeviceToken>,
+        _ periods: [UserPeriod],
+        tokens: [DeviceToken: Timestamp?],
         _ app: AppRecord,
         _ request: OperationRequest
     ) async throws -> Response {
         let limit = Int(try request.number("limit", in: 1...Int64(Self.limits.most)) ?? Int64(Self.limits.standard))
         let cursor = try request.cursor(.timeline)
-        var recipients = cursor == nil ? try await self.waiting(for: devices, tokens, app, limit) : []
+        var recipients = cursor == nil ? try await self.waiting(for: devices, Set(tokens.keys), app, limit) : []
         var next: Int64? = .max
         if recipients.count < limit {
             let before = cursor.map { NotificationCursor(number: $0.position) }
-            let page = try await self.page(of: devices, tokens, app, before: before, limit: limit - recipients.count)
+            let page = try await self.page(of: periods, tokens, app, before: before, limit: limit - recipients.count)
             let ended = page.deliveries.map {
                 RecipientKey(notification: $0.notification, recipient: $0.recipient)
             }
@@ -193,8 +198,8 @@ struct TimelineController: Controller {
 
     /// Returns the newest deliveries that have a state.
     private func page(
-        of devices: [DeviceRecord],
-        _ tokens: Set<DeviceToken>,
+        of periods: [UserPeriod],
+        _ tokens: [DeviceToken: Timestamp?],
         _ app: AppRecord,
         before: NotificationCursor?,
         limit: Int
@@ -202,26 +207,27 @@ struct TimelineController: Controller {
         let horizon = try await self.store.horizon(
             app: app.id,
             before: before,
-            campaigns: Self.maximumLookups / max(1, devices.count)
+            campaigns: Self.maximumLookups / max(1, periods.count)
         )
         let after = before.map { Cursor(list: .timeline, position: $0.number) }
         var page = HistoryPage(after: after, limit: limit, horizon: horizon)
-        for id in devices.map(\.id) {
+        for period in periods {
             page.add(
                 try await self.store.deliveries(
                     app: app.id,
-                    device: id,
+                    period: period,
                     before: before,
                     horizon: horizon,
                     limit: limit
                 )
             )
         }
-        for token in tokens {
+        for (token, since) in tokens {
             page.add(
                 try await self.store.deliveries(
                     app: app.id,
                     unregistered: token,
+                    since: since,
                     before: before,
                     horizon: horizon,
                     limit: limit

@@ -11,6 +11,15 @@ extension Schema {
     /// A device token in hexadecimal.
     static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
 
+    /// The address of a server that is called.
+    static let webAddress = Schema.string(
+        length: 1...WebhookAddress.maximumLength,
+        pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\<>#]+$"
+    )
+
+    /// The id of a broadcast channel.
+    static let channelID = Schema.string(length: 1...ChannelID.maximumLength, pattern: "^[A-Za-z0-9+/=_-]+$")
+
     /// The badge count of a user.
     static let badgeCount = Schema.integer(0...Int64(BadgeChange.maximumCount))
 
@@ -22,21 +31,25 @@ extension Schema {
 
     /// A condition on devices.
     static let audience: Schema = {
+        let comparing = ["is", "atLeast", "above", "atMost", "below"]
         func comparisons(_ value: Schema) -> [(key: String, value: Schema)] {
-            ["is", "atLeast", "above", "atMost", "below"].map { ($0, value) }
+            comparing.map { ($0, value) }
         }
-        let version = Schema.object(required: [], optional: comparisons(.text))
+        let version = Schema.object(required: [], optional: comparisons(.text), acceptsNull: false).withMembers
         let seen = comparisons(.time) + [("withinDays", .integer(1...36_500))]
         let inner = Schema.array(of: .reference("Audience"), count: 1...200)
         let members: KeyValuePairs<String, Schema> = [
-            "all": .bool, "token": .text, "user": .text, "users": .array(of: .text, count: 1...200), "tag": .text,
+            "all": .onlyTrue, "token": .text, "user": .text, "users": .array(of: .text, count: 1...200), "tag": .text,
             "activity": .text.described("A Live Activity, by the app's id of it."), "attribute": .text,
-            "in": .array(of: .attribute, count: 1...200), "locale": .text, "timeZone": .text,
-            "appVersion": version, "lastSeen": .object(required: [], optional: seen), "and": inner, "or": inner,
+            "in": .array(of: .attribute, count: 1...200), "locale": .text, "timeZone": .timeZone,
+            "appVersion": version, "lastSeen": .object(required: [], optional: seen, acceptsNull: false).withMembers,
+            "and": inner,
+            "or": inner,
             "not": .reference("Audience"),
             "named": .text.described("The name of a named audience, as it is when the request is accepted."),
         ]
-        return Schema.object(required: [], optional: comparisons(.attribute) + members)
+        return Schema.object(required: [], optional: comparisons(.attribute) + members, acceptsNull: false)
+            .withMembers.requiring("attribute", beside: comparing + ["in"])
             .described("A condition on devices. If it has several members, all of them must hold.")
             .example(.texts(["tag": "beta"]))
             .named("Audience")
@@ -46,13 +59,12 @@ extension Schema {
     static let deviceRequest = Schema.object(
         required: [:],
         optional: [
-            "token": .string(length: 43...DeviceToken.maximumLength * 4).described(
-                "32 to 512 bytes in hexadecimal or base64. Required, but for the kind web."
-            ), "subscription": .subscription, "vapidKey": .vapidKey,
+            "token": Schema.writtenToken.described("32 to 512 bytes in hexadecimal or base64, but for the kind web."),
+            "subscription": .subscription, "vapidKey": .vapidKey,
             "environment": .environment.described("Default production."),
             "kind": .choice(of: TokenKind.self).described("Default alert, or the kind that is stored with the token."),
             "activity": .text.described("The app's id of the Live Activity, of an update token."), "user": .text.orNull,
-            "locale": .text.orNull, "timeZone": .text.orNull.described("Such as Europe/Berlin."),
+            "locale": .locale.orNull, "timeZone": .timeZone.orNull.described("Such as Europe/Berlin."),
             "appVersion": .text.orNull,
             "installation": .text.described("With it, a changed token replaces the old one of its kind."),
             "capabilities": .array(of: .choice(DeviceCapabilities.named.keys.sorted())),
@@ -62,15 +74,25 @@ extension Schema {
             "preferences": Schema.preferences.orNull, "encryptionKey": Schema.encryptionKey.orNull,
         ]
     )
+    .requiringOne(of: "token", "subscription")
     .described("A member that is absent keeps its value; null removes it.")
     .example(.texts(["token": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "user": "alice"]))
     .named("DeviceRequest")
 
+    /// The pattern of base64 and base64url.
+    private static let base64 = "^[A-Za-z0-9+/_=-]+$"
+
     /// A browser's subscription, as its `toJSON()` makes it.
     static let subscription: Schema = {
-        let keys = Schema.object(required: ["p256dh": .string(length: 1...128), "auth": .string(length: 1...128)])
+        let keys = Schema.object(required: [
+            "p256dh": .string(length: 1...128, pattern: Self.base64),
+            "auth": .string(length: 1...128, pattern: Self.base64),
+        ])
         return Schema.object(
-            required: ["endpoint": .string(length: 1...WebPushSubscription.maximumEndpoint), "keys": keys],
+            required: [
+                "endpoint": .string(length: 1...WebPushSubscription.maximumEndpoint, pattern: "^https://[^\\s]+$"),
+                "keys": keys,
+            ],
             isOpen: true
         )
         .described("The browser's subscription, of a device of the kind web.")
@@ -78,47 +100,91 @@ extension Schema {
     }()
 
     /// The public VAPID key of a subscription.
-    static let vapidKey = Schema.string(length: 86...128)
+    static let vapidKey = Schema.string(length: 86...128, pattern: "^[A-Za-z0-9_=-]+$")
         .described("The applicationServerKey of the subscription. Default the app's newest, or the stored one.")
 
+    /// A time on a clock.
+    static let clockTime = Schema.string(length: 5...8, pattern: "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$")
+
     /// The categories that a person does not want, and the quiet hours.
-    static let preferences: Schema = {
-        let time = Schema.string(length: 5...8, pattern: "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$")
-        let hours = Schema.object(required: ["from": time, "to": time])
-            .described("Times on the clock of each device. They differ, and may span midnight.")
-        let category = Schema.string(length: 1...Preferences.maximumCategory)
-        return Schema.object(optional: [
-            "optOuts": .array(of: category, count: 0...Preferences.maximumOptOuts)
-                .described("The consent categories that are not wanted."),
-            "quietHours": hours.orNull,
-        ])
+    static let preferences = Schema.object(required: [], optional: Self.preferenceMembers)
         .described("Replaces all earlier preferences.")
         .named("Preferences")
+
+    /// The preferences of a user that were set.
+    static let userPreferences = Schema.object(
+        required: [
+            (
+                key: "underWay",
+                value: .integer(0 ... .max).described("The pushes to the user's devices that they came too late for.")
+            )
+        ],
+        optional: Self.preferenceMembers
+    )
+    .named("UserPreferences")
+
+    private static let preferenceMembers: [(key: String, value: Schema)] = {
+        let hours = Schema.object(required: ["from": Schema.clockTime, "to": Schema.clockTime])
+            .described("Times on the clock of each device. They differ, and may span midnight.")
+        let category = Schema.string(length: 1...Preferences.maximumCategory)
+        let categories = Schema.array(of: category, count: 0...Preferences.maximumOptOuts)
+            .described("The consent categories that are not wanted.")
+        return [(key: "optOuts", value: categories), (key: "quietHours", value: hours.orNull)]
     }()
 
     /// The public key to which content is sealed.
     static let encryptionKey = Schema.object(required: [
-        "id": .string(length: 1...EncryptionKey.maximumID),
+        "id": .string(length: 1...EncryptionKey.maximumID, pattern: "^[!#-.0-\\[\\]-~]+$"),
         "key": .string(length: 44...44, pattern: "^[A-Za-z0-9+/]{43}=$")
             .described("Base64 of the 32 bytes of an X25519 public key."),
     ]).named("EncryptionKey")
 
+    /// A time in RFC 3339, whose seconds may be left out.
+    static let rfc3339 = Schema.string(length: 17...40, pattern: "^\(Self.rfc3339Form)$")
+    private static let rfc3339Form =
+        "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?(\\.[0-9]{1,9})?"
+        + "(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
+
+    /// A time in a query, as ``time``.
+    static let queryTime = Schema.string(length: 1...40, pattern: "^([0-9]{1,12}|\(Self.rfc3339Form))$")
+
+    /// A locale in the form of BCP 47 or of POSIX.
+    static let locale = Schema.string(
+        length: 2...LocaleTag.maximumLength,
+        pattern: "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*([.@][A-Za-z0-9_.@=;-]*)?$"
+    )
+
+    /// The name of a time zone.
+    static let timeZone = Schema.string(length: 1...DeviceRequest.maximumText, pattern: "^[A-Za-z0-9/_+-]+$")
+
+    /// A device token in hexadecimal or base64, with the spaces and brackets of old tools.
+    static let writtenToken = Schema.string(
+        length: 43...DeviceToken.maximumLength * 4,
+        pattern: "^[A-Za-z0-9+/=<> \\t\\r\\n]+$"
+    )
+
     /// A time in RFC 3339 or in seconds.
     static let time = Schema.any(of: [
-        Schema.string(length: 1...40), Schema.integer(0...253_402_300_799_999),
+        .rfc3339, Schema.integer(0...253_402_300_799_999),
     ]).described("RFC 3339, or seconds since 1970. Numbers from 10^11 on are milliseconds, which is deprecated.")
 
     /// One or more ranges of hours.
     static let hours: Schema = {
-        let one = Schema.object(isOpen: true).described("from, to (HH:MM), days; see docs/provider.md.")
+        let time = Schema.clockTime
+        let one = Schema.object(optional: [
+            "from": time, "to": time, "days": .array(of: .string(length: 3...3), count: 1...7),
+        ])
+        .described("from and to (HH:MM) come together; days are mon, tue …; see docs/provider.md.")
         return .any(of: [one, .array(of: one, count: 1...20)])
     }()
 
     /// The time of a delivery: absolute, or local to each device.
     static let deliveryTime = Schema.object(optional: [
-        "at": .time, "localTime": .string(length: 1...32).described("2026-11-25T09:30, in each device's time zone."),
+        "at": .time,
+        "localTime": .string(length: 16...19, pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?$")
+            .described("2026-11-25T09:30, in each device's time zone."),
         "past": .choice(of: DeliveryTime.PastPolicy.self), "window": .hours, "quietHours": .hours,
-        "timeZone": .text.described("device, or one zone for all."), "defaultTimeZone": .text,
+        "timeZone": .timeZone.described("device, or one zone for all."), "defaultTimeZone": .timeZone,
     ]).named("DeliveryTime")
 
     /// The limits of downloads beyond which a wave waits.
@@ -143,7 +209,10 @@ extension Schema {
 
     /// The rule of a schedule.
     static let rule = Schema.object(
-        required: ["cron": .string(length: 1...200), "timeZone": .text],
+        required: [
+            "cron": .string(length: 1...200, pattern: "^[ \\t]*(@[A-Za-z]+|[^ \\t]+([ \\t]+[^ \\t]+){4})[ \\t]*$"),
+            "timeZone": .timeZone,
+        ],
         optional: [
             "missedRuns": .choice(["skip", "runOnce", "runAll"]),
             "maximumLatenessSeconds": .integer(60...31 * 86_400),

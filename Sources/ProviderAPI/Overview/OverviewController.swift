@@ -22,7 +22,7 @@ struct OverviewController: Controller {
                     "Campaigns in progress, the figures of today and trouble, of the apps that the caller may use."
                 )
                 .tag(.operation).scope(.read).cost(.query).filteredByApp()
-                .parameters(.ofApp, .query("timeZone", "In which today begins at midnight; default UTC.", .text))
+                .parameters(.ofApp, .query("timeZone", "In which today begins at midnight; default UTC.", .timeZone))
                 .responses(.ok(OverviewResponse.schema)),
             .init(.get, "/v1/campaigns", id: "listCampaigns", self.showCampaigns)
                 .summary("Campaigns in progress, with rate and time left.")

@@ -10,7 +10,7 @@ struct Trouble: ResponseObject {
     /// The kinds, those first that keep pushes from being sent.
     enum Code: String, CaseIterable, JSONRepresentable {
         case appStopped, environmentPaused, diskLow, breakerOpen, certificateExpired, certificateEnds, scheduleProblem
-        case webhookDisabled, webhookFailing, logGrows
+        case webhookDisabled, webhookFailing, filesMissing, logGrows
     }
 
     let code: Code
@@ -40,6 +40,7 @@ struct TroubleReport: Sendable {
     let store: SQLiteStore
     let faults: ConfigurationFaults
     let expiry: CredentialExpiryMonitor
+    let files: FileMonitor
     let time: any TimeSource
 
     /// The most schedules and webhooks of a report.
@@ -56,6 +57,7 @@ struct TroubleReport: Sendable {
         var all = try await self.stops(names) + self.pauses(names) + self.breakers(Set(names.values))
         all += self.certificates(Set(names.values))
         all += try await self.schedules(names) + self.webhooks(names)
+        all += await self.missingFiles(names)
         if includesServer { all += self.server() }
         let order = Dictionary(uniqueKeysWithValues: Trouble.Code.allCases.enumerated().map { ($1, $0) })
         return all.sorted { (order[$0.code] ?? 0, $0.app?.name ?? "") < (order[$1.code] ?? 0, $1.app?.name ?? "") }
@@ -152,6 +154,19 @@ struct TroubleReport: Sendable {
                     ? "Mend the receiver, and test it: martlet webhook test \(id)"
                     : "Mend the receiver, then: martlet webhook enable \(id)",
                 since: webhook.lastSuccessAt
+            )
+        }
+    }
+
+    private func missingFiles(_ names: [Int64: Topic]) async -> [Trouble] {
+        let missing = Dictionary(grouping: await self.files.missing(), by: \.app)
+        return missing.compactMap { id, files in
+            guard let app = names[id] else { return nil }
+            return Trouble(
+                code: .filesMissing,
+                app: app,
+                message: MissingFiles.text(files, in: self.files.folder),
+                remedy: MissingFiles.remedy
             )
         }
     }

@@ -57,12 +57,13 @@ struct PersonSettings {
         ]
     )
 
-    static let languageSchema = Schema.string(length: 1...35).described("A tag such as de, for the pages.").orNull
+    static let languageSchema = Schema.string(length: 1...35, pattern: "^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$")
+        .described("A tag such as de, for the pages.").orNull
 
     /// The members that a change may have.
     static var changes: [(key: String, value: Schema)] {
-        Self.schema.required + Self.schema.optional
-            + [("disabled", Schema.bool.described("Whether the person cannot sign in."))]
+        Self.schema.required.map { ($0.key, $0.value.neverNull) } + Self.schema.optional
+            + [("disabled", Schema.bool.described("Whether the person cannot sign in.").neverNull)]
     }
 }
 

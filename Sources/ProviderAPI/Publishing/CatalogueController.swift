@@ -47,7 +47,7 @@ struct CatalogueController: Controller {
         let products = Schema.array(of: .productID, count: 1...Self.maximumProducts)
         let asked = Schema.object(required: [("productIds", products)], optional: proof)
         let download = Schema.object(
-            required: [("screenSize", Schema.string(length: 3...11, pattern: "^[0-9]+x[0-9]+$"))],
+            required: [("screenSize", Schema.screenSize)],
             optional: proof
         )
         let account = ParameterDescription.query("account", "With the publications of this account.", .text)
@@ -78,7 +78,8 @@ struct CatalogueController: Controller {
     /// Responds with a page of the catalogue, or with 304 after a single look-up.
     private func catalogue(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let (after, limit, account) = (try request.issueCursor(), try request.limit(), request.query["account"])
+        let (after, limit) = (try request.issueCursor(), try request.limit())
+        let account = try request.text("account", maximum: EntitlementProof.maximumAccount)
         let version = try await self.store.catalogueVersion(app: app.id)
         // The same version is another page to another account, place or length.
         let asked = Data("\(account ?? "")\0\(request.query["cursor"] ?? "")\0\(limit)".utf8)
@@ -147,6 +148,7 @@ struct CatalogueController: Controller {
         case .unavailable(let message, let delay):
             let error = RequestError(.unavailable, code: EntitlementResponse.unavailable, message: message)
             throw RetryLaterError(error, after: delay)
+        case .tooMany(let refusal): throw refusal.error
         case nil: throw RequestError.internalFailure
         }
         guard let rendition = issue.rendition(for: screen) else {
@@ -185,9 +187,9 @@ struct CatalogueController: Controller {
         _ proof: EntitlementProof,
         for request: OperationRequest
     ) async throws -> [EntitlementDecision] {
-        let entitlements = self.entitlements
+        let (entitlements, client) = (self.entitlements, BudgetCaller(from: request.context.channel)?.identity ?? .app)
         return try await request.context.channel.withClientConnected {
-            await entitlements.decide(issues, app: app, proof: proof)
+            await entitlements.decide(issues, app: app, proof: proof, client: client)
         }
     }
 

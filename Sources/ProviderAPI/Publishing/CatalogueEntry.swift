@@ -2,6 +2,7 @@ import Foundation
 import PushHTTP
 import PushProvider
 import PushStore
+import PushSupport
 import PushTypes
 
 /// An issue as apps see it.
@@ -83,6 +84,10 @@ struct EntitlementResponse: ResponseObject {
         case .unavailable(let message, let delay):
             (self.isEntitled, self.reason, self.message) = (false, Self.unavailable, message)
             self.retryAfter = max(1, Int(delay.components.seconds))
+        case .tooMany(let refusal):
+            let error = refusal.error
+            (self.isEntitled, self.reason, self.message) = (false, error.error.code, error.error.message)
+            self.retryAfter = max(1, Int(error.delay.components.seconds))
         }
     }
 
@@ -91,7 +96,11 @@ struct EntitlementResponse: ResponseObject {
         .required("productId", \.productID),
         .required("entitled", \.isEntitled),
         .optional("by", \.grounds),
-        .optional("reason", \.reason, "The code of a refusal, or \(Self.unavailable)."),
+        .optional(
+            "reason",
+            \.reason,
+            "The code of a refusal; \(Self.unavailable) or too_many_questions where asking later may help."
+        ),
         .optional("message", \.message),
         .optional("retryAfterSeconds", \.retryAfter, "Where asking again later may help."),
     ]

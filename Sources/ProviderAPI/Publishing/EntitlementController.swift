@@ -27,7 +27,7 @@ struct EntitlementController: Controller {
     var operations: [ProviderOperation] {
         let path = "/v1/apps/{app}/entitlement"
         let body = Schema.object(
-            required: ["url": .string(length: 1...WebhookAddress.maximumLength)],
+            required: ["url": .webAddress],
             optional: [
                 "form": Schema.choice(of: Form.self).described("Default json."),
                 "whenDown": Schema.choice(of: WhenDown.self).described("Default allowKnown."),
@@ -44,6 +44,7 @@ struct EntitlementController: Controller {
                 "authToken": .string(length: 1...EntitlementProof.maximumToken),
             ]
         )
+        .requiringOne(of: "account", "authToken")
         let shown = ResponseDescription.ok(EntitlementServerResponse.schema)
         let operations: [ProviderOperation] = [
             .init(.get, path, id: "showEntitlementServer", "The publisher's server of the app.", self.show)

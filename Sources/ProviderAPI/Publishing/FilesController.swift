@@ -15,6 +15,9 @@ struct FilesController: Controller {
     let folder: FileFolder
     let addresses: FileAddresses
     let downloads: DownloadMonitor
+    /// The connections of the listener.
+    let connections: HeldConnections
+    let files: FileMonitor
     let logger: Logger
 
     var operations: [ProviderOperation] {
@@ -46,8 +49,6 @@ struct FilesController: Controller {
 
     private func respond(_ request: OperationRequest) async throws -> Response {
         let download = try await self.file(request)
-        // The address was signed for a reader with a key, and the body has limits of its own.
-        UnauthenticatedConnections.markAuthenticated(request.context.channel)
         let (file, fields) = (download.file, request.http.headers)
         let tag = "\"\(file.hash.hex)\""
         var headers = Self.headers(of: file, tag: tag)
@@ -75,7 +76,7 @@ struct FilesController: Controller {
     }
 
     /// Returns the file at the address of a request.
-    private func file(_ request: OperationRequest) async throws -> DownloadableFile {
+    private func file(_ request: OperationRequest) async throws -> UsedFile {
         let issue = request.query["issue"].flatMap { UUID(uuidString: $0) }
         let expires = request.query["expires"].flatMap { Int64($0) }
         guard let hash = ContentHash(hex: request.path("file")), let issue, let expires,
@@ -113,17 +114,13 @@ struct FilesController: Controller {
 
     /// Returns the body that sends a part of a file piece by piece, each when the connection has taken the one before.
     private func body(
-        _ download: DownloadableFile,
+        _ download: UsedFile,
         _ part: Range<Int>,
         _ channel: any Channel
     ) async throws -> ResponseBody {
-        guard let open = self.downloads.begin(app: download.app) else {
-            let message = "too many downloads are open: try again"
-            throw RetryLaterError(
-                RequestError(.unavailable, code: "too_many_downloads", message: message),
-                after: .seconds(9)
-            )
-        }
+        let app = try await self.store.app(id: download.app)?.bundleID
+        let client = BudgetCaller(app: app, from: channel) ?? BudgetCaller(app: app)
+        let open = try self.downloads.begin(app: download.app, for: client)
         let reader: FileReader
         do {
             reader = try await FileReader(
@@ -133,8 +130,15 @@ struct FilesController: Controller {
             )
         } catch {
             self.logger.error("file cannot be read", metadata: ["file": "\(download.file.hash)", "error": "\(error)"])
-            throw RequestError.internalFailure
+            self.files.noteMissing(download)
+            let message = "the provider has lost the content of this file: its publisher has to restore or upload it"
+            throw RetryLaterError(
+                RequestError(.unavailable, code: "file_missing", message: message, path: "file"),
+                after: .seconds(300)
+            )
         }
+        // The address was signed for a reader with a key. What takes no place, such as HEAD, earns its connection nothing.
+        try self.connections.assign(channel, to: client)
         return ResponseBody(contentLength: part.count) { writer in
             var reader = reader
             while !reader.rest.isEmpty {

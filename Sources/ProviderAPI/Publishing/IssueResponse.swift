@@ -1,10 +1,13 @@
 import PushHTTP
+import PushProvider
 import PushStore
 import PushTypes
 
 /// An issue in a response.
 struct IssueResponse: ResponseObject {
     let issue: IssueRecord
+    /// The warnings, which only the response to a change has.
+    var warnings: [ContentWarning]?
 
     private var date: String { self.issue.date.description }
     private var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }
@@ -25,6 +28,7 @@ struct IssueResponse: ResponseObject {
         .optional("notification", \.issue.notification, "The notification of its latest Notify."),
         .required("createdAtMs", \.issue.createdAt),
         .optional("publishedAtMs", \.issue.publishedAt, "The time of its latest publication."),
+        .optional("warnings", \.warnings, "Only of publishing."),
     ]
 }
 

@@ -1,5 +1,6 @@
 import Hummingbird
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 
@@ -23,9 +24,15 @@ extension IssuesController {
     }
 
     /// Returns the issue after a change, or throws why it was not changed.
-    static func response(_ result: IssueResult, status: HTTPResponse.Status = .ok) throws -> Response {
+    ///
+    /// - Parameter warnings: Returns the warnings about the changed issue.
+    static func response(
+        _ result: IssueResult,
+        status: HTTPResponse.Status = .ok,
+        warnings: (IssueRecord) -> [ContentWarning]? = { _ in nil }
+    ) throws -> Response {
         switch result {
-        case .done(let issue): return try .json(IssueResponse(issue: issue), status: status)
+        case .done(let issue): return try .json(IssueResponse(issue: issue, warnings: warnings(issue)), status: status)
         case .missing: throw RequestError.noSuch("issue")
         case .productIDTaken:
             throw RequestError.conflict("product_id_taken", "another issue of the app has it", at: "productId")
@@ -40,9 +47,23 @@ extension IssuesController {
             throw RequestError.conflict("was_published", message, at: "productId")
         case .isDraft:
             throw RequestError.conflict("is_draft", "a draft is not in the catalogue: remove it instead")
-        case .noFile:
-            throw RequestError.conflict("no_such_file", "the app has no such file: upload it first", at: "file")
+        case .noFile: throw Self.noFile
         }
+    }
+
+    static let noFile = RequestError.conflict(
+        "no_such_file",
+        "the app has no such file: upload it first",
+        at: "file"
+    )
+}
+
+extension ContentWarning {
+    /// Returns a warning if an issue has no file that a device could download.
+    static func lacksFile(_ issue: IssueRecord) -> [ContentWarning]? {
+        guard issue.renditions.isEmpty else { return nil }
+        let message = "the issue has no file: readers see it in the catalogue and cannot download it, so upload one"
+        return [ContentWarning(field: "renditions", message: message)]
     }
 }
 
@@ -67,7 +88,8 @@ extension Schema {
     static let productID = Schema.string(length: 1...256, pattern: "^[A-Za-z0-9._-]+$")
     /// A SHA-256 in hexadecimal.
     static let contentHash = Schema.string(length: 64...64, pattern: "^[0-9A-Fa-f]{64}$")
-    static let date = Schema.string(length: 10...10, pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
+    static let screenSize = Schema.string(length: 3...11, pattern: "^[0-9]{1,5}x[0-9]{1,5}$")
+    static let date = Schema.string(length: 10...10, pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")
 }
 
 extension JSONFields {

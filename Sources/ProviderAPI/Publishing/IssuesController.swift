@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -8,6 +9,7 @@ import PushTypes
 /// `/v1/publications/{publication}/issues` and `/v1/issues`: the issues of publications, and their files.
 struct IssuesController: Controller {
     let store: any ProviderStore
+    let folder: FileFolder
     let time: any TimeSource
 
     private static let members: Set<String> = ["productId", "title", "number", "date", "access"]
@@ -60,7 +62,7 @@ struct IssuesController: Controller {
             .init(.delete, rendition, .audited, id: "deleteRendition") { try await self.setRendition($0, isSet: false) }
                 .summary("Removes the file of an issue for a screen size.").scope(.send).responses(shown),
             .init(.put, cover, .audited, id: "setCover") { try await self.setCover($0, isSet: true) }
-                .summary("Sets the cover of an issue.")
+                .summary("Sets the cover of an issue: an image, by its content.")
                 .scope(.send).body(file).responses(shown).errors(.conflict),
             .init(.delete, cover, .audited, id: "deleteCover") { try await self.setCover($0, isSet: false) }
                 .summary("Removes the cover of an issue.").scope(.send).responses(shown),
@@ -78,7 +80,7 @@ struct IssuesController: Controller {
             limit: limit
         )
         let next = issues.count == limit ? issues.last.map { Cursor($0.cursor).text } : nil
-        return try .page("issues", issues.map(IssueResponse.init), next: next)
+        return try .page("issues", issues.map { IssueResponse(issue: $0) }, next: next)
     }
 
     /// Adds a draft, which has no files yet.
@@ -122,9 +124,10 @@ struct IssuesController: Controller {
     }
 
     private func change(_ request: OperationRequest, _ changes: IssueChanges) async throws -> Response {
-        try Self.response(
-            try await request.object("issue") { try await self.store.changeIssue($0, changes, now: self.time.now) }
-        )
+        let result = try await request.object("issue") {
+            try await self.store.changeIssue($0, changes, now: self.time.now)
+        }
+        return try Self.response(result) { changes.state == .published ? ContentWarning.lacksFile($0) : nil }
     }
 
     private func delete(_ request: OperationRequest) async throws -> Response {
@@ -148,12 +151,33 @@ struct IssuesController: Controller {
     }
 
     private func setCover(_ request: OperationRequest, isSet: Bool) async throws -> Response {
-        let file = isSet ? try await self.file(request) : nil
+        let cover = isSet ? try await self.cover(request) : nil
         return try Self.response(
             try await request.object("issue") {
-                try await self.store.setCover(of: $0, to: file, now: self.time.recorded)
+                try await self.store.setCover(of: $0, to: cover, now: self.time.recorded)
             }
         )
+    }
+
+    /// Returns the file that the body names, which is an image by its content, whatever it was uploaded as.
+    private func cover(_ request: OperationRequest) async throws -> CoverFile {
+        let (hash, folder) = (try await self.file(request), self.folder)
+        let issue = try await request.object("issue") { try await self.store.issue($0) }
+        // Without its row it may be another app's, whose content is not looked at.
+        guard let file = try await self.store.file(hash, app: issue.app) else { throw Self.noFile }
+        guard try await FileFolder.blocking({ folder.hasContent(hash, size: file.size) }) else {
+            throw RequestError.conflict(
+                "file_missing",
+                "the provider has lost the content of this file: upload it again",
+                at: "file"
+            )
+        }
+        let format = try await FileFolder.blocking { ImageFormat(try folder.beginning(of: hash)) }
+        guard let format else {
+            let message = "a cover is an image (\(ImageFormat.names)), and this file is none"
+            throw RequestError(.invalid, code: "not_an_image", message: message, path: "file")
+        }
+        return CoverFile(hash: hash, contentType: format.rawValue)
     }
 
     /// Returns the hash of the file that the body names.

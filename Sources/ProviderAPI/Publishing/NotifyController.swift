@@ -21,11 +21,14 @@ struct NotifyController: Controller {
         return [
             .init(.post, "/v1/issues/{issue}:notify", .audited, id: "notifyIssue", self.notify)
                 .summary("Wakes the devices with Newsstand to load an issue; once, however often it is called.")
-                .tag(.publishing).scope(.send).body(.object(optional: ["again": again]))
+                .tag(.publishing).scope(.send).body(.object(optional: ["again": again]), isRequired: false)
                 .responses(accepted, .ok(NotificationResponse.schema, "It was accepted before.")).errors(.conflict),
             .init(.post, "/v1/issues/{issue}:preview", .readOnly, id: "previewIssue", self.preview)
                 .summary("Says what Notify would do now: the devices and the waves, or the reason for a refusal.")
-                .tag(.publishing).scope(.read).cost(.query).body(.object(optional: ["counts": counts]))
+                .tag(.publishing).scope(.read).cost(.query).body(
+                    .object(optional: ["counts": counts]),
+                    isRequired: false
+                )
                 .responses(.ok(NotifyPreview.schema)),
             .init(.get, "/v1/apps/{app}/downloads", id: "showDownloads", self.showDownloads)
                 .summary("The app's open downloads and their bandwidth, for which waves wait.")
@@ -62,18 +65,32 @@ struct NotifyController: Controller {
         switch outcome {
         case .accepted(let notification):
             request.made(notification.id)
-            return try self.response(notification, app, status: .accepted)
-        case .repeated(let earlier): return try self.response(earlier, app, status: .ok)
+            let warnings = ContentWarning.nobodyReached(by: notification)
+            return try self.response(notification, app, warnings: warnings, status: .accepted)
+        case .repeated(let earlier):
+            let warnings = [Self.alreadyNotified(earlier)] + ContentWarning.nobodyReached(by: earlier)
+            return try self.response(earlier, app, warnings: warnings, status: .ok)
         }
+    }
+
+    /// Returns the warning that nothing was sent, because the issue was notified of before.
+    private static func alreadyNotified(_ earlier: NotificationRecord) -> ContentWarning {
+        let hasEnded = [.done, .cancelled].contains(earlier.state)
+        let remedy =
+            hasEnded ? "with again: true it is notified of once more" : "that notification has not ended yet"
+        let message = "already notified at \(earlier.createdAt.rfc3339), and nothing was sent now: \(remedy)"
+        return ContentWarning(field: "again", message: message)
     }
 
     private func response(
         _ notification: NotificationRecord,
         _ app: AppRecord,
+        warnings: [ContentWarning],
         status: HTTPResponse.Status
     ) throws -> Response {
         let clocks = self.time.reading
         var response = NotificationResponse(notification: notification, app: app.bundleID, clocks: clocks)
+        response.warnings = warnings
         response.steered = self.waits.wait(of: notification.id, now: clocks.steady)
         return try .json(response, status: status)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import PushHTTP
+import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
@@ -12,8 +13,12 @@ struct PublicationsController: Controller {
 
     private static let members: Set<String> = ["name", "account", "waves", "subscriptionProducts"]
 
-    private static let subscriptions = Schema.array(of: .text, count: 0...PublicationRecord.maximumSubscriptions)
-        .described("The subscriptions in the App Store that entitle to its issues. They replace all earlier ones.")
+    private static let subscription = Schema.string(length: 1...DeviceRequest.maximumText, pattern: "^[^\\s]+$")
+    private static let subscriptions = Schema.array(
+        of: Self.subscription,
+        count: 0...PublicationRecord.maximumSubscriptions
+    )
+    .described("The subscriptions in the App Store that entitle to its issues. They replace all earlier ones.")
 
     var operations: [ProviderOperation] {
         let (all, one) = ("/v1/apps/{app}/publications", "/v1/publications/{publication}")

@@ -8,31 +8,60 @@ import PushSupport
 /// The parts of a provider that publish: the folder of files, and what receives and sends them.
 struct PublishingParts: Sendable {
     let cleaner: FileCleaner
+    let files: FileMonitor
     let downloads: DownloadMonitor
     let notifier: IssueNotifier
     let controllers: [any Controller<APIScope>]
 
-    /// - Parameter entitlement: Decides who is entitled to the issues that are not free.
     init(
         store: any ProviderStore,
         configuration: ProviderConfiguration,
         acceptor: NotificationAcceptor,
         waits: WaveWaits,
-        entitlement: any EntitlementDeciding,
+        budgets: Budgets,
+        connections: HeldConnections,
         metrics: any MetricsFactory,
         time: any TimeSource,
         logger: Logger
     ) {
         let (settings, folder) = (configuration.publishing, FileFolder(path: configuration.filesPath))
         self.cleaner = FileCleaner(store: store, folder: folder, settings: settings, logger: logger)
-        self.downloads = DownloadMonitor(settings: settings, factory: metrics, time: time)
+        self.files = FileMonitor(store: store, folder: folder, logger: logger)
+        self.downloads = DownloadMonitor(
+            settings: settings,
+            places: budgets[.downloads],
+            factory: metrics,
+            time: time
+        )
+        let entitlement = EntitlementChecker(
+            store: store,
+            settings: configuration.entitlement,
+            addresses: configuration.webhookAddresses,
+            questions: budgets[.entitlementQuestions],
+            time: time,
+            logger: logger
+        )
         let entitlements = IssueEntitlements(entitlement)
         self.notifier = IssueNotifier(store: store, acceptor: acceptor, entitlements: entitlements, time: time)
-        let uploads = UploadService(store: store, folder: folder, settings: settings, time: time, logger: logger)
+        let uploads = UploadService(
+            store: store,
+            folder: folder,
+            settings: settings,
+            reserved: budgets[.uploadedBytes],
+            time: time,
+            logger: logger
+        )
         let addresses = FileAddresses(store: store, settings: settings, time: time)
         self.controllers = [
-            PublicationsController(store: store, time: time), IssuesController(store: store, time: time),
+            PublicationsController(store: store, time: time),
+            IssuesController(store: store, folder: folder, time: time),
             UploadsController(store: store, uploads: uploads, maximumFile: settings.maximumFile, time: time),
+            EntitlementController(
+                store: store,
+                addresses: configuration.webhookAddresses,
+                checker: entitlement,
+                time: time
+            ),
             CatalogueController(store: store, entitlements: entitlements, addresses: addresses),
             NotifyController(
                 store: store,
@@ -46,6 +75,8 @@ struct PublishingParts: Sendable {
                 folder: folder,
                 addresses: addresses,
                 downloads: self.downloads,
+                connections: connections,
+                files: self.files,
                 logger: logger
             ),
         ]

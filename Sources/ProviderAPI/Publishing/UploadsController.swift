@@ -28,7 +28,7 @@ struct UploadsController: Controller {
         let begin = Schema.object(
             required: ["size": .integer(1...Int64(self.maximumFile)), "sha256": .contentHash],
             optional: [
-                "contentType": Schema.string(length: 3...Self.maximumType)
+                "contentType": Schema.string(length: 3...Self.maximumType, pattern: Self.mediaType)
                     .described("Default application/octet-stream."),
                 "name": Schema.string(length: 1...Self.maximumName).described("Default the hash."),
             ]
@@ -192,6 +192,9 @@ struct UploadsController: Controller {
 
     private static let plainType = "application/octet-stream"
     private static let typeForm = "use a media type such as application/zip"
+
+    /// The pattern of a type and a subtype without parameters.
+    private static let mediaType = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$"
 
     /// Returns `true` for a type and a subtype without parameters.
     private static func isMediaType(_ text: String) -> Bool {

@@ -52,12 +52,8 @@ struct ReceiptsController: Controller {
         do {
             let batch = ReceiptBatch(from: .installation(installation, of: app), privacy: body.privacy, entries)
             written = try await self.writer.write(batch, app: app.name)[...]
-        } catch is ReceiptWriter.Busy {
-            let message = "more receipts arrive than can be stored: send them again later"
-            throw RetryLaterError(
-                RequestError(.unavailable, code: "too_many_receipts", message: message),
-                after: .seconds(4)
-            )
+        } catch let refusal as BudgetRefusal {
+            throw refusal.error
         }
         var results = ReceiptResults()
         for entry in body.entries {

@@ -2,6 +2,7 @@ package import PushHTTP
 package import PushProvider
 package import PushSender
 package import PushStore
+package import PushSupport
 package import PushTypes
 
 /// The configuration of a provider server.
@@ -47,6 +48,8 @@ package struct ProviderConfiguration: Sendable {
     package var sessions = SessionSettings()
     package var publishing = PublishingSettings()
     package var limits = Limits()
+    /// The limits of budgets in place of their defaults and of what settings say. Default none.
+    package var budgetLimits: [Resource: BudgetLimits] = [:]
     /// Indicates whether there is a listener for the API and the pages. Default `true`.
     package var hasListener = true
     /// Indicates whether the listener serves the REST API only, without pages. Default `false`.
@@ -84,6 +87,9 @@ package struct ProviderConfiguration: Sendable {
         /// The time that a query may take, without the time for which it waits. Default 10 s.
         package var query: Duration = .seconds(10)
         package var queries = QueryLimits()
+        /// The time in which a server that others have named is looked up and connected to, and again in which it responds:
+        /// receivers of webhooks, push services of browsers, push servers, and chat servers. Default 10 s.
+        package var peer: Duration = .seconds(10)
         /// The requests per second of one API key, twice as many at once; 0 sets no limit. Default 1,000.
         package var keyRate = 1000
         /// The requests per second with public keys from one address, twice as many at once; 0 sets no limit. Default 20.
@@ -99,5 +105,9 @@ package struct ProviderConfiguration: Sendable {
         package var connections = 1000
 
         package init() {}
+
+        /// The time for which a request waits for the end of what it has begun. Less than ``request``, so that there is a
+        /// response.
+        package var outcome: Duration { self.request / 3 }
     }
 }

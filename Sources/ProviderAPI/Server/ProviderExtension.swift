@@ -25,6 +25,7 @@ package struct ProviderParts: Sendable {
     package let outcomes: OutcomeSignals
     /// The runner of operations, for its keys, limits, metrics and audit.
     package let runner: OperationRunner
+    package let budgets: Budgets
     package let metrics: PrometheusRegistry
     package let time: any TimeSource
     package let logger: Logger

@@ -13,6 +13,7 @@ struct ProviderMetrics: Sendable {
     /// - Parameter registry: The counters, which follow the gauges in the text.
     init(
         registry: PrometheusRegistry,
+        budgets: Budgets,
         store: SQLiteStore,
         dispatch: DispatchMetrics,
         expiry: CredentialExpiryMonitor,
@@ -32,6 +33,7 @@ struct ProviderMetrics: Sendable {
         self.addStops(store)
         self.addWebhooks(statistics, time)
         self.addStore(store)
+        self.gauges.add(budgets)
         self.gauges.add("martlet_downloads_open", "Downloads that are open.") { downloads.figures.open }
         self.gauges.add("martlet_download_bytes_per_second", "Bytes per second of downloads, over ten seconds.") {
             downloads.figures.bytesPerSecond

@@ -4,21 +4,23 @@ import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
+import ServiceLifecycle
 
 extension ProviderServer {
     /// Returns the controllers of devices, their users and audiences.
     static func deviceControllers(
         _ configuration: ProviderConfiguration,
         store: SQLiteStore,
+        direct: DirectDispatch,
         time: any TimeSource,
         logger: Logger
     ) -> [any Controller<APIScope>] {
         let addresses = configuration.webhookAddresses
         return [
             UserSecretsController(store: store, time: time), VAPIDController(store: store, time: time),
-            DevicesController(store: store, addresses: addresses, time: time),
-            InstallationsController(store: store, addresses: addresses, time: time),
-            UserPreferencesController(store: store), HistoryController(store: store),
+            DevicesController(store: store, direct: direct, addresses: addresses, time: time),
+            InstallationsController(store: store, direct: direct, addresses: addresses, time: time),
+            UserPreferencesController(store: store, direct: direct), HistoryController(store: store),
             AudiencesController(store: store, time: time), NamedAudiencesController(store: store, time: time),
             TemplatesController(store: store, time: time),
             DeviceTransferController(
@@ -81,6 +83,85 @@ extension ProviderServer {
         ]
     }
 
+    /// Returns the controllers that stop and resume what is sent.
+    static func stopControllers(
+        _ store: SQLiteStore,
+        _ wakes: LaneWakeSignals,
+        _ direct: DirectDispatch,
+        _ outcomes: OutcomeSignals,
+        _ faults: ConfigurationFaults,
+        _ waits: WaveWaits,
+        _ time: any TimeSource
+    ) -> [any Controller<APIScope>] {
+        [
+            NotificationsController(
+                store: store,
+                wakes: wakes,
+                direct: direct,
+                outcomes: outcomes,
+                faults: faults,
+                waits: waits,
+                time: time
+            ),
+            AppStopController(store: store, wakes: wakes, direct: direct, time: time),
+        ]
+    }
+
+    /// Returns the services that delete what is not kept any more.
+    static func cleaning(
+        _ configuration: ProviderConfiguration,
+        _ store: SQLiteStore,
+        _ files: FileCleaner,
+        _ direct: DirectDispatch,
+        _ erasureWake: WakeSignal,
+        _ time: any TimeSource,
+        _ logger: Logger
+    ) -> [any Service] {
+        [
+            RetentionService(
+                store: store,
+                settings: configuration.retention,
+                files: files,
+                time: time,
+                logger: logger
+            ),
+            ErasureService(
+                store: store,
+                direct: direct,
+                settings: configuration.erasure,
+                wake: erasureWake,
+                time: time,
+                logger: logger
+            ),
+        ]
+    }
+
+    /// Returns the service that signs people in.
+    static func signIns(
+        _ configuration: ProviderConfiguration,
+        store: SQLiteStore,
+        keys: APIKeys,
+        audit: AuditTrail,
+        budgets: Budgets,
+        time: any TimeSource,
+        logger: Logger
+    ) -> SignInService {
+        SignInService(
+            store: store,
+            keys: keys,
+            hasher: PasswordHasher(
+                configuration.passwords,
+                secret: store.passwordSecret,
+                places: budgets[.hashes],
+                strangersPlaces: budgets[.strangerHashes]
+            ),
+            settings: configuration.sessions,
+            time: time,
+            logger: logger,
+            audit: { await audit.record($0, status: 200, by: $1, isFrequent: true) }
+        )
+    }
+
     /// Returns the runner of all operations.
     static func runner(
         _ configuration: ProviderConfiguration,
@@ -88,16 +169,18 @@ extension ProviderServer {
         keys: APIKeys,
         audit: AuditTrail,
         refusals: RefusedKeyLog,
+        budgets: Budgets,
+        connections: HeldConnections,
         metrics: any MetricsFactory,
-        time: any TimeSource,
         logger: Logger
     ) -> OperationRunner {
-        let (limits, requests) = (configuration.limits, RequestMetrics(factory: metrics))
+        let requests = RequestMetrics(factory: metrics)
         return OperationRunner(
             keys: keys,
             apps: AppAuthorization(store: store),
-            rates: KeyRateLimiter(rate: limits.keyRate, publicRate: limits.publicKeyRate, clock: time.instants),
-            queryBudget: limits.query,
+            budgets: budgets,
+            connections: connections,
+            queryBudget: configuration.limits.query,
             audit: audit,
             metrics: requests,
             refusals: refusals,
@@ -105,14 +188,19 @@ extension ProviderServer {
         )
     }
 
-    /// Returns the connections that are not authenticated yet. They are closed for new ones before the listener reaches its
-    /// limit.
-    static func unauthenticatedConnections(
+    /// The connections that are accepted beyond the limit, so that idle ones can be closed for them.
+    static let acceptedBeyond = 64
+
+    /// Returns the accounts of all connections, and those that are not authenticated yet.
+    static func connections(
         _ configuration: ProviderConfiguration,
+        budgets: Budgets,
         logger: Logger
-    ) -> UnauthenticatedConnections {
+    ) -> (held: HeldConnections, unauthenticated: UnauthenticatedConnections) {
         var limits = configuration.limits.unauthenticated
-        limits.connections = min(limits.connections, max(1, configuration.limits.connections / 2))
-        return UnauthenticatedConnections(limits: limits, logger: logger)
+        let held = HeldConnections(budgets[.connections], maximumStrangers: limits.connections, logger: logger)
+        // Their number is bounded by their accounts.
+        limits.connections = configuration.limits.connections + Self.acceptedBeyond
+        return (held, UnauthenticatedConnections(limits: limits, logger: logger))
     }
 }

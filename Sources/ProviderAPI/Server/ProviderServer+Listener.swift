@@ -11,7 +11,7 @@ extension ProviderServer {
         defer { self.listening.resolve(.failure(ProviderError.ended)) }
         let (host, port) = (self.configuration.host, self.configuration.port)
         let limits = self.configuration.limits
-        let unauthenticated = self.unauthenticated
+        let (unauthenticated, held) = (self.unauthenticated, self.connections)
         let application = Application(
             router: self.api.router(with: self.pages, self.addition),
             server: .bounded(
@@ -20,13 +20,14 @@ extension ProviderServer {
                 decoder: Self.headLimits,
                 tls: self.certificate,
                 unauthenticated: unauthenticated,
+                held: held,
                 listener: "api",
-                // `OperationRunner` marks the connection once it knows the key.
+                // `OperationRunner` assigns the connection once it knows the key.
                 isAuthenticated: { _, _ in false }
             ),
             configuration: .init(
                 address: .hostname(host, port: port),
-                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections + Self.acceptedBeyond)
             ),
             onServerRunning: { channel in
                 self.listening.resolve(.success(channel.localAddress?.port ?? port))

@@ -23,6 +23,8 @@ package final class ProviderServer: Service {
     /// The lock of the data directory: a second process with the same database would send everything twice.
     private let lock: DirectoryLock
     let store: SQLiteStore
+    /// The account of what callers compete for.
+    let budgets: Budgets
     /// The services besides the listener.
     let outcomes: OutcomeSignals
     let services: [any Service]
@@ -31,6 +33,7 @@ package final class ProviderServer: Service {
     let addition: (any ProviderExtension)?
     /// The pages beside the API; `nil` for none.
     let pages: (any ProviderPages)?
+    let connections: HeldConnections
     let unauthenticated: UnauthenticatedConnections
     /// The certificate of the API; `nil` without TLS.
     let certificate: TLSCertificate?
@@ -69,13 +72,19 @@ package final class ProviderServer: Service {
         guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
             throw ProviderError.restoreInterrupted(configuration.databasePath)
         }
+        let budgets = Budgets(configuration.budgets, clock: time.instants)
+        self.budgets = budgets
+        let (connections, unauthenticated) = Self.connections(configuration, budgets: budgets, logger: logger)
+        (self.connections, self.unauthenticated) = (connections, unauthenticated)
         let masterKeyPath = configuration.masterKeyPath
         let store = try SQLiteStore(
             path: configuration.databasePath,
             masterKey: MasterKey.load(orCreateAt: masterKeyPath, besideDatabase: configuration.databasePath),
-            limits: configuration.limits.queries
+            limits: configuration.limits.queries,
+            budgets: budgets
         )
         self.store = store
+        Self.warnOfExposure(configuration, logger: logger)
         let mark = try await store.clockMark()
         let clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
         let time = ProviderTime(time, startingAt: clock.start)
@@ -84,19 +93,18 @@ package final class ProviderServer: Service {
         let people = People(store: store, settings: configuration.sessions, time: time)
         self.adminLink = FirstAdminLink(people, configuration, logger: logger, show: showAdminLink)
         let trail = AuditTrail(store: store, time: time, logger: logger)
-        let signIns = SignInService(
+        let signIns = Self.signIns(
+            configuration,
             store: store,
             keys: keys,
-            hasher: PasswordHasher(configuration.passwords, secret: store.passwordSecret),
-            settings: configuration.sessions,
+            audit: trail,
+            budgets: budgets,
             time: time,
-            logger: logger,
-            audit: { await trail.record($0, status: 200, by: $1, isFrequent: true) }
+            logger: logger
         )
         self.signIns = signIns
         let (wakes, scheduleWake, webhookWake) = (LaneWakeSignals(), WakeSignal(), WakeSignal())
-        let erasureWake = WakeSignal()
-        let outcomes = OutcomeSignals()
+        let (erasureWake, outcomes) = (WakeSignal(), OutcomeSignals())
         self.outcomes = outcomes
         let directory = SenderDirectory(
             store: store,
@@ -104,7 +112,7 @@ package final class ProviderServer: Service {
             tokens: ProviderTokenCache(store: store, time: time, logger: logger),
             logger: logger
         )
-        let web = WebPushSenders(store: store, addresses: configuration.webhookAddresses, time: time)
+        let web = Self.webPush(configuration, store: store, time: time)
         let invalidation = TokenInvalidationPolicy(store: store, limits: configuration.breaker, logger: logger)
         let faults = ConfigurationFaults(
             store: store,
@@ -118,19 +126,25 @@ package final class ProviderServer: Service {
         let tester = CredentialTester(store: store, directory: directory, source: senders, time: time)
         let monitor = ConfigurationFaultMonitor(faults: faults, tester: tester, logger: logger)
         let direct = DirectDispatch(store: store, limits: configuration.dispatch, time: time)
-        let acceptor = NotificationAcceptor(store: store, wakes: wakes, direct: direct, time: time)
+        let acceptor = Self.acceptor(configuration, store: store, wakes: wakes, direct: direct, time: time)
         let channels = ChannelDirectory(store: store, directory: directory, source: senders, time: time)
-        let webhooks = WebhookDelivery(
+        let webhooks = Self.webhooks(
+            configuration,
             store: store,
-            bundleID: { try await store.app(id: $0)?.bundleID },
             wake: webhookWake,
-            addresses: configuration.webhookAddresses,
+            budgets: budgets,
             metrics: metrics,
             time: time,
             logger: logger
         )
         let dispatch = DispatchMetrics(factory: metrics)
-        let receipts = ReceiptWriter(store: store, events: webhookWake, metrics: metrics, time: time)
+        let receipts = ReceiptWriter(
+            store: store,
+            events: webhookWake,
+            places: budgets[.receipts],
+            metrics: metrics,
+            time: time
+        )
         let refusals = RefusedKeyLog(logger: logger)
         let expiry = CredentialExpiryMonitor(store: store, webhookWake: webhookWake, time: time, logger: logger)
         let gatewayReceipts = configuration.gatewayEvents.map {
@@ -147,19 +161,13 @@ package final class ProviderServer: Service {
             logger: logger
         )
         let waits = WaveWaits()
-        let entitlement = EntitlementChecker(
-            store: store,
-            settings: configuration.entitlement,
-            addresses: configuration.webhookAddresses,
-            time: time,
-            logger: logger
-        )
         let publishing = PublishingParts(
             store: store,
             configuration: configuration,
             acceptor: acceptor,
             waits: waits,
-            entitlement: entitlement,
+            budgets: budgets,
+            connections: connections,
             metrics: metrics,
             time: time,
             logger: logger
@@ -192,13 +200,6 @@ package final class ProviderServer: Service {
                 logger: logger
             ),
             monitor, feedback, web,
-            RetentionService(
-                store: store,
-                settings: configuration.retention,
-                files: publishing.cleaner,
-                time: time,
-                logger: logger
-            ),
             ClockMonitor(
                 store: store,
                 stateMachine: clock,
@@ -206,28 +207,21 @@ package final class ProviderServer: Service {
                 wakes: [wakes[.urgent], wakes[.bulk], scheduleWake, webhookWake],
                 logger: logger
             ),
-            webhooks, expiry,
+            webhooks, expiry, publishing.files,
             TokenEventMonitor(store: store, metrics: metrics, logger: logger),
             CampaignMonitor(store: store, logger: logger), StatisticsWriter(store: store, logger: logger), refusals,
             WALMonitor(store: store, metrics: metrics, logger: logger), keys.uses,
-            ErasureService(
-                store: store,
-                settings: configuration.erasure,
-                wake: erasureWake,
-                time: time,
-                logger: logger
-            ),
         ]
-        let connections = Self.unauthenticatedConnections(configuration, logger: logger)
-        self.unauthenticated = connections
+        let cleaning = Self.cleaning(configuration, store, publishing.cleaner, direct, erasureWake, time, logger)
         let runner = Self.runner(
             configuration,
             store: store,
             keys: keys,
             audit: trail,
             refusals: refusals,
+            budgets: budgets,
+            connections: connections,
             metrics: metrics,
-            time: time,
             logger: logger
         )
         let addition = try addition(
@@ -237,20 +231,22 @@ package final class ProviderServer: Service {
                 acceptor: acceptor,
                 outcomes: outcomes,
                 runner: runner,
+                budgets: budgets,
                 metrics: metrics,
                 time: time,
                 logger: logger
             )
         )
         self.addition = addition
-        self.services = services + (gatewayReceipts.map { [$0] } ?? []) + (addition?.services ?? [])
+        self.services = services + cleaning + (gatewayReceipts.map { [$0] } ?? []) + (addition?.services ?? [])
         let gauges = ProviderMetrics(
             registry: metrics,
+            budgets: budgets,
             store: store,
             dispatch: dispatch,
             expiry: expiry,
             faults: faults,
-            unauthenticated: connections,
+            unauthenticated: unauthenticated,
             downloads: publishing.downloads,
             waits: waits,
             time: time
@@ -265,7 +261,9 @@ package final class ProviderServer: Service {
                     invalidation: invalidation,
                     expiry: expiry,
                     faults: faults,
+                    direct: direct,
                     tester: tester,
+                    tests: budgets[.credentialTests],
                     time: time,
                     logger: logger
                 ),
@@ -273,33 +271,22 @@ package final class ProviderServer: Service {
                 ErasureController(
                     store: store,
                     faults: faults,
+                    direct: direct,
                     wake: erasureWake,
+                    patience: configuration.limits.outcome,
                     interrupt: { await webhooks.interrupt($0) },
                     time: time
                 ),
                 ReceiptsController(store: store, writer: receipts),
                 SchedulesController(store: store, wake: scheduleWake, time: time),
-                TimelineController(store: store, gateway: configuration.gatewayEvents, time: time),
-                NotificationsController(
-                    store: store,
-                    wakes: wakes,
-                    outcomes: outcomes,
-                    faults: faults,
-                    waits: waits,
-                    time: time
-                ),
+                TimelineController(store: store, gateway: configuration.gatewayEvents, faults: faults, time: time),
                 TokenStateController(store: store, invalidation: invalidation, time: time, logger: logger),
                 FeedbackController(store: store, service: feedback, time: time),
                 ReactivationController(store: store, time: time, logger: logger),
-                EntitlementController(
-                    store: store,
-                    addresses: configuration.webhookAddresses,
-                    checker: entitlement,
-                    time: time
-                ), AppStopController(store: store, wakes: wakes, time: time),
-            ] + Self.webhookControllers(configuration, store: store, webhooks, wake: webhookWake, time: time)
+            ] + Self.stopControllers(store, wakes, direct, outcomes, faults, waits, time)
+                + Self.webhookControllers(configuration, store: store, webhooks, wake: webhookWake, time: time)
                 + Self.callerControllers(store: store, keys: keys, people: people, signIns: signIns, time: time)
-                + Self.deviceControllers(configuration, store: store, time: time, logger: logger)
+                + Self.deviceControllers(configuration, store: store, direct: direct, time: time, logger: logger)
                 + Self.sendingControllers(
                     store: store,
                     acceptor: acceptor,
@@ -313,7 +300,13 @@ package final class ProviderServer: Service {
                     store: store,
                     trail: trail,
                     dispatch: dispatch,
-                    trouble: TroubleReport(store: store, faults: faults, expiry: expiry, time: time),
+                    trouble: TroubleReport(
+                        store: store,
+                        faults: faults,
+                        expiry: expiry,
+                        files: publishing.files,
+                        time: time
+                    ),
                     waits: waits,
                     time: time
                 ),
@@ -332,6 +325,9 @@ package final class ProviderServer: Service {
             ProviderInterface(
                 api: self.api.responder,
                 signIn: signIns,
+                budgets: budgets,
+                connections: connections,
+                failures: runner.failures,
                 isSecure: configuration.tls != nil,
                 time: time,
                 logger: logger

@@ -5,6 +5,7 @@ import NIOCore
 import PushHTTP
 import PushStore
 import PushSupport
+import Synchronization
 
 /// The REST API: all operations, and the document that describes them.
 struct RESTAPI: Sendable {
@@ -44,19 +45,32 @@ struct RESTAPI: Sendable {
 
     /// Returns the operation that responds with the document. The document describes that operation too.
     private static func documentOperation(of others: [ProviderOperation]) -> ProviderOperation {
-        func operation(_ handler: @escaping ProviderOperation.Handler) -> ProviderOperation {
+        @Sendable func operation(_ handler: @escaping ProviderOperation.Handler) -> ProviderOperation {
             .init(.get, "/openapi.json", id: "document", "This document.", handler)
                 .tag(.operation).responses(.ok(.object(isOpen: true), "OpenAPI 3.1."))
         }
-        let document = OpenAPIDocument(
+        // Made at the first request: it takes longer than everything else at the start.
+        let text = Mutex<ByteBuffer?>(nil)
+        return operation { _ in
+            let text = try text.withLock { kept in
+                let all = others + [operation { _ in .noContent }]
+                let text = try kept ?? ByteBuffer(bytes: Self.document(of: all).json.text)
+                kept = text
+                return text
+            }
+            return .content(text, "application/json")
+        }
+    }
+
+    private static func document(of operations: [ProviderOperation]) -> OpenAPIDocument<APIScope> {
+        OpenAPIDocument(
             title: "Martlet",
             version: Self.version,
-            operations: others + [operation { _ in .noContent }],
+            operations: operations,
             tags: OperationTag.all,
             pathParameters: PathParameter.all,
+            sources: PathParameter.sources,
             scopeName: \.rawValue
         )
-        let text = ByteBuffer(bytes: (try? document.json.text) ?? Data())
-        return operation { _ in .content(text, "application/json") }
     }
 }

@@ -35,6 +35,8 @@ actor ReadyProbe {
         let probe = Task { [probe = self.probe] in
             do {
                 try await probe()
+            } catch StoreError.cannotWrite(let why) {
+                throw StoreError.cannotWrite(why: why)
             } catch {
                 throw StoreError.cannotWrite(why: "\(error)")
             }

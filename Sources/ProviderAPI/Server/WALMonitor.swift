@@ -3,11 +3,12 @@ import Metrics
 import PushStore
 import ServiceLifecycle
 
-/// Checkpoints the write-ahead log before it grows without bound, and logs a warning where that fails.
+/// Folds a write-ahead log that is long although nothing is written, counts the folds, and logs a warning where a snapshot of
+/// another process prevents them. While the store writes, it bounds the log itself.
 struct WALMonitor: Service {
-    /// The length from which the log is checkpointed, in bytes. It is twice that of the automatic checkpoint.
-    private static let checkpointLength = 64 * 1024 * 1024
-    /// The length from which a checkpointed log causes a warning, in bytes.
+    /// The length from which the log is folded, in bytes.
+    private static let foldLength = 64 * 1024 * 1024
+    /// The length from which a log that was folded causes a warning, in bytes.
     private static let warningLength = 256 * 1024 * 1024
     /// The time between two checks.
     private static let pause: Duration = .seconds(1)
@@ -29,8 +30,17 @@ struct WALMonitor: Service {
     func run() async {
         await cancelWhenGracefulShutdown {
             var warnedAt: ContinuousClock.Instant?
+            var counted = (complete: 0, prevented: 0)
             while !Task.isCancelled {
-                let length = await self.check()
+                var length = self.store.logBytes
+                if length > Self.foldLength {
+                    await self.store.foldLongLog()
+                    length = self.store.logBytes
+                }
+                let folds = self.store.logFolds
+                self.checkpoints.increment(by: folds.complete - counted.complete)
+                self.unfinished.increment(by: folds.prevented - counted.prevented)
+                counted = folds
                 if length > Self.warningLength, warnedAt.map({ .now - $0 >= Self.warningInterval }) ?? true {
                     warnedAt = .now
                     let message: Logger.Message = "write-ahead log grows: a backup or a check may hold an old snapshot"
@@ -38,23 +48,6 @@ struct WALMonitor: Service {
                 }
                 try? await Task.sleep(for: Self.pause, clock: .continuous)
             }
-        }
-    }
-
-    /// Checkpoints the log if it is too long.
-    ///
-    /// - Returns: The length of the log after that, in bytes.
-    func check() async -> Int {
-        let length = self.store.logBytes
-        guard length > Self.checkpointLength else { return length }
-        do {
-            let remaining = try await self.store.foldLog()
-            self.checkpoints.increment()
-            if remaining > Self.checkpointLength { self.unfinished.increment() }
-            return remaining
-        } catch {
-            self.logger.error("write-ahead log could not be checkpointed", metadata: ["error": "\(error)"])
-            return length
         }
     }
 }

@@ -20,7 +20,7 @@ struct VAPIDController: Controller {
         let path = "/v1/apps/{app}/vapid"
         let key = Schema.string(length: 1...Self.maximumKey)
             .described("32 bytes in base64url, or PEM: the key of another server. Default a new one.")
-        let contact = Schema.string(length: 1...VAPIDContact.maximumLength)
+        let contact = Schema.string(length: 1...VAPIDContact.maximumLength, pattern: "^(mailto:|https://).+$")
             .described("Whom a push service can turn to: a mailto: URL, or an https: URL.")
         let shown = ResponseDescription.ok(VAPIDResponse.schema)
         let operations: [ProviderOperation] = [
@@ -34,7 +34,7 @@ struct VAPIDController: Controller {
                 .responses(shown).errors(.conflict),
             .init(.post, "\(path):rotate", .audited, id: "rotateVapid", self.rotate)
                 .summary("Makes or takes a new VAPID key; earlier subscriptions keep theirs.")
-                .scope(.admin).body(.object(optional: ["privateKey": key]), maximum: 16 * 1024)
+                .scope(.admin).body(.object(optional: ["privateKey": key]), maximum: 16 * 1024, isRequired: false)
                 .responses(shown).errors(.conflict),
         ]
         return operations.map { $0.tag(.devices) }

@@ -18,7 +18,7 @@ struct WebhooksController: Controller {
     let postTest: @Sendable (WebhookRecord, Topic) async -> WebhookTestResult
     let time: any TimeSource
 
-    private static let url = Schema.string(length: 1...WebhookAddress.maximumLength)
+    private static let url = Schema.webAddress
     private typealias Event = WebhookRecord.Event
 
     private static let events = Schema.array(of: .choice(of: WebhookRecord.Event.self), count: 1...Event.allCases.count)
@@ -28,6 +28,7 @@ struct WebhooksController: Controller {
             .example(.texts(["url": "https://hooks.example.com/push"]))
         let change = Schema.object(optional: ["url": Self.url, "events": Self.events, "active": .bool])
         let replay = Schema.object(optional: ["since": .time, "block": .integer(1...Int64.max)])
+            .requiringOne(of: "since", "block")
             .described("One of both: a time, or the first number in the id of a post.")
         let (shown, maximum) = (ResponseDescription.ok(WebhookResponse.schema), 16 * 1024)
         let (all, one) = ("/v1/apps/{app}/webhooks", "/v1/webhooks/{webhook}")

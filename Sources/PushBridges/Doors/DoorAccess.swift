@@ -13,8 +13,12 @@ import PushTypes
 struct DoorAccess: Sendable {
     /// The shortest secret that admits requests, in bytes. A shorter one admits none.
     static let minimumSecret = 16
+    /// The shortest secret that is set anew, in bytes. A shorter one can be guessed, so guesses are refused before they are compared.
+    static let goodSecret = 32
 
     let runner: OperationRunner
+    let budgets: Budgets
+    let log: LimitedLog
 
     /// The right by which a request was admitted.
     enum Admission: Sendable {
@@ -44,8 +48,8 @@ struct DoorAccess: Sendable {
             let message = "send a valid API key as 'Authorization: Bearer mk_…', or as the password of HTTP basic"
             throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")
         }
-        try self.runner.rates.take(caller)
-        UnauthenticatedConnections.markAuthenticated(context.channel)
+        try self.runner.budgets.countRequest(of: caller)
+        try self.runner.connections.assign(context.channel, to: caller.account)
         return caller
     }
 
@@ -53,14 +57,26 @@ struct DoorAccess: Sendable {
     ///
     /// - Throws: ``RequestError`` for another secret, ``RetryLaterError`` for a request beyond the rate.
     func checkSecret(_ secret: String, of bridge: BridgeRecord?, app: Topic?, _ context: APIContext) throws {
+        let client = BudgetCaller(clientOf: context.channel)
+        let isShort = bridge.map { $0.secret.utf8.count < Self.goodSecret } ?? false
+        if isShort { try self.budgets[.wrongSecrets].check(for: client) }
+        // Digests are compared in constant time.
         guard let bridge, let app, bridge.secret.utf8.count >= Self.minimumSecret,
             SHA256.hash(data: Data(secret.utf8)) == SHA256.hash(data: Data(bridge.secret.utf8))
         else {
+            try self.budgets[.wrongSecrets].spend(for: client)
             let message = "the secret in the path is not that of a bridge"
             throw RequestError(.unauthenticated, code: "unauthorized", message: message)
         }
-        try self.runner.rates.take(bridgeOf: app)
-        UnauthenticatedConnections.markAuthenticated(context.channel)
+        if isShort {
+            self.log.log(
+                .warning,
+                "the secret in the path of a bridge has fewer than \(Self.goodSecret) bytes: set a longer one",
+                ["bridge": "\(bridge.kind.rawValue) \(bridge.name)", "app": "\(app)"]
+            )
+        }
+        try self.runner.budgets.countBridgeRequest(of: app)
+        try self.runner.connections.assign(context.channel, to: BudgetCaller(app: app))
     }
 
     /// Reads a whole body at the pace that its caller has left.
@@ -68,8 +84,8 @@ struct DoorAccess: Sendable {
         let body = try await request.wholeBody(maximum: maximum)
         let delay: Duration
         switch admission {
-        case .key(let caller): delay = try self.runner.rates.delay(of: caller, bytes: body.count)
-        case .secret(let app): delay = try self.runner.rates.delay(bridgeOf: app, bytes: body.count)
+        case .key(let caller): delay = try self.runner.budgets.bodyDelay(of: caller.account, bytes: body.count)
+        case .secret(let app): delay = try self.runner.budgets.bodyDelay(of: BudgetCaller(app: app), bytes: body.count)
         }
         if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
         return body

@@ -14,7 +14,7 @@ struct Doors: Sendable {
 
     /// - Parameter client: The client for posts to feedback hooks, and of old servers.
     init(_ parts: ProviderParts, client: GuardedClient) {
-        let access = DoorAccess(runner: parts.runner)
+        let access = DoorAccess(runner: parts.runner, budgets: parts.budgets, log: LimitedLog(parts.logger))
         let submission = PushSubmission(parts: parts)
         let shadow = ShadowForwarder(client: client, store: parts.store, time: parts.time, logger: parts.logger)
         let statistics = GorushStatistics()

@@ -10,8 +10,6 @@ import PushTypes
 
 /// Puts the pushes of other systems into the ledger, and waits for their outcomes.
 struct PushSubmission: Sendable {
-    /// The longest wait for outcomes, as other systems' clients wait for a response.
-    static let longestWait: Duration = .seconds(10)
     /// The tokens whose registrations are looked up together.
     private static let lookedUpAtOnce = 1000
 
@@ -85,21 +83,21 @@ struct PushSubmission: Sendable {
         switch acceptance {
         case .accepted: return notification
         case .repeated(let earlier): return earlier
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken:
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn:
             throw RequestError.conflict("idempotency_conflict", "another request has the same identity")
         }
     }
 
-    /// Waits for the final states of notifications, all of them together no longer than `limit`.
+    /// Waits for the final states of notifications, as other systems' clients wait for a response: for all of them together no
+    /// longer than ``ProviderConfiguration/Limits/outcome``.
     ///
     /// - Parameter channel: The connection of the client, whose end ends the wait.
     /// - Returns: The states of each notification's tokens, in the order of the notifications.
     func verdicts(
         of accepted: [Accepted],
-        atMost limit: Duration = Self.longestWait,
         on channel: any Channel
     ) async throws -> [[DeviceToken: TokenVerdict]] {
-        let end = ContinuousClock.now + limit
+        let end = ContinuousClock.now + self.parts.configuration.limits.outcome
         var verdicts: [[DeviceToken: TokenVerdict]] = []
         for push in accepted {
             let waiting = OutcomeWaiting(limit: max(.zero, end - .now))

@@ -1,5 +1,6 @@
 import NIOCore
 import PushHTTP
+import PushSupport
 import PushTypes
 import Synchronization
 
@@ -12,7 +13,7 @@ final class MatrixConnections: Sendable {
     /// The most connections that a token keeps. A homeserver names many tokens over each of its own.
     static let perToken = 8
 
-    private typealias Token = MatrixLimits.TokenOfApp
+    private typealias Token = TokenOfApp
 
     private struct State {
         var kept: [ObjectIdentifier: Token] = [:]
@@ -33,28 +34,35 @@ final class MatrixConnections: Sendable {
         }
     }
 
+    private let connections: HeldConnections
     private let state = Mutex(State())
+
+    /// - Parameter connections: The connections of the listener.
+    init(_ connections: HeldConnections) { self.connections = connections }
 
     /// Returns `true` if a connection has been kept.
     func isKept(_ channel: any Channel) -> Bool {
-        let id = Self.id(channel)
+        let id = ObjectIdentifier(channel.connection)
         return self.state.withLock { $0.kept[id] != nil }
     }
 
-    /// Keeps a connection for as long as its client wants, if its token keeps few others.
-    func keep(_ channel: any Channel, for token: DeviceToken, of app: Int64) {
-        let (connection, id) = (Self.connection(channel), Self.id(channel))
+    /// Keeps a connection for as long as its client wants, if its token keeps few others and its account has room.
+    /// - Parameter account: The account of the homeserver at the app.
+    func keep(_ channel: any Channel, for token: DeviceToken, of app: Int64, _ account: BudgetCaller) {
+        let connection = channel.connection
+        let id = ObjectIdentifier(connection)
         guard self.state.withLock({ $0.keep(id, for: Token(app: app, token: token)) }) else { return }
-        UnauthenticatedConnections.markAuthenticated(channel)
+        do {
+            try self.connections.assign(channel, to: account)
+        } catch {
+            return self.state.withLock { $0.remove(id) }
+        }
         // An identifier is used again once the connection is gone.
         connection.closeFuture.whenComplete { _ in self.state.withLock { $0.remove(id) } }
     }
+}
 
-    private static func id(_ channel: any Channel) -> ObjectIdentifier { ObjectIdentifier(Self.connection(channel)) }
-
-    /// Returns the connection of a stream of HTTP/2, or the connection itself. The parent of a connection is its listener, which has
-    /// no peer.
-    private static func connection(_ channel: any Channel) -> any Channel {
-        channel.parent.flatMap { $0.remoteAddress == nil ? nil : $0 } ?? channel
-    }
+extension Channel {
+    /// The connection of a stream of HTTP/2, or the connection itself. The parent of a connection is its listener, which has no peer.
+    fileprivate var connection: any Channel { self.parent.flatMap { $0.remoteAddress == nil ? nil : $0 } ?? self }
 }

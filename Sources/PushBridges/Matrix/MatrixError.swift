@@ -1,3 +1,5 @@
+import PushSupport
+
 /// An error in the words of the Matrix specification: `{"errcode":"M_…","error":"…"}`.
 struct MatrixError: Error, Hashable, Sendable {
     /// The name of an error for programs.
@@ -30,6 +32,11 @@ struct MatrixError: Error, Hashable, Sendable {
     /// A limit that the caller has reached.
     static func tooMany(_ message: String, delay: Duration? = nil) -> MatrixError {
         MatrixError(429, .limitExceeded, message, delay: delay)
+    }
+
+    /// A budget that has nothing left for the caller.
+    init(_ refusal: BudgetRefusal) {
+        self = .tooMany(refusal.error.error.message, delay: refusal.delay)
     }
 
     /// A setting of this provider that makes the push impossible now.

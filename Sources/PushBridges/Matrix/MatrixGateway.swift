@@ -15,9 +15,10 @@ struct MatrixGateway: Sendable {
     private let store: any ProviderStore
     private let acceptor: NotificationAcceptor
     private let apps: BridgeCache<MatrixApps>
-    let limits: MatrixLimits
+    private let budgets: Budgets
+    private let known: KnownTokens
     private let templates: MatrixTemplates
-    private let connections = MatrixConnections()
+    private let connections: MatrixConnections
     private let forwarder: (any UnifiedPushForwarding)?
     private let time: any TimeSource
     private let log: LimitedLog
@@ -26,8 +27,8 @@ struct MatrixGateway: Sendable {
     init(_ parts: ProviderParts, forwarder: (any UnifiedPushForwarding)?) {
         (self.store, self.acceptor, self.time) = (parts.store, parts.acceptor, parts.time)
         self.apps = MatrixApps.cache(parts.store, time: parts.time)
-        self.limits = MatrixLimits(rate: parts.configuration.limits.homeserverRate)
-        self.log = LimitedLog(parts.logger)
+        (self.budgets, self.known) = (parts.budgets, KnownTokens(store: parts.store))
+        (self.log, self.connections) = (LimitedLog(parts.logger), MatrixConnections(parts.runner.connections))
         self.templates = MatrixTemplates(store: parts.store, log: self.log)
         self.forwarder = forwarder
     }
@@ -40,26 +41,23 @@ struct MatrixGateway: Sendable {
 
     /// Accepts the notification in the body of a request.
     /// - Parameters:
-    ///   - agent: The name of the homeserver's program.
+    ///   - client: The homeserver.
     ///   - channel: The connection that the request came on.
     /// - Returns: The pushkeys that the homeserver shall forget.
-    /// - Throws: ``MatrixError``, or an error of the store.
-    func notify(_ body: [UInt8], agent: String?, on channel: any Channel) async throws -> [String] {
+    /// - Throws: ``MatrixError``, ``BudgetRefusal``, or an error of the store.
+    func notify(_ body: [UInt8], from client: BudgetCaller, on channel: any Channel) async throws -> [String] {
         let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
         let notification = try MatrixNotification(parsing: body)
+        // Each further device costs as much as a request.
         let further = notification.devices.count - 1
-        try self.limits.take(from: Self.address(of: channel), agent: agent, count: further)
+        if further > 0 { try self.budgets[.matrixRequests].spend(further, for: client) }
         let plans = try await self.plans(for: notification)
-        var apps: Set<Int64> = []
-        for case .push(let push) in plans {
-            try self.limits.take(push.token, of: push.app.id)
-            apps.insert(push.app.id)
-        }
-        for case .forward(let app) in plans { apps.insert(app.id) }
-        try self.limits.begin(apps)
-        defer { self.limits.end(apps) }
+        let held = try await self.take(plans, for: client)
+        defer { for permit in held { permit.end() } }
         var rejected: [String] = []
         for (device, plan) in zip(notification.devices, plans) {
+            // The homeserver repeats the whole request.
+            guard channel.isActive else { throw MatrixError(408, .unknown, "the homeserver has closed the connection") }
             let rejection: MatrixTranslator.Rejection?
             switch plan {
             case .reject(let reason): rejection = reason
@@ -70,7 +68,7 @@ struct MatrixGateway: Sendable {
                 let checkedIn = begin.duration(to: .now).microseconds
                 rejection = try await self.accept(push, device, receivedAt: receivedAt, checkedIn: checkedIn, channel)
             case .forward(let app):
-                let outcome = try await self.forwarder?.forward(body, to: device.pushkey, app: app.id)
+                let outcome = try await self.forwarder?.forward(body, to: device.pushkey, of: app, for: client)
                 rejection = outcome == .gone ? .unknownEndpoint : nil
             }
             guard let rejection else { continue }
@@ -80,9 +78,36 @@ struct MatrixGateway: Sendable {
         return rejected
     }
 
-    /// Returns the address of the homeserver at the other end of a connection, or of a stream of one.
-    static func address(of channel: any Channel) -> SocketAddress? {
-        channel.remoteAddress ?? channel.parent?.remoteAddress
+    /// The bytes that are held for a device beside its payload: its request, its row and its response.
+    private static let bytesOfDevice = 1024
+
+    /// Takes what the pushes of a request need, before any of them is accepted.
+    private func take(
+        _ plans: [MatrixTranslator.Plan],
+        for client: BudgetCaller
+    ) async throws -> [BudgetPermit] {
+        guard plans.count(where: \.isForwarded) <= 1 else {
+            throw MatrixError(400, .badJSON, "notification.devices names more than one address")
+        }
+        var bytes: [Topic: Int] = [:]
+        var unknown: [Topic: Int] = [:]
+        for case .push(let push) in plans {
+            let environment = push.app.environment ?? .production
+            if try await !self.known.contains(push.token, of: push.app.id, in: environment) {
+                unknown[push.app.bundleID, default: 0] += 1
+            }
+            bytes[push.app.bundleID, default: 0] += Self.bytesOfDevice + push.payload.count
+        }
+        // All of them or none: a request that is refused, and comes again, takes nothing in vain.
+        for (app, count) in unknown {
+            try self.budgets[.unknownTokens].spend(count, for: BudgetCaller(app: app, client.identity))
+        }
+        for case .push(let push) in plans {
+            try self.budgets[.matrixPushes].spend(for: BudgetCaller(app: push.app.bundleID, .name(push.token.hex)))
+        }
+        return try bytes.map { app, count in
+            try self.budgets[.matrixBytes].take(count, for: BudgetCaller(app: app, client.identity))
+        }
     }
 
     /// Returns the plan for each device of a notification.
@@ -139,7 +164,7 @@ struct MatrixGateway: Sendable {
         switch acceptance {
         case .accepted, .repeated: await self.keep(channel, push)
         case .inactiveToken: return .inactive
-        case .conflict, .tokenOfOtherKind, .originalForgotten, .scheduleChanged:
+        case .conflict, .tokenOfOtherKind, .originalForgotten, .scheduleChanged, .issueWithdrawn:
             self.note("Matrix notification dropped", device, "\(acceptance)")
         }
         return nil
@@ -153,7 +178,9 @@ struct MatrixGateway: Sendable {
             app: push.app.id,
             environment: push.app.environment ?? .production
         )
-        if standing == .reached { self.connections.keep(channel, for: push.token, of: push.app.id) }
+        guard standing == .reached else { return }
+        let homeserver = BudgetCaller(clientOf: channel, app: push.app.bundleID)
+        self.connections.keep(channel, for: push.token, of: push.app.id, homeserver)
     }
 
     /// Logs what becomes of a device, without its pushkey.

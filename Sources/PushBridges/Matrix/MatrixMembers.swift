@@ -67,9 +67,17 @@ struct MatrixMembers {
         return text
     }
 
-    /// Returns the members of an object; `nil` for anything else.
-    func lenientObject(_ name: String) -> [String: JSONValue]? {
-        guard case .object(let members)? = self.members[name] else { return nil }
-        return members
+    /// Returns the text of a tweak; `nil` for none, and for one without a value, which is `true` (client-server API, push rules).
+    func tweak(_ name: String) throws(MatrixError) -> String? {
+        if self.members[name] == .bool(true) { return nil }
+        return try self.string(name)
+    }
+
+    /// Checks that a member is `true` or `false`, or none.
+    func checkFlag(_ name: String) throws(MatrixError) {
+        switch self.members[name] {
+        case nil, .null?, .bool?: return
+        default: throw .wrongType("\(self.place).\(name)", "a boolean")
+        }
     }
 }

@@ -66,7 +66,10 @@ struct MatrixNotification: Hashable, Sendable {
         self.isUrgent = try fields.string("prio") != "low"
         let counts = MatrixMembers(try fields.object("counts") ?? [:], at: "notification.counts")
         self.counts = Counts(unread: try counts.integer("unread"), missedCalls: try counts.integer("missed_calls"))
-        self.devices = try Self.devices(try fields.array("devices") ?? [])
+        guard let devices = try fields.array("devices") else {
+            throw MatrixError(400, .badJSON, "notification.devices is missing")
+        }
+        self.devices = try Self.devices(devices)
     }
 
     private static func json(_ body: [UInt8]) throws(MatrixError) -> JSONValue {
@@ -78,7 +81,6 @@ struct MatrixNotification: Hashable, Sendable {
     }
 
     private static func devices(_ values: [JSONValue]) throws(MatrixError) -> [MatrixDevice] {
-        guard !values.isEmpty else { throw MatrixError(400, .badJSON, "notification.devices names no device") }
         guard values.count <= Self.maximumDevices else {
             throw MatrixError(400, .badJSON, "notification.devices names more than \(Self.maximumDevices) devices")
         }
@@ -99,7 +101,7 @@ struct MatrixDevice: Hashable, Sendable {
     let pushkey: String
     /// The time of the last change of the pushkey; `nil` if the homeserver does not say.
     let since: Timestamp?
-    /// The payload that the app wants its pushes to be made from; empty for none. One that is no object counts as none.
+    /// The payload that the app wants its pushes to be made from; empty for none.
     let defaultPayload: [String: JSONValue]
     /// `true` if the app wants the newest push of a room to replace earlier ones.
     let collapses: Bool
@@ -111,9 +113,10 @@ struct MatrixDevice: Hashable, Sendable {
         (self.appID, self.pushkey) = (try fields.required("app_id"), try fields.required("pushkey"))
         self.since = try fields.integer("pushkey_ts").map { Timestamp(seconds: $0) }
         let data = MatrixMembers(try fields.object("data") ?? [:], at: "notification.devices[].data")
-        self.defaultPayload = data.lenientObject("default_payload") ?? [:]
+        self.defaultPayload = try data.object("default_payload") ?? [:]
         self.collapses = data.flag("collapse")
         let tweaks = MatrixMembers(try fields.object("tweaks") ?? [:], at: "notification.devices[].tweaks")
-        self.sound = tweaks.lenientString("sound")
+        self.sound = try tweaks.tweak("sound")
+        try tweaks.checkFlag("highlight")
     }
 }

@@ -24,12 +24,14 @@ struct MatrixRoutes: Sendable {
 
     private let gateway: MatrixGateway
     private let runner: OperationRunner
+    private let budgets: Budgets
     private let logger: Logger
     /// The figures of the usual response, which are made once.
     private let accepted: (count: Counter, time: Metrics.Timer)
 
     init(_ gateway: MatrixGateway, _ parts: ProviderParts) {
         (self.gateway, self.runner, self.logger) = (gateway, parts.runner, parts.logger)
+        self.budgets = parts.budgets
         let label = ("operation", Self.operation)
         self.accepted = (
             Counter(label: "martlet_api_requests", dimensions: [label, ("status", "200")], factory: parts.metrics),
@@ -63,10 +65,11 @@ struct MatrixRoutes: Sendable {
         let start = ContinuousClock.now
         let response: Response
         do {
-            let agent = request.headers[.userAgent]
-            try self.gateway.limits.take(from: MatrixGateway.address(of: context.channel), agent: agent)
-            let body = Array(try await request.body.collect(upTo: MatrixNotification.maximumBody).readableBytesView)
-            let rejected = try await self.gateway.notify(body, agent: agent, on: context.channel)
+            let client = BudgetCaller(clientOf: context.channel)
+            try self.budgets[.matrixRequests].spend(for: client)
+            let (body, permits) = try await self.body(of: request, for: client)
+            defer { for permit in permits { permit.end() } }
+            let rejected = try await self.gateway.notify(body, from: client, on: context.channel)
             response = Self.response(rejecting: rejected)
         } catch {
             response = Self.response(await self.matrixError(error))
@@ -81,6 +84,32 @@ struct MatrixRoutes: Sendable {
         return response
     }
 
+    /// Reads a body, which is kept while its notifications are made. Its bytes are taken as they arrive: an announced length holds nothing.
+    private func body(
+        of request: Request,
+        for client: BudgetCaller
+    ) async throws -> (bytes: [UInt8], permits: [BudgetPermit]) {
+        let most = MatrixNotification.maximumBody
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > most {
+            throw NIOTooManyBytesError(maxBytes: most)
+        }
+        var (bytes, permits, taken) = ([UInt8](), [BudgetPermit](), 0)
+        for try await part in request.body {
+            let length = bytes.count + part.readableBytes
+            guard length <= most else { throw NIOTooManyBytesError(maxBytes: most) }
+            if length > taken {
+                let more = max(Self.share, length - taken)
+                permits.append(try self.budgets[.matrixBytes].take(more, for: client))
+                taken += more
+            }
+            bytes.append(contentsOf: part.readableBytesView)
+        }
+        return (bytes, permits)
+    }
+
+    /// The bytes of a body that are taken at a time.
+    private static let share = 16 * 1024
+
     /// Responds to an app that asks if it may name addresses of UnifiedPush as pushkeys.
     ///
     /// Without forwarding it gets what it would get of a gateway that never heard of this, and turns to another one.
@@ -93,6 +122,7 @@ struct MatrixRoutes: Sendable {
     /// Returns the error for a homeserver, and logs the cause of one that is not its own.
     private func matrixError(_ error: any Error) async -> MatrixError {
         let place: Logger.Metadata = ["path": "/_matrix/push/v1/notify"]
+        let error = (error as? BudgetRefusal).map { MatrixError($0) } ?? error
         if let error = error as? MatrixError {
             if error.code == .limitExceeded { await self.report(error, place) }
             return error

@@ -23,6 +23,8 @@ struct MatrixTranslator: Sendable {
         case reject(Rejection)
         /// Nothing is sent, and the homeserver need not know.
         case drop(Drop)
+
+        var isForwarded: Bool { if case .forward = self { true } else { false } }
     }
 
     /// The reasons for which a pushkey is rejected without a push.
@@ -51,7 +53,7 @@ struct MatrixTranslator: Sendable {
         switch self.apps.match(device.appID) {
         case .none: return .reject(.unknownApp)
         case .ambiguous: throw .misconfigured("several bridges match this app_id: make one with exactly this name")
-        case .damaged: throw .misconfigured("the bridge of this app_id cannot be read: martlet check names it")
+        case .damaged: throw .misconfigured("the bridge of this app_id cannot be read: 'martlet check' names it")
         case .app(let found): app = found
         }
         if app.settings.unifiedPush, self.forwardsAddresses, MatrixPushkey.isAddress(device.pushkey) {

@@ -39,9 +39,15 @@ package protocol ChatSession: Sendable {
     /// - Parameter key: The derived key; empty if that failed.
     mutating func derived(_ key: [UInt8], at now: ClockReading) -> [ChatAction]
     mutating func timePassed(at now: ClockReading) -> [ChatAction]
+    /// The failure that the end of the connection means now.
+    var closing: ChatFailure { get }
     /// Ends the session.
     /// - Returns: The last bytes before the connection is closed.
     mutating func leave() -> [UInt8]
+}
+
+extension ChatSession {
+    package var closing: ChatFailure { ChatFailure("the server closed the connection") }
 }
 
 /// The server and the account of a session.
@@ -95,9 +101,11 @@ package struct ChatMemory: Hashable, Sendable {
     package var seenThrough: Timestamp
     /// The state with which a stream is resumed; `nil` for none.
     package var resumption: StreamManagement?
+    /// `true` once the server has proven with SCRAM that it knows the password. From then on it never gets the password itself.
+    package var usesSCRAM: Bool
 
-    package init(seenThrough: Timestamp, resumption: StreamManagement? = nil) {
-        (self.seenThrough, self.resumption) = (seenThrough, resumption)
+    package init(seenThrough: Timestamp, resumption: StreamManagement? = nil, usesSCRAM: Bool = false) {
+        (self.seenThrough, self.resumption, self.usesSCRAM) = (seenThrough, resumption, usesSCRAM)
     }
 }
 
@@ -110,6 +118,8 @@ package enum ChatAction: Hashable, Sendable {
     case derive(KeyDerivation)
     /// The server has accepted the account.
     case signedIn
+    /// A part of the session does not work, though it is signed in, as people read it; `nil` once all of it works.
+    case trouble(String?)
     /// A message for the user.
     case message(ChatMessage)
     /// The user is at another client now, or at none.
@@ -129,8 +139,12 @@ package struct ChatFailure: Error, Hashable, Sendable {
     package var reason: String
     /// `true` if another try would end the same way.
     package var isFinal: Bool
+    /// `true` if it may be a refusal of account or password: several in a row are one, until the server has accepted them once.
+    package var mayBeRefusal: Bool
 
-    package init(_ reason: String, isFinal: Bool = false) { (self.reason, self.isFinal) = (reason, isFinal) }
+    package init(_ reason: String, isFinal: Bool = false, mayBeRefusal: Bool = false) {
+        (self.reason, self.isFinal, self.mayBeRefusal) = (reason, isFinal, mayBeRefusal)
+    }
 }
 
 /// A key that is derived from a password with PBKDF2 (RFC 8018 section 5.2).

@@ -19,7 +19,7 @@ struct PushDoor: Sendable {
     let acceptor: NotificationAcceptor
     let runner: OperationRunner
     let origins: PushOrigins
-    let rates: PushDoorRates
+    let budgets: Budgets
     /// The addresses that senders may name to be told of an end.
     let addresses: AddressPolicy
     let time: any TimeSource
@@ -39,24 +39,26 @@ struct PushDoor: Sendable {
     // MARK: Receiving
 
     private func receive(_ request: Request, _ context: APIContext) async throws -> Response {
-        try self.rates.take(from: context.channel)
+        let client = BudgetCaller(clientOf: context.channel)
+        try self.budgets[.addressMessages].spend(for: client)
         let receivedAt = self.time.now
         guard let capability = PushCapability(context.path("id")),
             let target = try await self.store.pushResourceTarget(hash: capability.hash),
             let app = try await self.store.app(id: target.resource.app)
         else {
-            try self.rates.takeUnknown(from: context.channel)
+            try self.budgets[.unknownTargets].spend(for: client)
             throw Self.gone
         }
         do {
             try self.identify(request, target.resource)
         } catch {
             // A stranger to a bound address takes nothing of its sender's rate.
-            try self.rates.takeUnknown(from: context.channel)
+            try self.budgets[.unknownTargets].spend(for: client)
             throw error
         }
-        UnauthenticatedConnections.markAuthenticated(context.channel)
-        try self.rates.take(of: target.resource.id)
+        let subscription = BudgetCaller(app: app.bundleID, .name(target.resource.id.uuidString))
+        try self.budgets[.resourceMessages].spend(for: subscription)
+        try self.runner.connections.assign(context.channel, to: subscription)
         let body = try await request.wholeBody(maximum: WebPushRequest.maximumBody)
         let message: WebPushRequest
         do throws(WebPushRequest.Fault) {
@@ -76,8 +78,9 @@ struct PushDoor: Sendable {
             token: PushCapability(),
             now: receivedAt
         )
-        try self.rates.begin(target.resource.app)
-        defer { self.rates.end(target.resource.app) }
+        // A sender takes a refusal for the provider's fault, and tries again.
+        let place = try self.budgets[.pushMessages].take(for: BudgetCaller(app: app.bundleID, client.identity))
+        defer { place.end() }
         await self.note(request, target.resource)
         try await self.accept(push, target, receivedAt: receivedAt)
         let origin = self.origins.own(request)?.description ?? ""
@@ -147,16 +150,16 @@ struct PushDoor: Sendable {
 
     /// Responds with a message that did not fit into its push.
     private func fetch(_ request: Request, _ context: APIContext) async throws -> Response {
-        try self.rates.take(from: context.channel)
+        let client = BudgetCaller(clientOf: context.channel)
+        try self.budgets[.addressMessages].spend(for: client)
         let parts = request.headers[.authorization]?.split(separator: " ", maxSplits: 1) ?? []
         guard parts.count == 2, parts[0].lowercased() == "bearer", let token = PushCapability(String(parts[1])),
             let id = UUID(uuidString: context.path("id")),
             let message = try await self.store.pushMessage(id, now: self.time.now), message.tokenHash == token.hash
         else {
-            try self.rates.takeUnknown(from: context.channel)
+            try self.budgets[.unknownTargets].spend(for: client)
             throw RequestError.noSuch("message")
         }
-        UnauthenticatedConnections.markAuthenticated(context.channel)
         return .content(
             ByteBuffer(bytes: message.body),
             "application/octet-stream",

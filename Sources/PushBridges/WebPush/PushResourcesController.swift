@@ -28,7 +28,8 @@ struct PushResourcesController: Controller {
                 .responses(.ok(.list("pushResources", of: PushResourceResponse.schema))),
             .init(.post, all, .unaudited, id: "addPushResource", self.add)
                 .summary("Makes an address at which others reach the installation by Web Push.")
-                .body(body, maximum: 16 * 1024).responses(.created(PushResourceResponse.schema)).errors(.conflict),
+                .body(body, maximum: 16 * 1024, isRequired: false).responses(.created(PushResourceResponse.schema))
+                .errors(.conflict),
             .init(.delete, "\(all)/{pushResource}", .unaudited, id: "removePushResource", self.remove)
                 .summary("Removes an address: posts to it are answered with 404.").responses(.noContent),
         ]

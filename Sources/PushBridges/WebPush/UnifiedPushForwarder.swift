@@ -2,15 +2,17 @@ import Foundation
 import NIOHTTP1
 import PushProvider
 import PushSupport
+import PushTypes
 import PushWire
-import Synchronization
 
 /// Posts a body of another system to an endpoint of UnifiedPush, as it is (RFC 8030 without encryption).
+///
+/// Nothing is posted to an address that has not said that it is such an endpoint: strangers name any.
 struct UnifiedPushForwarder: Sendable {
     /// The longest endpoint, and the longest body, in bytes (UnifiedPush, server specification).
     static let (maximumEndpoint, maximumBody) = (1000, WebPushRequest.maximumBody)
-    /// The most posts at a time, and those to one push server, so that a slow one leaves room to others.
-    private static let (maximumInFlight, maximumOfServer) = (256, 64)
+    /// The longest answer to the question whether an address is an endpoint, in bytes.
+    private static let maximumDiscovery = 1000
     /// The time for which a push server keeps a message: one day.
     private static let ttl = "86400"
 
@@ -23,74 +25,105 @@ struct UnifiedPushForwarder: Sendable {
         case refused(status: Int)
         /// The rules of this provider do not allow the endpoint, which may be good.
         case notAllowed
+        /// The address does not say that it is an endpoint of UnifiedPush.
+        case noEndpoint
         /// Another try may succeed.
         case unavailable(retryAfter: Duration?)
     }
 
     private let client: GuardedClient
+    private let budgets: Budgets
     private let time: any TimeSource
-    private let inFlight = InFlight()
+    private let endpoints = UnifiedPushEndpoints()
 
-    init(client: GuardedClient, time: any TimeSource) { (self.client, self.time) = (client, time) }
+    init(client: GuardedClient, budgets: Budgets, time: any TimeSource) {
+        (self.client, self.budgets, self.time) = (client, budgets, time)
+    }
 
     /// Posts a body.
     /// - Parameters:
-    ///   - app: The app whose look-ups of names are limited together.
+    ///   - app: The app whose look-ups of names are limited together, and its bundle id.
+    ///   - client: The caller without a credential that named the endpoint.
     ///   - isUrgent: Whether the device may be woken for it.
-    func forward(_ body: Data, to endpoint: String, app: Int64, isUrgent: Bool) async -> End {
+    /// - Throws: ``BudgetRefusal`` for one too many.
+    func forward(
+        _ body: Data,
+        to endpoint: String,
+        app: (id: Int64, bundleID: Topic),
+        for client: BudgetCaller,
+        isUrgent: Bool
+    ) async throws(BudgetRefusal) -> End {
         guard endpoint.utf8.count <= Self.maximumEndpoint else { return .gone }
         guard (1...Self.maximumBody).contains(body.count) else { return .refused(status: 413) }
         guard let server = WebOrigin(endpoint) else { return .notAllowed }
-        guard self.inFlight.begin(server, limit: Self.maximumInFlight, ofServer: Self.maximumOfServer) else {
-            return .unavailable(retryAfter: .seconds(1))
-        }
-        defer { self.inFlight.end(server) }
+        let place = try self.budgets[.forwards].take(for: BudgetCaller(app: app.bundleID, .name(server.description)))
+        defer { place.end() }
+        if let end = try await self.discover(endpoint, app, client) { return end }
         // Push servers of UnifiedPush expect the coding of Web Push, whatever the body is.
         let headers: HTTPHeaders = [
             "user-agent": "martlet", "ttl": Self.ttl, "content-encoding": "aes128gcm",
             "urgency": (isUrgent ? WebPushRequest.Urgency.high : .normal).rawValue,
         ]
         do throws(PinnedClientFailure) {
-            let response = try await self.client.request(.POST, endpoint, headers: headers, body: body, app: app)
-            switch response.status {
-            case 200..<300: return .accepted
-            case 404, 410: return .gone
-            case 408, 429, 500...: return .unavailable(retryAfter: response.retryAfter(now: self.time.now))
-            default: return .refused(status: response.status)
-            }
+            let response = try await self.client.request(.POST, endpoint, headers: headers, body: body, app: app.id)
+            let end = self.end(response)
+            if end == .gone { self.endpoints.forget(endpoint) }
+            return end
         } catch {
-            if case .addressNotAllowed = error { return .notAllowed }
-            return .unavailable(retryAfter: nil)
+            return Self.end(error)
         }
     }
 
-    /// The numbers of posts on their way.
-    final class InFlight: Sendable {
-        private struct State {
-            var all = 0
-            var ofServer: [WebOrigin: Int] = [:]
+    /// Asks an address whether it is an endpoint (UnifiedPush, server specification 1.2, discovery).
+    /// - Returns: The end of a post to one that is none; `nil` for an endpoint.
+    private func discover(
+        _ endpoint: String,
+        _ app: (id: Int64, bundleID: Topic),
+        _ client: BudgetCaller
+    ) async throws(BudgetRefusal) -> End? {
+        switch self.endpoints.isEndpoint(endpoint, now: self.time.steady) {
+        case true?: return nil
+        case false?: return .noEndpoint
+        case nil: break
         }
-
-        private let state = Mutex(State())
-
-        /// Begins a post, which ends with ``end(_:)``.
-        /// - Returns: `false` for one too many.
-        func begin(_ server: WebOrigin, limit: Int, ofServer serverLimit: Int) -> Bool {
-            self.state.withLock { state in
-                guard state.all < limit, state.ofServer[server, default: 0] < serverLimit else { return false }
-                state.all += 1
-                state.ofServer[server, default: 0] += 1
-                return true
+        try self.budgets[.unknownTokens].spend(for: BudgetCaller(app: app.bundleID, client.identity))
+        do throws(PinnedClientFailure) {
+            let response = try await self.client.request(
+                .GET,
+                endpoint,
+                headers: ["user-agent": "martlet", "accept": "application/json"],
+                app: app.id,
+                maximum: Self.maximumDiscovery
+            )
+            let end = self.end(response)
+            switch end {
+            case .gone, .unavailable: return end
+            case .accepted, .refused, .notAllowed, .noEndpoint: break
             }
-        }
-
-        func end(_ server: WebOrigin) {
-            self.state.withLock { state in
-                state.all -= 1
-                let left = state.ofServer[server, default: 1] - 1
-                state.ofServer[server] = left > 0 ? left : nil
+            let version = (try? JSONValue(parsing: response.body))?["unifiedpush"]["version"].integerValue ?? 0
+            let isEndpoint = response.status == 200 && version >= 1
+            self.endpoints.note(endpoint, isEndpoint: isEndpoint, now: self.time.steady)
+            return isEndpoint ? nil : .noEndpoint
+        } catch {
+            if case .tooLong = error {
+                self.endpoints.note(endpoint, isEndpoint: false, now: self.time.steady)
+                return .noEndpoint
             }
+            return Self.end(error)
         }
+    }
+
+    private func end(_ response: GuardedClient.Response) -> End {
+        switch response.status {
+        case 200..<300: .accepted
+        case 404, 410: .gone
+        case 408, 429, 500...: .unavailable(retryAfter: response.retryAfter(now: self.time.now))
+        default: .refused(status: response.status)
+        }
+    }
+
+    private static func end(_ failure: PinnedClientFailure) -> End {
+        if case .addressNotAllowed = failure { .notAllowed } else { .unavailable(retryAfter: nil) }
     }
 }
 
@@ -98,9 +131,15 @@ extension UnifiedPushForwarder: UnifiedPushForwarding {
     /// Forwards the body of a homeserver's request.
     ///
     /// Drops a message that no repetition would deliver: a homeserver repeats a request for a day, and holds back all later ones.
-    package func forward(_ body: [UInt8], to endpoint: String, app: Int64) async throws -> UnifiedPushOutcome {
-        switch await self.forward(Data(body), to: endpoint, app: app, isUrgent: true) {
-        case .accepted, .refused, .notAllowed: return .accepted
+    func forward(
+        _ body: [UInt8],
+        to endpoint: String,
+        of app: MatrixApp,
+        for client: BudgetCaller
+    ) async throws -> UnifiedPushOutcome {
+        let app = (id: app.id, bundleID: app.bundleID)
+        switch try await self.forward(Data(body), to: endpoint, app: app, for: client, isUrgent: true) {
+        case .accepted, .refused, .notAllowed, .noEndpoint: return .accepted
         case .gone: return .gone
         case .unavailable(let delay):
             let message = "the push server of an endpoint cannot be reached now"

@@ -8,6 +8,7 @@ struct VerifiedProviderToken: Hashable, Sendable {
     /// The key that has signed it.
     var key: RegisteredKey
     var issuedAt: Timestamp
+    var algorithm = ProviderTokenAlgorithm.es256
 
     /// Returns the reason to reject the token at `now`; `nil` if it is valid.
     func rejection(at now: Timestamp) -> Reason? {
@@ -15,6 +16,14 @@ struct VerifiedProviderToken: Hashable, Sendable {
         if age > ProviderTokenVerifier.tolerance { return .expiredProviderToken }
         return age < .zero - ProviderTokenVerifier.tolerance ? .invalidProviderToken : nil
     }
+}
+
+/// The algorithm that the header of a provider token names. The key is of P-256 with either.
+enum ProviderTokenAlgorithm: String, Sendable {
+    /// The only documented one (reference 2.1).
+    case es256 = "ES256"
+    /// SHA-512, and a signature whose numbers are padded to the 66 bytes of P-521: the PHP library pushok.
+    case es512 = "ES512"
 }
 
 /// Verifies provider tokens as leniently as Apple does (reference 2.1, "what real clients send").
@@ -25,29 +34,53 @@ enum ProviderTokenVerifier {
     static let tolerance: Duration = .seconds(3600)
 
     /// Returns the claims of a token that a registered key has signed, whatever its time; `nil` for any other.
-    /// - Parameter key: Returns the registered key of an id; `nil` for none, or a revoked one.
-    static func signed(_ token: String, key: (String) -> RegisteredKey?) -> VerifiedProviderToken? {
+    /// - Parameters:
+    ///   - algorithms: The algorithms that are accepted.
+    ///   - key: Returns the registered key of an id; `nil` for none, or a revoked one.
+    static func signed(
+        _ token: String,
+        algorithms: Set<ProviderTokenAlgorithm>,
+        key: (String) -> RegisteredKey?
+    ) -> VerifiedProviderToken? {
         guard token.utf8.count <= Self.maximumLength else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let header = Self.object(parts[0]), header["alg"] == .string("ES256"),
+            let header = Self.object(parts[0]), case .string(let name) = header["alg"],
+            let algorithm = ProviderTokenAlgorithm(rawValue: name), algorithms.contains(algorithm),
             case .string(let keyID) = header["kid"], let registered = key(keyID),
             let publicKey = try? P256.Signing.PublicKey(x963Representation: registered.publicKey),
             let signature = Base64URL.decode(parts[2]),
-            Self.isValid(signature, for: Data("\(parts[0]).\(parts[1])".utf8), by: publicKey),
+            Self.isValid(signature, for: Data("\(parts[0]).\(parts[1])".utf8), algorithm, by: publicKey),
             let claims = Self.object(parts[1]), claims["iss"] == .string(registered.teamID),
             let issuedAt = Self.seconds(claims["iat"]).map(Timestamp.init(seconds:))
         else { return nil }
-        return VerifiedProviderToken(key: registered, issuedAt: issuedAt)
+        return VerifiedProviderToken(key: registered, issuedAt: issuedAt, algorithm: algorithm)
     }
 
     /// Verifies a signature in the raw form r‖s, or in ASN.1 DER.
-    private static func isValid(_ signature: Data, for input: Data, by key: P256.Signing.PublicKey) -> Bool {
-        if signature.count == 64, let raw = try? P256.Signing.ECDSASignature(rawRepresentation: signature) {
-            return key.isValidSignature(raw, for: input)
+    private static func isValid(
+        _ bytes: Data,
+        for input: Data,
+        _ algorithm: ProviderTokenAlgorithm,
+        by key: P256.Signing.PublicKey
+    ) -> Bool {
+        guard let signature = Self.raw(bytes, algorithm) ?? (try? .init(derRepresentation: bytes)) else { return false }
+        return switch algorithm {
+        case .es256: key.isValidSignature(signature, for: SHA256.hash(data: input))
+        case .es512: key.isValidSignature(signature, for: SHA512.hash(data: input))
         }
-        guard let der = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
-        return key.isValidSignature(der, for: input)
+    }
+
+    /// Returns a signature in the raw form; `nil` if it has another.
+    private static func raw(_ bytes: Data, _ algorithm: ProviderTokenAlgorithm) -> P256.Signing.ECDSASignature? {
+        switch (bytes.count, algorithm) {
+        case (64, _): return try? .init(rawRepresentation: bytes)
+        case (132, .es512):
+            let (first, second) = (bytes.prefix(66), bytes.suffix(66))
+            guard (first.prefix(34) + second.prefix(34)).allSatisfy({ $0 == 0 }) else { return nil }
+            return try? .init(rawRepresentation: first.suffix(32) + second.suffix(32))
+        default: return nil
+        }
     }
 
     /// Reads `iat` as an integer, a fraction or a string of either.

@@ -84,7 +84,8 @@ final class Listener: Sendable {
 
     /// Sets up a new connection: counts it, applies connection faults, adds TLS and the listener's own handlers.
     private func accept(_ channel: any Channel, _ initialize: (any Channel, FaultDecision?) throws -> Void) throws {
-        guard self.open.admit(channel) else { return }
+        // Those without a credential have a budget of their own, and take no places of others.
+        guard self.open.admit(channel, besides: self.unauthenticated?.count ?? 0) else { return }
         channel.closeFuture.whenComplete { _ in self.memory.connectionClosed() }
         guard try self.unauthenticated?.admit(channel, listener: self.name) ?? true else { return }
         let pipeline = channel.pipeline.syncOperations

@@ -30,6 +30,8 @@ struct ConnectionAuthentication: Sendable {
     private var checks: SignatureCheckLimiter.Bucket?
     /// Indicates whether too many invalid tokens were checked: no further request is processed.
     private(set) var mustEnd = false
+    /// The undocumented algorithm of a token that was accepted and is not in the log yet.
+    private var unloggedAlgorithm: ProviderTokenAlgorithm?
     private var isCertificateRevoked = false
     private var certificateGrants = TopicGrantCache()
     /// The verified tokens, the last used one first.
@@ -90,7 +92,11 @@ struct ConnectionAuthentication: Sendable {
         for index in self.verified.indices { self.verified[index].grants = TopicGrantCache() }
     }
 
+    /// Returns the undocumented algorithm of a token that was accepted, once for each token.
+    mutating func takeUndocumentedAlgorithm() -> ProviderTokenAlgorithm? { self.unloggedAlgorithm.take() }
+
     private mutating func remember(_ verified: Verified) {
+        if verified.token.algorithm != .es256 { self.unloggedAlgorithm = verified.token.algorithm }
         if self.firstKey == nil { self.firstKey = verified.token.key }
         if self.verified.count >= Self.maximumTokens { self.verified.removeLast() }
         self.verified.insert(verified, at: 0)
@@ -107,7 +113,7 @@ extension ConnectionAuthentication {
         rules: ProviderRules,
         now: Timestamp
     ) -> Result<Verified, Reason> {
-        self.checked(authorization, directory: directory, now: now).flatMap { token in
+        self.checked(authorization, directory: directory, rules: rules, now: now).flatMap { token in
             if let reason = self.rejection(of: token.key, rules) { return .failure(reason) }
             return self.change(to: token, rules, now).map { changedAt in
                 Verified(header: authorization, token: token, changedAt: changedAt)
@@ -119,6 +125,7 @@ extension ConnectionAuthentication {
     private mutating func checked(
         _ authorization: String,
         directory: some TrustDirectory,
+        rules: ProviderRules,
         now: Timestamp
     ) -> Result<VerifiedProviderToken, Reason> {
         let changes = directory.changes
@@ -127,7 +134,11 @@ extension ConnectionAuthentication {
         }
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return .failure(.invalidProviderToken) }
-        let token = ProviderTokenVerifier.signed(String(parts[1]), key: directory.key)
+        let token = ProviderTokenVerifier.signed(
+            String(parts[1]),
+            algorithms: rules.tokenAlgorithms,
+            key: directory.key
+        )
         let outcome = token.map { RejectedTokenCache.Outcome.signed($0) } ?? .invalid
         if let token, outcome.rejection(at: now) == nil { return .success(token) }
         self.rejectedTokens.remember(authorization, outcome, changes: changes)

@@ -36,6 +36,8 @@ package struct ProviderRules: Hashable, Sendable {
     package var requiresJSONObject = false
     /// Indicates whether a push type whose topic has another suffix, or none, is `TopicDisallowed` (reference 7.7).
     package var requiresMatchingSuffix = false
+    /// The algorithms of provider tokens; others are `InvalidProviderToken`. Documented is ES256 only (reference 2.1).
+    var tokenAlgorithms: Set<ProviderTokenAlgorithm> = [.es256, .es512]
     /// The push types that are `TopicDisallowed` on certificate connections (reference 1.6).
     package var tokenOnlyTypes: Set<PushType> = []
     /// Indicates whether the legacy commands 0 and 1 allow 256 bytes of payload; otherwise 2,048, as command 2 does
@@ -73,6 +75,7 @@ package struct ProviderRules: Hashable, Sendable {
         rules.refusesImmediateBackground = true
         rules.requiresJSONObject = true
         rules.requiresMatchingSuffix = true
+        rules.tokenAlgorithms = [.es256]
         rules.tokenOnlyTypes = [.controls, .fileprovider, .location, .pushtotalk, .widgets]
         rules.refusesLongSimplePayloads = true
         rules.deviceRate = Rate(requests: 600, window: .seconds(60), burst: 1000)

@@ -55,6 +55,8 @@ struct ProviderSession: Sendable {
     struct Evaluation: Sendable {
         var decision: Decision
         var instruction: Instruction?
+        /// The undocumented algorithm of an accepted provider token, once for each token, for the log.
+        var algorithm: ProviderTokenAlgorithm?
     }
 
     /// The largest weight of one rejection, so that a sum cannot overflow.
@@ -99,7 +101,11 @@ struct ProviderSession: Sendable {
             case .device, .missingDevice, .unknown: self.push(request, path, now)
             case .broadcast, .channels, .allChannels: self.channel(request, path, now)
             }
-        return Evaluation(decision: decision, instruction: self.instruction(after: decision))
+        return Evaluation(
+            decision: decision,
+            instruction: self.instruction(after: decision),
+            algorithm: self.authentication.takeUndocumentedAlgorithm()
+        )
     }
 
     /// The key id or the certificate's serial number by which the connection was authenticated last.

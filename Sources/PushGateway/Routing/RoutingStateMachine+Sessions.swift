@@ -111,8 +111,7 @@ extension RoutingStateMachine {
         // The room that the next large payload would need.
         let margin = PushType.voip.maximumPayloadSize * 2
         return unacknowledged.count >= limits.unacknowledged
-            || unacknowledged.bytes + margin > limits.unacknowledgedBytes
-            || self.unacknowledgedBytes + margin > limits.totalBytes
+            || unacknowledged.bytes + margin > min(limits.unacknowledgedBytes, self.freeBytes)
     }
 
     /// An app was removed from a device: its messages are discarded, those in flight and those in the store.

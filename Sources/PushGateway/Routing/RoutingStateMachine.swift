@@ -12,7 +12,8 @@ struct RoutingStateMachine: Sendable {
         var unacknowledged = GatewayConfiguration.Limits().unacknowledged
         /// Their sum of ``Message/cost``. Default 8 MiB: at least 1,000 of the largest payload.
         var unacknowledgedBytes = 8 * 1024 * 1024
-        /// The sum of all devices before pushes are rejected. Default 256 MiB.
+        /// The sum of all devices. One device has at most as much of it as is free, so that devices which acknowledge
+        /// nothing leave room for the others. Default 256 MiB.
         var totalBytes = 256 * 1024 * 1024
         /// A device that has used up a limit and acknowledged nothing for so long is disconnected. Default 60 s.
         var silence: Duration = .seconds(60)
@@ -134,10 +135,13 @@ struct RoutingStateMachine: Sendable {
     private func rejects(_ message: Message, at index: Int, now: Timestamp) -> Bool {
         let hasRoom =
             self.hasRoom(for: message, at: index)
-            && self.unacknowledgedBytes + message.cost <= self.limits.totalBytes
+            && self.sessions[index].unacknowledged.bytes + message.cost <= self.freeBytes
         guard !hasRoom, !message.isExpired(at: now) else { return false }
         return self.power.decision(for: message, self.sessions[index], now: now, isWindow: false) == .deliver
     }
+
+    /// The bytes that all devices may still leave unacknowledged.
+    var freeBytes: Int { self.limits.totalBytes - self.unacknowledgedBytes }
 
     /// Returns whether the device may leave one more message unacknowledged.
     func hasRoom(for message: Message, at index: Int) -> Bool {

@@ -10,6 +10,7 @@ extension HTTPServerBuilder {
     ///   - deadline: The time for a request, and for each piece of a response.
     ///   - idle: The longest time without a byte.
     ///   - tls: The certificate of a server with TLS, HTTP/2 and HTTP/1.1; `nil` for HTTP/1.1 without TLS.
+    ///   - held: The accounts of all connections; `nil` if they have none.
     ///   - listener: The name of the listener in the log.
     ///   - isAuthenticated: Returns `true` if this response to this request of HTTP/1.1 shows that its client is
     ///     authenticated.
@@ -19,6 +20,7 @@ extension HTTPServerBuilder {
         decoder: HTTP1Channel.Configuration.DecoderConfiguration = .init(),
         tls certificate: TLSCertificate? = nil,
         unauthenticated connections: UnauthenticatedConnections,
+        held: HeldConnections? = nil,
         listener: String,
         isAuthenticated: @escaping @Sendable (HTTPRequest, HTTPResponse) -> Bool
     ) -> HTTPServerBuilder {
@@ -26,20 +28,20 @@ extension HTTPServerBuilder {
             additionalChannelHandlers: [
                 RequestBodyHandler(deadline: deadline), ResponseDeadlineHandler(deadline: deadline),
                 UnauthenticatedRequestHandler(connections, listener: listener, isAuthenticated: isAuthenticated),
-            ],
+            ] + Self.activity(held),
             idleTimeout: idle,
             httpDecoderConfiguration: decoder
         )
         guard let certificate else {
             return HTTPServerBuilder { responder in
-                PlainServerChannel(http1: HTTP1Channel(responder: responder, configuration: connection))
+                PlainServerChannel(http1: HTTP1Channel(responder: responder, configuration: connection), held: held)
             }
         }
         let stream = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 RequestBodyHandler(deadline: deadline, transport: .stream),
-                ResponseDeadlineHandler(deadline: deadline, transport: .stream), StreamAuthenticationHandler(),
-            ],
+                ResponseDeadlineHandler(deadline: deadline, transport: .stream),
+            ] + Self.activity(held),
             idleTimeout: idle
         )
         let http2 = HTTP2ChannelConfiguration(
@@ -53,8 +55,13 @@ extension HTTPServerBuilder {
                 http1: HTTP1Channel(responder: responder, configuration: connection),
                 http2: HTTP2Channel(responder: responder, configuration: http2),
                 unauthenticated: connections,
+                held: held,
                 listener: listener
             )
         }
+    }
+
+    private static func activity(_ held: HeldConnections?) -> [any RemovableChannelHandler] {
+        held.map { [ConnectionActivityHandler($0)] } ?? []
     }
 }

@@ -114,19 +114,25 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
                 context.writeAndFlush(Self.wrapOutboundOut(buffer)).assumeIsolated().whenComplete { result in
                     self.written(result, context: context)
                 }
-            case .finish:
-                let closed = context.eventLoop.makePromise(of: Void.self)
-                closed.futureResult.assumeIsolated().whenSuccess {
-                    self.closeHandler?.dropsBytes = true
-                    self.stateMachine.outputClosed(now: self.listener.time.steady)
-                    self.schedule(context: context)
-                }
-                context.close(mode: .output, promise: closed)
+            case .finish(let pause):
+                context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(pause)) { self.finish(context: context) }
             case .abort: self.abort(context: context)
             case .clear(let count): self.leaveQueue(clearing: count)
             }
         }
         self.schedule(context: context)
+    }
+
+    /// Closes the write side, unless the connection has ended in the pause before.
+    private func finish(context: ChannelHandlerContext) {
+        guard context.channel.isActive, !self.isBroken else { return }
+        let closed = context.eventLoop.makePromise(of: Void.self)
+        closed.futureResult.assumeIsolated().whenSuccess {
+            self.closeHandler?.dropsBytes = true
+            self.stateMachine.outputClosed(now: self.listener.time.steady)
+            self.schedule(context: context)
+        }
+        context.close(mode: .output, promise: closed)
     }
 
     /// Reads a page from the store.

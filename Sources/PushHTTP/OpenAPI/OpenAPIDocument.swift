@@ -5,17 +5,23 @@ package import PushSupport
 package struct OpenAPIDocument<Scope: Hashable & Sendable> {
     /// A parameter in a path.
     package typealias PathParameter = (summary: String, schema: Schema)
+    /// A parameter in paths, and the operation whose request or response has a value of it.
+    ///
+    /// The value is a runtime expression of OpenAPI, such as `$response.body#/id`.
+    package typealias Source = (parameter: String, operation: String, value: String)
 
     private let title: String
     private let version: String
     private let operations: [APIOperation<Scope>]
     private let tags: [OperationTag]
     private let pathParameters: [String: PathParameter]
+    private let sources: [Source]
     private let scopeName: (Scope) -> String
 
     /// - Parameters:
     ///   - tags: The sections of the document, in their order.
     ///   - pathParameters: The descriptions of the names in braces in paths.
+    ///   - sources: The places where values of path parameters come from, of which links are made.
     ///   - scopeName: Returns the name of a scope for the description of an operation.
     package init(
         title: String,
@@ -23,10 +29,11 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         operations: [APIOperation<Scope>],
         tags: [OperationTag],
         pathParameters: [String: PathParameter],
+        sources: [Source] = [],
         scopeName: @escaping (Scope) -> String
     ) {
         (self.title, self.version, self.operations, self.tags) = (title, version, operations, tags)
-        (self.pathParameters, self.scopeName) = (pathParameters, scopeName)
+        (self.pathParameters, self.sources, self.scopeName) = (pathParameters, sources, scopeName)
     }
 
     package var json: JSONValue {
@@ -39,8 +46,9 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         let info: [String: JSONValue] = [
             "title": .string(self.title), "version": .string(self.version),
             "description": .string(
-                "Times are milliseconds since 1970. Unknown members and query items are errors. The member next of a "
-                    + "page is the cursor of the following one."
+                "Times are milliseconds since 1970. Unknown members and query items are errors. null is an absent "
+                    + "member, unless a description says that it removes. The member next of a page is the cursor of "
+                    + "the following one."
             ),
             "license": .texts(["name": "Apache-2.0", "identifier": "Apache-2.0"]),
         ]
@@ -66,7 +74,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
             "operationId": .string(operation.id), "summary": .string(operation.summary),
             "tags": .array((operation.tag.map { [.string($0.name)] }) ?? []),
             "parameters": .array(self.parameters(of: operation).map(Self.json)),
-            "responses": .object(Self.responses(operation)),
+            "responses": .object(self.responses(operation)),
         ]
         members["security"] = .array(operation.isAuthenticated ? [.object(["key": .array([])])] : [])
         if let scope = operation.scope {
@@ -74,7 +82,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         }
         if let body = operation.body {
             members["requestBody"] = .object([
-                "required": .bool(true), "content": Self.content(body.contentTypes, body.schema),
+                "required": .bool(body.isRequired), "content": Self.content(body.contentTypes, body.schema),
             ])
         }
         return .object(members)
@@ -102,11 +110,13 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return .object(members)
     }
 
-    private static func responses(_ operation: APIOperation<Scope>) -> [String: JSONValue] {
+    private func responses(_ operation: APIOperation<Scope>) -> [String: JSONValue] {
         var responses: [String: JSONValue] = [:]
         for response in operation.responses {
             var members: [String: JSONValue] = ["description": .string(response.summary)]
             if let schema = response.schema { members["content"] = Self.content(response.contentTypes, schema) }
+            let links = response.status < 300 ? self.links(from: operation) : [:]
+            if !links.isEmpty { members["links"] = .object(links) }
             if !response.headers.isEmpty {
                 let text = Schema.string().json
                 members["headers"] = .object(
@@ -124,6 +134,24 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return responses
     }
 
+    /// Returns the operations whose paths can be made of a request to this one and its response.
+    private func links(from operation: APIOperation<Scope>) -> [String: JSONValue] {
+        let values = self.sources.filter { $0.operation == operation.id }.map {
+            ($0.parameter, JSONValue.string($0.value))
+        }
+        guard !values.isEmpty else { return [:] }
+        let own = operation.pathParameters.map { ($0, JSONValue.string("$request.path.\($0)")) }
+        let known = Dictionary(values + own, uniquingKeysWith: { first, _ in first })
+        var links: [String: JSONValue] = [:]
+        for target in self.operations
+        where target.pathParameters.contains(where: { name in values.contains { $0.0 == name } }) {
+            let parameters = known.filter { target.pathParameters.contains($0.key) }
+            guard parameters.count == target.pathParameters.count else { continue }
+            links[target.id] = .object(["operationId": .string(target.id), "parameters": .object(parameters)])
+        }
+        return links
+    }
+
     private static func content(_ types: [String], _ schema: Schema) -> JSONValue {
         let content = types.map { ($0, JSONValue.object(["schema": schema.json])) }
         return .object(Dictionary(content, uniquingKeysWith: { first, _ in first }))
@@ -137,7 +165,7 @@ extension RequestError.Kind {
         case .invalid: "A value in the request is not allowed; the error names it."
         case .unauthenticated: "No API key, or not a valid one."
         case .forbidden: "The API key lacks the scope."
-        case .notFound: "The path names something that does not exist."
+        case .notFound: "The path, or the query item app, names something that does not exist."
         case .methodNotAllowed: "The path does not know this method."
         case .timeout: "The request did not arrive in time."
         case .conflict: "The present state does not allow the request."

@@ -5,6 +5,8 @@ package struct Schema: Sendable {
     private(set) var members: [String: JSONValue]
     /// The named schemas that this one refers to.
     private(set) var components: [String: JSONValue] = [:]
+    /// Indicates whether `null` is an error where an optional member has this schema.
+    private var refusesNull = false
 
     var json: JSONValue { .object(self.members) }
 
@@ -21,6 +23,7 @@ package struct Schema: Sendable {
     /// Any value.
     package static let any = Schema(members: [:])
     package static let bool = Schema("boolean")
+    package static let onlyTrue = Schema("boolean", ["enum": .array([.bool(true)])])
     package static let number = Schema("number")
     package static let uuid = Schema("string", ["format": .string("uuid")])
     /// An environment, by any of its names.
@@ -40,6 +43,15 @@ package struct Schema: Sendable {
 
     package static func integer(_ range: ClosedRange<Int64>? = nil) -> Schema {
         Schema("integer", Self.bounds("minimum", "maximum", range))
+    }
+
+    package static func number(from least: Double, to most: Double) -> Schema {
+        Schema("number", ["minimum": .number(least), "maximum": .number(most)])
+    }
+
+    /// One of these numbers.
+    package static func integer(of values: [Int64]) -> Schema {
+        Schema("integer", ["enum": .array(values.map { .integer($0) })])
     }
 
     package static func choice(_ values: [String]) -> Schema {
@@ -65,23 +77,33 @@ package struct Schema: Sendable {
         [lower: range?.lowerBound.json, upper: range?.upperBound.json]
     }
 
-    /// - Parameter isOpen: Allows members that are not named here.
+    /// - Parameters:
+    ///   - isOpen: Allows members that are not named here.
+    ///   - acceptsNull: Allows `null` for optional members, as ``JSONFields`` does, for which it is an absent member.
     package static func object(
         required: KeyValuePairs<String, Schema> = [:],
         optional: KeyValuePairs<String, Schema> = [:],
-        isOpen: Bool = false
+        isOpen: Bool = false,
+        acceptsNull: Bool = true
     ) -> Schema {
-        self.object(required: required.map { $0 }, optional: optional.map { $0 }, isOpen: isOpen)
+        self.object(
+            required: required.map { $0 },
+            optional: optional.map { $0 },
+            isOpen: isOpen,
+            acceptsNull: acceptsNull
+        )
     }
 
-    /// As ``object(required:optional:isOpen:)``, from members that were put together by code.
+    /// As ``object(required:optional:isOpen:acceptsNull:)``, from members that were put together by code.
     package static func object(
         required: [(key: String, value: Schema)],
         optional: [(key: String, value: Schema)],
-        isOpen: Bool = false
+        isOpen: Bool = false,
+        acceptsNull: Bool = true
     ) -> Schema {
         var properties: [String: JSONValue] = [:]
         var components: [String: JSONValue] = [:]
+        let optional = acceptsNull ? optional.map { ($0.key, $0.value.orAbsent) } : optional
         for (name, schema) in required + optional {
             properties[name] = schema.json
             components.merge(schema.components) { $1 }
@@ -125,7 +147,55 @@ package struct Schema: Sendable {
     }
 
     /// This schema or `null`.
-    package var orNull: Schema { .any(of: [self, Schema("null")]) }
+    package var orNull: Schema {
+        switch (self.members["anyOf"], self.members["type"]) {
+        case (.array(let schemas)?, nil):
+            return schemas.contains(Self.null.json) ? self : self.with("anyOf", .array(schemas + [Self.null.json]))
+        case (_, .string(let type)?):
+            let schema = self.with("type", .array([.string(type), .string("null")]))
+            guard case .array(let values)? = self.members["enum"] else { return schema }
+            return schema.with("enum", .array(values + [.null]))
+        case (_, .array?): return self
+        default: return self.members["$ref"] == nil ? self : .any(of: [self, Self.null])
+        }
+    }
+
+    /// This object with at least one of these members, which is not `null` then.
+    package func requiringOne(of names: String...) -> Schema {
+        let isGiven = JSONValue.object(["not": .object(["type": .string("null")])])
+        return self.with(
+            "anyOf",
+            .array(
+                names.map { name in
+                    .object(["required": .array([.string(name)]), "properties": .object([name: isGiven])])
+                }
+            )
+        )
+    }
+
+    /// This object, in which each of these members is only allowed beside another one.
+    package func requiring(_ name: String, beside others: [String]) -> Schema {
+        let needed = JSONValue.array([.string(name)])
+        return self.with(
+            "dependentRequired",
+            .object(Dictionary(others.map { ($0, needed) }, uniquingKeysWith: { $1 }))
+        )
+    }
+
+    /// This object with at least one member.
+    package var withMembers: Schema { self.with("minProperties", .integer(1)) }
+
+    /// This schema, for an optional member that must be left out rather than be `null`.
+    package var neverNull: Schema {
+        var schema = self
+        schema.refusesNull = true
+        return schema
+    }
+
+    private static let null = Schema("null")
+
+    /// This schema, or `null` for an absent member.
+    private var orAbsent: Schema { self.refusesNull ? self : self.orNull }
 }
 
 extension Schema {
@@ -133,7 +203,8 @@ extension Schema {
     package static func page(_ name: String, of element: Schema) -> Schema {
         .object(
             required: [name: .array(of: element)],
-            optional: ["next": .string().described("The cursor of the next page; absent at the end.")]
+            optional: ["next": .string().described("The cursor of the next page; absent at the end.")],
+            acceptsNull: false
         )
     }
 

@@ -48,7 +48,7 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
         var kinds = self.errors.union([.invalid, .methodNotAllowed])
         if self.isAuthenticated { kinds.formUnion([.unauthenticated, .rateLimited, .unavailable]) }
         if self.scope != nil { kinds.insert(.forbidden) }
-        if !self.pathParameters.isEmpty { kinds.insert(.notFound) }
+        if !self.pathParameters.isEmpty || self.isFilteredByApp { kinds.insert(.notFound) }
         if self.body != nil { kinds.insert(.tooLarge) }
         return kinds
     }
@@ -116,9 +116,15 @@ extension APIOperation {
 
     /// Sets a JSON body.
     ///
-    /// - Parameter maximum: The longest body, in bytes.
-    package func body(_ schema: Schema, maximum: Int = BodyDescription.defaultMaximum) -> APIOperation {
-        self.body(BodyDescription(schema, maximum: maximum))
+    /// - Parameters:
+    ///   - maximum: The longest body, in bytes.
+    ///   - isRequired: `false` where a request without a body is like one with an empty object.
+    package func body(
+        _ schema: Schema,
+        maximum: Int = BodyDescription.defaultMaximum,
+        isRequired: Bool = true
+    ) -> APIOperation {
+        self.body(BodyDescription(schema, maximum: maximum, isRequired: isRequired))
     }
 
     package func responses(_ responses: ResponseDescription...) -> APIOperation {

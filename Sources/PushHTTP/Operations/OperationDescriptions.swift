@@ -43,6 +43,8 @@ package struct BodyDescription: Sendable {
     /// The longest body, in bytes.
     let maximum: Int
     let contentTypes: [String]
+    /// `false` where a request without a body is like one with an empty object.
+    let isRequired: Bool
     /// The rate of a body that is read as it arrives; `nil` for a body that is read as a whole within the deadline of a
     /// request.
     let stream: StreamedBody?
@@ -54,9 +56,11 @@ package struct BodyDescription: Sendable {
         _ schema: Schema,
         maximum: Int = BodyDescription.defaultMaximum,
         contentTypes: [String] = ["application/json"],
+        isRequired: Bool = true,
         stream: StreamedBody? = nil
     ) {
-        (self.schema, self.maximum, self.contentTypes, self.stream) = (schema, maximum, contentTypes, stream)
+        (self.schema, self.maximum, self.contentTypes) = (schema, maximum, contentTypes)
+        (self.isRequired, self.stream) = (isRequired, stream)
     }
 }
 

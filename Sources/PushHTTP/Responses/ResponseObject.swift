@@ -31,7 +31,8 @@ extension ResponseObject {
         let members = Self.members + Self.members.compactMap(\.inText)
         let schema = Schema.object(
             required: members.filter(\.isRequired).map { ($0.name, $0.schema) },
-            optional: members.filter { !$0.isRequired }.map { ($0.name, $0.schema) }
+            optional: members.filter { !$0.isRequired }.map { ($0.name, $0.schema) },
+            acceptsNull: false
         )
         return Self.schemaName.map(schema.named) ?? schema
     }

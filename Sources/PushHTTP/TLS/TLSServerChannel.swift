@@ -28,10 +28,13 @@ struct TLSServerChannel: ServerChildChannel {
     let http1: HTTP1Channel
     let http2: HTTP2Channel
     let unauthenticated: UnauthenticatedConnections
+    /// The accounts of the connections; `nil` if they have none.
+    let held: HeldConnections?
     let listener: String
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
+            try self.held?.admit(channel)
             guard try self.unauthenticated.admit(channel, listener: self.listener) else {
                 throw ChannelError.alreadyClosed
             }
@@ -39,7 +42,11 @@ struct TLSServerChannel: ServerChildChannel {
             let negotiation = Negotiation { result, channel in
                 switch result {
                 case .negotiated("h2"): self.http2.setup(channel: channel, logger: logger).map(Negotiated.http2)
-                case .negotiated, .fallback: self.http1.setup(channel: channel, logger: logger).map(Negotiated.http1)
+                case .negotiated, .fallback:
+                    self.http1.setup(channel: channel, logger: logger).flatMapThrowing { connection in
+                        try HostFieldHandler.add(to: channel)
+                        return Negotiated.http1(connection)
+                    }
                 }
             }
             let pipeline = channel.pipeline.syncOperations
@@ -56,15 +63,5 @@ struct TLSServerChannel: ServerChildChannel {
         case .http2(let connection): await self.http2.handle(value: connection, logger: logger)
         case nil: break
         }
-    }
-}
-
-/// Tells a connection that a request on one of its HTTP/2 streams was authenticated.
-final class StreamAuthenticationHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = Any
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard event is ConnectionAuthenticated else { return context.fireUserInboundEventTriggered(event) }
-        if let connection = context.channel.parent { UnauthenticatedConnections.markAuthenticated(connection) }
     }
 }

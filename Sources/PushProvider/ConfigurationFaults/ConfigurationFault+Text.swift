@@ -18,17 +18,17 @@ extension ConfigurationFault {
 
     /// The change that ends the fault, in one sentence.
     package func advice(app: Topic?, _ environment: PushEnvironment) -> String {
-        let set = "martlet credential set \(app?.name ?? "APP") \(environment.rawValue)"
+        let set = "martlet credential set \(environment.rawValue) FILE --app \(app?.name ?? "APP")"
         switch self.cause {
         case .credentialRejected, .credentialExpired, .credentialUnusable, .credentialMissing,
             .clientCertificateRejected:
-            return "Set a valid credential of the app's team for this environment: \(set) …"
+            return "Set a valid credential of the app's team for this environment: \(set)"
         case .clock: return "Correct the clock of this machine: provider tokens carry its time."
         case .topicDisallowed:
             return "Set a credential of the team that owns the bundle id, or add the app under its right bundle id."
         case .untrustedServer:
-            return "Trust the authority of the push service: start martlet serve with --service-authority and its "
-                + "certificate, or correct the host name."
+            return "Trust the authority of the push service: start 'martlet serve' with --service-authority and "
+                + "its certificate, or correct the host name."
         case .wrongProtocol: return "Correct the address of the push service: HTTP/2 over TLS is expected there."
         case .proxy: return "Correct the proxy's address or its password, or allow it to reach the push service."
         case .proxyUnavailable: return "Start the proxy, or correct its address; see its own log."

@@ -16,17 +16,21 @@ package final class DirectDispatch: Sendable {
     /// A place on the way, for the notification of a target.
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
+        /// The notification's place in memory, from its claim to its results.
+        let memory: ClaimInMemory
     }
 
     /// A notification on its way.
     fileprivate struct Waiting {
         let shard: ClaimedShard
+        let memory: ClaimInMemory
         let freshUntil: Timestamp
     }
 
     /// A notification on its way, and the slot in which it is sent.
     struct Work: Sendable {
         let shard: ClaimedShard
+        let memory: ClaimInMemory
         /// The time by the steady clock until which it is sent as it was accepted. Later it is examined again.
         let freshUntil: Timestamp
         let slot: LaneSlots.Slot
@@ -84,7 +88,7 @@ package final class DirectDispatch: Sendable {
             }
             state.places += 1
             state.queues[target, default: Queue()].places += 1
-            return Place(target: target)
+            return Place(target: target, memory: ClaimInMemory(notification))
         }
     }
 
@@ -93,9 +97,10 @@ package final class DirectDispatch: Sendable {
 
     /// Hands a claimed notification to the dispatcher, or releases it if the dispatcher has ended meanwhile.
     func start(_ shard: ClaimedShard, from place: Place) async {
-        let waiting = Waiting(shard: shard, freshUntil: self.time.steady.advanced(by: Self.freshness))
+        let freshUntil = self.time.steady.advanced(by: Self.freshness)
+        let waiting = Waiting(shard: shard, memory: place.memory, freshUntil: freshUntil)
         let isAdded = self.state.withLock { $0.add(waiting, of: place.target) }
-        if !isAdded { await self.release([shard.claim]) }
+        if !isAdded { await self.release([waiting]) }
     }
 
     // MARK: Dispatch
@@ -114,22 +119,38 @@ package final class DirectDispatch: Sendable {
             return state
         }
         before.work?.finish()
-        var claims: [ShardClaim] = []
+        var left: [Waiting] = []
         for queue in before.queues.values {
             var queue = queue
-            while let waiting = queue.waiting.popFirst() { claims.append(waiting.shard.claim) }
+            while let waiting = queue.waiting.popFirst() { left.append(waiting) }
         }
-        await self.release(claims)
+        await self.release(left)
     }
 
     /// Releases notifications that are not sent from here. What cannot be written is released by the next start.
-    private func release(_ claims: [ShardClaim]) async {
-        defer { for claim in claims { self.ledger.leases.end(claim.fence) } }
-        guard !claims.isEmpty else { return }
-        let store = self.store
+    private func release(_ left: [Waiting]) async {
+        defer { for waiting in left { self.ledger.leases.end(waiting.shard.claim.fence, waiting.memory) } }
+        guard !left.isEmpty else { return }
+        let (store, claims) = (self.store, left.map(\.shard.claim))
         // Not cancellable: it is written even when the process has to end.
         _ = try? await Task { try await store.release(claims) }.value
     }
+
+    /// Applies a stop to what the process has in memory, after the stop is in the store (docs/decisions/0051).
+    ///
+    /// What has not been handed to a connection is not sent, and is examined in the store again.
+    /// - Returns: The pushes that are under way.
+    package func apply(_ stop: StopScope) -> PushesUnderWay { self.ledger.leases.apply(stop) }
+
+    /// Takes back what an erasure concerns, as far as its tokens are known by now.
+    /// - Returns: The pushes that are under way.
+    package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesUnderWay {
+        guard erasure.user != nil else { return self.apply(.app(erasure.app)) }
+        return self.apply(.tokens(try await store.tokens(of: erasure), app: erasure.app))
+    }
+
+    /// Indicates whether a stop has nothing in memory to find.
+    package var isIdle: Bool { self.ledger.leases.isIdle }
 
     /// Starts notifications for which there is a slot. Called when slots have become free.
     func fill() { self.state.withLock { $0.fill() } }
@@ -172,7 +193,9 @@ extension DirectDispatch.State {
             let slot = slots.reserve(.shards, target), let next = self.queues[target]?.waiting.popFirst()
         else { return false }
         self.free(target)
-        work.yield(DirectDispatch.Work(shard: next.shard, freshUntil: next.freshUntil, slot: slot))
+        work.yield(
+            DirectDispatch.Work(shard: next.shard, memory: next.memory, freshUntil: next.freshUntil, slot: slot)
+        )
         return true
     }
 

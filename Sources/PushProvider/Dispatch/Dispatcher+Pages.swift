@@ -6,18 +6,23 @@ import PushTypes
 
 extension Dispatcher {
     /// Sends a shard page by page: to its end, until something stops it, or until its time slice is over.
-    func sendShard(_ claim: ShardClaim, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
-        defer { self.leases.end(claim.fence) }
-        var claim = claim
+    func sendShard(_ held: Held<ShardClaim>, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
+        defer { self.leases.end(held.fence, held.memory) }
+        var claim = held.claim
         do {
-            try await self.sendPages(&claim, pages: pages, in: slot)
+            try await self.sendPages(&claim, held.memory, pages: pages, in: slot)
         } catch {
             // Released at once: no claim would find the shard before its lease ends.
             _ = try await self.writer.write([self.released(claim, after: error)])
         }
     }
 
-    private func sendPages(_ claim: inout ShardClaim, pages: Int, in slot: LaneSlots.Slot?) async throws {
+    private func sendPages(
+        _ claim: inout ShardClaim,
+        _ memory: ClaimInMemory,
+        pages: Int,
+        in slot: LaneSlots.Slot?
+    ) async throws {
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,
@@ -38,6 +43,11 @@ extension Dispatcher {
             let opening = hours.opening(onOrAfter: clocks.wall)
             if opening > clocks.wall {
                 _ = try await self.writer.write([self.released(claim, shardUntil: opening)])
+                return
+            }
+            if memory.readAgain() {
+                // It was stopped: the next claim finds out what holds now.
+                _ = try await self.writer.write([self.released(claim)])
                 return
             }
             let allowance = self.pacing.allowance(for: notification, now: now)
@@ -61,6 +71,7 @@ extension Dispatcher {
             var sent = try await self.pages.send(
                 work,
                 of: notification,
+                in: memory,
                 fence: claim.fence,
                 step: step,
                 claimedAt: claim.claimedAt
@@ -76,6 +87,7 @@ extension Dispatcher {
             if delay > .zero { sent.result.nextPageAt = self.time.steady.advanced(by: delay) }
             sent.result.wave = wave
             let commit = try await self.writer.write([sent.result]).first ?? .stopped
+            memory.landed()
             self.outcomes.signal(claim.notification.id)
             guard commit.isInProgress, !isLast else {
                 let hasEnded = !commit.isInProgress || (page.isLast && claim.notification.pace != nil)
@@ -125,21 +137,23 @@ extension Dispatcher {
     /// Sends a page of an urgent notification.
     /// - Parameters:
     ///   - page: The page if it was read with the claim.
-    ///   - hasWaited: `true` for a claim that may have been stopped meanwhile. It is released then.
+    ///   - hasWaited: `true` for a claim that has waited in memory. If it was stopped meanwhile, it is released.
     /// - Returns: `true` if something of the notification is still to be sent.
     func sendUrgent(
-        _ claim: ShardClaim,
+        _ held: Held<ShardClaim>,
         _ page: RecipientPage? = nil,
         hasWaited: Bool = false,
         in slot: LaneSlots.Slot? = nil
     ) async -> Bool {
-        defer { self.leases.end(claim.fence) }
+        defer { self.leases.end(held.fence, held.memory) }
+        let claim = held.claim
         do {
-            if hasWaited, try await !self.store.maySend(claim) {
+            let isStopped = held.memory.examineAgain()
+            if hasWaited || isStopped, try await !self.store.maySend(claim) {
                 try await self.store.release([claim])
                 return true
             }
-            let result = try await self.sendPage(claim, page, in: slot)
+            let result = try await self.sendPage(held, isStopped ? nil : page, in: slot)
             let commit = await self.commit(result)
             self.outcomes.signal(claim.notification.id)
             return result.leavesWork || commit == .leaseLost
@@ -162,10 +176,11 @@ extension Dispatcher {
     }
 
     private func sendPage(
-        _ claim: ShardClaim,
+        _ held: Held<ShardClaim>,
         _ known: RecipientPage?,
         in slot: LaneSlots.Slot?
     ) async throws -> PageResult {
+        var claim = held.claim
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,
@@ -180,11 +195,11 @@ extension Dispatcher {
         let step = ShardStep(claim, cursor: page.cursor, isLast: page.isLast, leaseUntil: nil)
         let work = hours.work(page, at: clocks)
         slot?.pageStarted()
-        var claim = claim
         self.pages.metrics.noteStart(of: &claim, at: clocks)
         let sent = try await self.pages.send(
             work,
             of: notification,
+            in: held.memory,
             fence: claim.fence,
             step: step,
             claimedAt: claim.claimedAt
@@ -199,7 +214,7 @@ extension Dispatcher {
     }
 
     /// Tries due recipients again, all claims at the same time. Each is written as it ends.
-    func retry(_ due: [RetryClaim], in slot: LaneSlots.Slot? = nil) async {
+    func retry(_ due: [Held<RetryClaim>], in slot: LaneSlots.Slot? = nil) async {
         slot?.pageStarted()
         let report = await withTaskGroup(of: AdaptiveRateLimiter.Report.self) { group in
             for claim in due { group.addTask { await self.retryAndCommit(claim) } }
@@ -208,10 +223,11 @@ extension Dispatcher {
         _ = slot?.pageEnded(report)
     }
 
-    private func retryAndCommit(_ claim: RetryClaim) async -> AdaptiveRateLimiter.Report {
-        defer { self.leases.end(claim.fence) }
+    private func retryAndCommit(_ held: Held<RetryClaim>) async -> AdaptiveRateLimiter.Report {
+        defer { self.leases.end(held.fence, held.memory) }
+        let claim = held.claim
         do {
-            let sent = try await self.retry(claim)
+            let sent = try await self.retry(claim, in: held.memory)
             let service = DispatchTarget(claim.notification)
             _ = self.pacing.record(sent.report, of: service, now: self.time.steady)
             await self.commit(sent.result)
@@ -241,7 +257,7 @@ extension Dispatcher {
         self.logger.error("sending failed, trying again soon", metadata: ["error": "\(error)"])
     }
 
-    private func retry(_ claim: RetryClaim) async throws -> PageSender.Sent {
+    private func retry(_ claim: RetryClaim, in memory: ClaimInMemory) async throws -> PageSender.Sent {
         let notification = try await self.pages.prepare(
             claim.notification,
             number: claim.notificationNumber,
@@ -255,6 +271,7 @@ extension Dispatcher {
         return try await self.pages.send(
             work,
             of: notification,
+            in: memory,
             fence: claim.fence,
             step: nil,
             claimedAt: claim.claimedAt

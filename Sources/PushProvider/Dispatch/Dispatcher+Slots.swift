@@ -98,9 +98,9 @@ extension Dispatcher {
             for await work in work {
                 group.addTask {
                     // A claim that has waited long may have been stopped, and its recipients may have changed.
-                    let isFresh = self.time.steady < work.freshUntil
-                    let (claim, page) = (work.shard.claim, isFresh ? work.shard.page : nil)
-                    let leavesWork = await self.sendUrgent(claim, page, hasWaited: !isFresh, in: work.slot)
+                    let page = self.time.steady < work.freshUntil ? work.shard.page : nil
+                    let held = Held(claim: work.shard.claim, memory: work.memory)
+                    let leavesWork = await self.sendUrgent(held, page, hasWaited: page == nil, in: work.slot)
                     self.releaseUrgent(work.slot, leavesWork: leavesWork)
                 }
             }

@@ -121,41 +121,43 @@ package struct Dispatcher: Service {
         _ lane: NotificationRecord.Lane,
         limit: Int,
         excluding services: Set<DispatchTarget> = []
-    ) async throws -> [ShardClaim] {
+    ) async throws -> [Held<ShardClaim>] {
         let clocks = self.time.reading
-        let claims = try await self.leases.claim(fence: \.fence) { held in
-            try await self.store.claim(
+        return try await self.leases.claim(fence: \.claim.fence, memory: { $0.memory }) { held in
+            let claims = try await self.store.claim(
                 lane: lane,
                 at: clocks,
                 until: clocks.steady.advanced(by: self.limits.lease),
                 limit: limit,
                 from: ClaimFilter(targets: services, held: held)
             )
-        }
-        return claims.map { claim in
-            var claim = claim
-            claim.claimedAt = clocks.wall
-            return claim
+            return claims.map { claim in
+                var claim = claim
+                claim.claimedAt = clocks.wall
+                return Held(claim: claim, memory: ClaimInMemory(claim.notification))
+            }
         }
     }
 
     /// Claims due retries of one app.
-    func claimRetries(_ lane: NotificationRecord.Lane, excluding apps: Set<Int64> = []) async throws -> [RetryClaim] {
+    func claimRetries(_ lane: NotificationRecord.Lane, excluding apps: Set<Int64> = []) async throws -> [Held<
+        RetryClaim
+    >] {
         let clocks = self.time.reading
         let now = clocks.steady
-        let claims = try await self.leases.claim(fence: \.fence) { held in
-            try await self.store.dueRetries(
+        return try await self.leases.claim(fence: \.claim.fence, memory: { $0.memory }) { held in
+            let claims = try await self.store.dueRetries(
                 lane: lane,
                 now: now,
                 until: now.advanced(by: self.limits.lease),
                 limit: self.limits.page,
                 from: ClaimFilter(excluding: apps, held: held)
             )
-        }
-        return claims.map { claim in
-            var claim = claim
-            claim.claimedAt = clocks.wall
-            return claim
+            return claims.map { claim in
+                var claim = claim
+                claim.claimedAt = clocks.wall
+                return Held(claim: claim, memory: ClaimInMemory(claim.notification))
+            }
         }
     }
 }

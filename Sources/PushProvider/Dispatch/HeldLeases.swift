@@ -15,15 +15,23 @@ final class HeldLeases: Sendable {
         var highest: Int64 = 0
         /// The highest number that was known when each claim in flight began.
         var claiming: [Int: Int64] = [:]
-        var claims = 0
+        var lastClaim = 0
+        /// The work under the leases.
+        var claims: [ObjectIdentifier: ClaimInMemory] = [:]
+        /// The stops since the first of the claims in flight began, each with the last claim before it. They hold for what
+        /// these claims return.
+        var stops: [(after: Int, scope: StopScope)] = []
     }
 
     private let state = Mutex(State())
 
     /// Claims, telling the store which leases are held, and holds the leases that the claim gives.
-    /// - Parameter fence: Returns the fencing number of a claim.
+    /// - Parameters:
+    ///   - fence: Returns the fencing number of a claim.
+    ///   - memory: Returns its place in memory.
     func claim<Claimed: Sendable>(
         fence: (Claimed) -> Int64,
+        memory: (Claimed) -> ClaimInMemory? = { _ in nil },
         _ body: (ClaimFilter.Held) async throws -> [Claimed]
     ) async throws -> [Claimed] {
         let number = self.begin()
@@ -33,43 +41,71 @@ final class HeldLeases: Sendable {
             return ClaimFilter.Held(fences: Set(state.fences.keys), upTo: upTo)
         }
         let claimed = try await body(held)
-        self.hold(claimed.map(fence))
+        self.hold(claimed.map(fence), claimed.compactMap(memory), after: number)
         return claimed
     }
 
     /// Claims what is added to the store, and holds the leases of that.
-    /// - Parameter fences: Returns the fencing numbers of the claims, several of which may share one.
+    /// - Parameters:
+    ///   - fences: Returns the fencing numbers of the claims, several of which may share one.
+    ///   - memory: Returns their places in memory.
     func claimNew<Added: Sendable>(
         fences: (Added) -> [Int64],
+        memory: (Added) -> [ClaimInMemory] = { _ in [] },
         _ body: () async throws -> Added
     ) async throws -> Added {
         let number = self.begin()
         defer { self.end(claim: number) }
         let added = try await body()
-        self.hold(fences(added))
+        self.hold(fences(added), memory(added), after: number)
         return added
     }
 
     /// Ends a claim, once the results of what was sent under it are written. Its lease ends with the last one that shares it.
-    func end(_ fence: Int64) {
+    func end(_ fence: Int64, _ memory: ClaimInMemory? = nil) {
         self.state.withLock { state in
+            if let memory { state.claims[ObjectIdentifier(memory)] = nil }
             guard let count = state.fences[fence] else { return }
             state.fences[fence] = count > 1 ? count - 1 : nil
         }
+        memory?.landed()
     }
+
+    /// Applies a stop to all that is in memory, and to what the claims in flight return.
+    func apply(_ stop: StopScope) -> PushesUnderWay {
+        let claims = self.state.withLock { state in
+            if !state.claiming.isEmpty { state.stops.append((after: state.lastClaim, scope: stop)) }
+            return state.claims.values.filter { $0.mayBeConcerned(by: stop) }
+        }
+        return claims.reduce(into: PushesUnderWay()) { $0.apply(stop, to: $1) }
+    }
+
+    /// Indicates whether nothing is in memory that a stop could concern.
+    var isIdle: Bool { self.state.withLock { $0.claims.isEmpty && $0.claiming.isEmpty } }
 
     private func begin() -> Int {
         self.state.withLock { state in
-            state.claims += 1
-            state.claiming[state.claims] = state.highest
-            return state.claims
+            state.lastClaim += 1
+            state.claiming[state.lastClaim] = state.highest
+            return state.lastClaim
         }
     }
 
-    private func end(claim number: Int) { self.state.withLock { _ = $0.claiming.removeValue(forKey: number) } }
-
-    private func hold(_ fences: [Int64]) {
+    private func end(claim number: Int) {
         self.state.withLock { state in
+            state.claiming[number] = nil
+            guard !state.stops.isEmpty else { return }
+            let first = state.claiming.keys.min() ?? .max
+            state.stops.removeAll { $0.after < first }
+        }
+    }
+
+    private func hold(_ fences: [Int64], _ claims: [ClaimInMemory], after number: Int) {
+        self.state.withLock { state in
+            for claim in claims {
+                state.claims[ObjectIdentifier(claim)] = claim
+                for stop in state.stops where stop.after >= number { _ = claim.apply(stop.scope) }
+            }
             for fence in fences {
                 state.fences[fence, default: 0] += 1
                 state.highest = max(state.highest, fence)

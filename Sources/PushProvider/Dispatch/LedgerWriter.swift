@@ -9,7 +9,7 @@ import PushTypes
 final class LedgerWriter: Sendable {
     /// One write.
     fileprivate enum Item: Sendable {
-        case request(AcceptanceRequest)
+        case request(AcceptanceRequest, ClaimInMemory?)
         case page(PageResult)
     }
 
@@ -32,8 +32,9 @@ final class LedgerWriter: Sendable {
     }
 
     /// Accepts a notification, which is on disk when the method returns.
-    func accept(_ request: AcceptanceRequest) async throws -> AcceptanceResult {
-        guard case .request(let result) = await self.batcher.commit(.request(request))
+    /// - Parameter memory: The place in memory of one that is claimed.
+    func accept(_ request: AcceptanceRequest, in memory: ClaimInMemory? = nil) async throws -> AcceptanceResult {
+        guard case .request(let result) = await self.batcher.commit(.request(request, memory))
         else { throw StoreError.cannotWrite(why: "there is no result") }
         return try result.get()
     }
@@ -55,7 +56,7 @@ final class LedgerWriter: Sendable {
 
         func write(_ items: [Item]) async -> [Outcome] {
             do {
-                return Self.outcomes(of: items, try await self.write(LedgerWrites(items)))
+                return Self.outcomes(of: items, try await self.writeTogether(items))
             } catch let error where items.count == 1 || error is StoreError {
                 return items.map { $0.failure(error) }
             } catch {
@@ -66,12 +67,13 @@ final class LedgerWriter: Sendable {
             }
         }
 
-        private func write(_ writes: LedgerWrites) async throws -> LedgerResults {
+        private func writeTogether(_ items: [Item]) async throws -> LedgerResults {
+            let writes = LedgerWrites(items)
             let (store, clocks) = (self.store, self.time.reading)
             let until = clocks.steady.advanced(by: self.lease)
             guard writes.requests.contains(where: \.isClaimed)
             else { return try await store.write(writes, now: clocks.later, leaseUntil: until) }
-            var results = try await self.leases.claimNew(fences: \.fences) {
+            var results = try await self.leases.claimNew(fences: \.fences, memory: { $0.memory(of: items) }) {
                 try await store.write(writes, now: clocks.later, leaseUntil: until)
             }
             results.setClaimTime(clocks.wall)
@@ -106,7 +108,7 @@ extension LedgerWrites {
         self.init()
         for item in items {
             switch item {
-            case .request(let request): self.requests.append(request)
+            case .request(let request, _): self.requests.append(request)
             case .page(let page): self.pages.append(page)
             }
         }
@@ -116,6 +118,15 @@ extension LedgerWrites {
 extension LedgerResults {
     /// The fencing numbers of the requests that were claimed.
     fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
+
+    /// Returns the places in memory of the requests that were claimed.
+    fileprivate func memory(of items: [LedgerWriter.Item]) -> [ClaimInMemory] {
+        var memories: [ClaimInMemory?] = []
+        for case .request(_, let memory) in items { memories.append(memory) }
+        return zip(self.requests, memories).compactMap { result, memory in
+            (try? result.get())?.claimed == nil ? nil : memory
+        }
+    }
 
     /// Sets the time at which requests were claimed, by the wall clock.
     fileprivate mutating func setClaimTime(_ time: Timestamp) {

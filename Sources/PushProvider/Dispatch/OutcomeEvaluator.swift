@@ -38,6 +38,7 @@ struct OutcomeEvaluator {
     var finished: PageResult {
         var result = self.result
         if !self.events.isEmpty { result.events = self.events.data }
+        result.forgetsContent = self.isRefusedStranger
         return result
     }
 
@@ -80,7 +81,7 @@ struct OutcomeEvaluator {
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
             switch decision.token {
-            case _ where self.notification.isWeb: break
+            case _ where self.notification.isWeb || self.isOfStranger(recipient): break
             case .deactivated: evidence[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
             case .suspected where !self.triesElsewhere(recipient, decision):
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)

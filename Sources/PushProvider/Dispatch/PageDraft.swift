@@ -121,6 +121,32 @@ struct PageDraft {
         }
     }
 
+    /// Removes the recipients that were taken back before they were sent to, and their outcomes.
+    /// - Parameter recalled: The recipients that stops concern.
+    /// - Returns: The recipients that were removed.
+    mutating func takeBack(_ recalled: Set<Int64>, _ sent: inout [SentPushes]) -> [Recipient] {
+        guard !recalled.isEmpty else { return [] }
+        var removed: [Recipient] = []
+        for index in self.batches.indices {
+            let batch = self.batches[index]
+            var kept: [Int] = []
+            for (position, (recipient, outcome)) in zip(batch.recipients, sent[index].outcomes).enumerated() {
+                if case .notSent = outcome, recalled.contains(recipient.id) {
+                    removed.append(recipient)
+                } else {
+                    kept.append(position)
+                }
+            }
+            guard kept.count < batch.recipients.count else { continue }
+            self.batches[index].recipients = kept.map { batch.recipients[$0] }
+            self.batches[index].pushes = kept.map { batch.pushes[$0] }
+            let (outcomes, trips) = (sent[index].outcomes, sent[index].trips)
+            sent[index].outcomes = kept.map { outcomes[$0] }
+            sent[index].trips = kept.compactMap { trips.indices.contains($0) ? trips[$0] : nil }
+        }
+        return removed
+    }
+
     /// Returns the index of an environment's batch; `nil` if nothing can be sent there.
     private mutating func batch(
         for environment: PushEnvironment,

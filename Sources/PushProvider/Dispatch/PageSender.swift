@@ -63,12 +63,14 @@ struct PageSender: Sendable {
 
     /// Sends one page and waits for the outcomes of all its pushes.
     /// - Parameters:
+    ///   - memory: The claim's place in memory, where stops find the page.
     ///   - fence: The fencing number of the claim's lease.
     ///   - step: The position in the shard after this page; `nil` for retries. At-most-once writes it first.
     ///   - claimedAt: The time of the claim, by the wall clock.
     func send(
         _ work: PageWork,
         of notification: PreparedNotification,
+        in memory: ClaimInMemory,
         fence: Int64,
         step: ShardStep?,
         claimedAt: Timestamp?
@@ -109,7 +111,12 @@ struct PageSender: Sendable {
             if let cursor = step?.cursor { step?.from = cursor }
             if !page.result.isInProgress { postponed = self.postponeAll(&draft) }
         }
-        let sent = await self.send(draft.batches)
+        let stopped = memory.takeOff(&draft)
+        var sent = await self.send(draft.batches, in: memory)
+        // What was stopped is decided in the store, like any other retry.
+        let dueAt = self.time.steady
+        postponed += stopped.map { RetryResult($0, dueAt: dueAt) }
+        postponed += draft.takeBack(memory.recalled, &sent).map { RetryResult($0, dueAt: dueAt) }
         var evaluator = OutcomeEvaluator(
             notification,
             invalidation: self.invalidation,
@@ -138,12 +145,13 @@ struct PageSender: Sendable {
         return Sent(result: result, report: evaluator.report)
     }
 
-    private func send(_ batches: [PageDraft.PushBatch]) async -> [SentPushes] {
-        if batches.count == 1 { return [await batches[0].sender.follow(batches[0].pushes)] }
+    private func send(_ batches: [PageDraft.PushBatch], in memory: ClaimInMemory) async -> [SentPushes] {
+        @Sendable func send(_ index: Int) async -> SentPushes {
+            await batches[index].sender.follow(batches[index].pushes) { memory.began(index, $0) }
+        }
+        if batches.count == 1 { return [await send(0)] }
         return await withTaskGroup(of: (Int, SentPushes).self) { group in
-            for (index, batch) in batches.enumerated() {
-                group.addTask { (index, await batch.sender.follow(batch.pushes)) }
-            }
+            for index in batches.indices { group.addTask { (index, await send(index)) } }
             var sent = Array(repeating: SentPushes(outcomes: []), count: batches.count)
             for await (index, ofBatch) in group { sent[index] = ofBatch }
             return sent

@@ -18,21 +18,25 @@ package struct ErasureSettings: Hashable, Sendable {
 /// Finishes erasures: what a request has left, what was written late, and the database file.
 package final class ErasureService: Service {
     private let store: any ErasureStore
+    private let direct: DirectDispatch
     private let settings: ErasureSettings
     private let wake: WakeSignal
     private let time: any TimeSource
     private let logger: Logger
     private let overwrittenAt = Mutex<Timestamp?>(nil)
 
-    /// - Parameter wake: Signalled when there is something to erase.
+    /// - Parameters:
+    ///   - direct: The notifications in memory, from which pushes are taken back.
+    ///   - wake: Signalled when there is something to erase.
     package init(
         store: any ErasureStore,
+        direct: DirectDispatch,
         settings: ErasureSettings = ErasureSettings(),
         wake: WakeSignal,
         time: any TimeSource,
         logger: Logger
     ) {
-        (self.store, self.settings, self.wake) = (store, settings, wake)
+        (self.store, self.direct, self.settings, self.wake) = (store, direct, settings, wake)
         (self.time, self.logger) = (time, logger)
     }
 
@@ -55,6 +59,8 @@ package final class ErasureService: Service {
                 while try await self.store.continueErasure(erasure, now: self.time.recorded) {
                     guard !Task.isShuttingDownGracefully else { return .zero }
                 }
+                // A request that did not wait for all rows knew only some tokens.
+                _ = try await self.direct.takeBack(erasure, in: self.store)
                 if self.time.steady.since(erasure.requestedAt) >= self.settings.settling {
                     try await self.store.finishErasure(erasure)
                 } else {

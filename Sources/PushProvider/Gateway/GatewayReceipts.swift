@@ -50,7 +50,7 @@ package struct GatewayReceipts: Service {
 
     /// Reads a page of events, and writes the receipts of those with which a device has a push of this provider.
     /// - Returns: `true` if there may be more.
-    /// - Throws: ``GatewayEventsFailure``, ``ReceiptWriter/Busy``, ``StoreError``. The page is read again then.
+    /// - Throws: ``GatewayEventsFailure``, ``BudgetRefusal``, ``StoreError``. The page is read again then.
     func readPage() async throws -> Bool {
         let position = max(0, try await self.store.gatewayPosition(self.gateway.url) ?? 0)
         // The newest event that was read is in the page again: a gateway without it numbers its events anew.

@@ -17,15 +17,18 @@ package struct NotificationAcceptor: Sendable {
     /// Opens notifications without recipients at once.
     let opener: NotificationOpener
 
-    /// - Parameter direct: The direct way to the dispatcher; `nil` for none.
+    /// - Parameters:
+    ///   - budget: The time that counting the recipients may take while the caller waits. Default 5 s.
+    ///   - direct: The direct way to the dispatcher; `nil` for none.
     package init(
         store: any ProviderStore,
         wakes: LaneWakeSignals,
+        budget: Duration = .seconds(5),
         direct: DirectDispatch? = nil,
         time: any TimeSource
     ) {
         let opener = NotificationOpener(store: store, wakes: wakes, time: time)
-        self.init(store: store, wakes: wakes, opener: opener, direct: direct, time: time)
+        self.init(store: store, wakes: wakes, opener: opener, budget: budget, direct: direct, time: time)
     }
 
     /// - Parameters:
@@ -58,6 +61,7 @@ package struct NotificationAcceptor: Sendable {
     ///     Nothing is accepted then.
     ///   - scheduleVersion: The version of the record from which the run was decided. The run is accepted only while the
     ///     schedule has this version.
+    ///   - issue: The issue that it notifies of, whose notification it becomes in the same transaction.
     package func accept(
         _ request: NotificationRequest,
         app: Int64,
@@ -66,6 +70,7 @@ package struct NotificationAcceptor: Sendable {
         idempotency: Idempotency? = nil,
         run: ScheduleRun? = nil,
         scheduleVersion: Int64? = nil,
+        issue: UUID? = nil,
         acceptance received: AcceptanceRecord = AcceptanceRecord(),
         check: (Int?) throws -> Void = { _ in }
     ) async throws -> (notification: NotificationRecord, acceptance: Acceptance) {
@@ -90,7 +95,7 @@ package struct NotificationAcceptor: Sendable {
         record.acceptance.warnings = request.warnings.map { "\($0.field): \($0.message)" }
         var plan: NotificationPlanner.Plan?
         if record.startsAt <= now {
-            plan = try await self.planner.plan(record, within: self.budget)
+            plan = try await self.planner.quickPlan(record, within: self.budget)
             if plan?.recipients == 0, let kind = try await self.store.missingKind(for: record.content, app: app) {
                 throw RequestError.noTokenOfKind(kind)
             }
@@ -104,7 +109,8 @@ package struct NotificationAcceptor: Sendable {
                 record,
                 shards: isEmpty ? [] : plan?.shards ?? [],
                 idempotency: idempotency,
-                scheduleVersion: scheduleVersion
+                scheduleVersion: scheduleVersion,
+                issue: issue
             )
         )
         if case .tokenOfOtherKind(let token, let kind) = acceptance, let wanted = record.content.tokenKind {
@@ -124,7 +130,7 @@ package struct NotificationAcceptor: Sendable {
         let place = new.shards.isEmpty ? nil : self.direct.place(for: new.notification)
         request.isClaimed = place != nil
         do {
-            let result = try await self.direct.ledger.accept(request)
+            let result = try await self.direct.ledger.accept(request, in: place?.memory)
             if let place, let claimed = result.claimed {
                 await self.direct.start(claimed, from: place)
             } else {

@@ -14,12 +14,9 @@ extension NotificationForecast {
         guard notification.state == .scheduled, let delivery = notification.delivery, !delivery.isSameEverywhere,
             case .local = delivery.beginning
         else { return nil }
-        do {
-            return try await QueryCaller.$current.withValue(QueryCaller(budget: .seconds(1), purpose: .acceptance)) {
-                try await NotificationPlanner.shards(of: notification, in: store).map(\.notBefore).min()
-            }
-        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
-            return nil
+        let starts = try await store.countingQuickly(app: notification.app, within: .seconds(1)) {
+            try await NotificationPlanner.shards(of: notification, in: store).map(\.notBefore)
         }
+        return starts?.min()
     }
 }

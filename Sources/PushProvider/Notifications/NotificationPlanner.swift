@@ -35,29 +35,37 @@ struct NotificationPlanner: Sendable {
             }
     }
 
-    /// Returns the plan; `nil` if planning takes longer than `budget`.
-    func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
-        if notification.delivery == nil, case .tokens(let tokens) = notification.audience {
-            return Plan(shards: [ShardPlan(notBefore: .atOnce)], recipients: tokens.count)
+    /// Returns the plan; `nil` if planning takes longer than `budget`, or others have to be counted first.
+    func quickPlan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
+        if let plan = Self.planWithoutQueries(notification) { return plan }
+        return try await self.store.countingQuickly(app: notification.app, within: budget) {
+            try await self.planWithQueries(notification)
         }
-        do {
-            return try await QueryCaller.$current.withValue(QueryCaller(budget: budget, purpose: .acceptance)) {
-                let shards = self.begun(try await Self.shards(of: notification, in: self.store))
-                return Plan(shards: shards, recipients: try await self.count(notification))
-            }
-        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
-            return nil
+    }
+
+    /// Returns the plan.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``; `BudgetRefusal` while others have to be counted first.
+    func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan {
+        if let plan = Self.planWithoutQueries(notification) { return plan }
+        return try await self.store.counting(app: notification.app, within: budget) {
+            try await self.planWithQueries(notification)
         }
+    }
+
+    private static func planWithoutQueries(_ notification: NotificationRecord) -> Plan? {
+        guard notification.delivery == nil, case .tokens(let tokens) = notification.audience else { return nil }
+        return Plan(shards: [ShardPlan(notBefore: .atOnce)], recipients: tokens.count)
+    }
+
+    private func planWithQueries(_ notification: NotificationRecord) async throws -> Plan {
+        let shards = self.begun(try await Self.shards(of: notification, in: self.store))
+        return Plan(shards: shards, recipients: try await self.count(notification))
     }
 
     /// Returns the number of recipients that a notification has now; `nil` if counting takes longer than `budget`.
     func recipients(of notification: NotificationRecord, within budget: Duration) async throws -> Int? {
-        do {
-            return try await QueryCaller.$current.withValue(QueryCaller(budget: budget, purpose: .acceptance)) {
-                try await self.count(notification)
-            }
-        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
-            return nil
+        try await self.store.countingQuickly(app: notification.app, within: budget) {
+            try await self.count(notification)
         }
     }
 

@@ -34,14 +34,11 @@ extension ProviderStore {
     /// An app without any device is another matter: its audiences are empty whatever is sent.
     func missingKind(for content: NotificationContent, app: Int64) async throws -> TokenKind? {
         guard let kind = content.tokenKind else { return nil }
-        let kinds: Set<TokenKind>
-        do {
-            let caller = QueryCaller(budget: .seconds(1), purpose: .acceptance)
-            kinds = try await QueryCaller.$current.withValue(caller) { try await self.tokenKinds(app: app) }
-        } catch StoreError.queryTooExpensive, StoreError.tooManyQueries {
-            // Nothing is known then: the notification has no recipients, and is not worth a wait.
-            return nil
+        let found = try await self.countingQuickly(app: app, within: .seconds(1)) {
+            try await self.tokenKinds(app: app)
         }
+        // Nothing is known then: the notification has no recipients, and is not worth a wait.
+        guard let kinds = found else { return nil }
         return kinds.contains(kind) || kind == .alert && kinds.isEmpty ? nil : kind
     }
 }

@@ -103,6 +103,7 @@ extension EndedRetry.Cause {
         case .hadAlready: "had_already"
         case .leftAudience: "left_audience"
         case .otherKind: "other_kind"
+        case .erased: "erased"
         case .registeredElsewhere: Reason.badDeviceToken.text
         }
     }

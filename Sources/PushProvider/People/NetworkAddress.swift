@@ -3,6 +3,9 @@ struct NetworkAddress: Hashable, Sendable {
     /// 4 or 8 bytes; the UTF-8 of any other text, 64 bytes at most.
     let bytes: [UInt8]
 
+    /// The network, or the 48 bits of IPv6 that one site has.
+    var site: [UInt8] { self.bytes.count == 8 ? Array(self.bytes.prefix(6)) : self.bytes }
+
     /// - Parameter address: The text of an IP address.
     init(_ address: String) {
         guard let bytes = IPAddress(address)?.bytes else {

@@ -1,8 +1,11 @@
 package import NIOPosix
-import PushSupport
+package import PushSupport
 import Synchronization
 
 /// Hashes and checks passwords on threads of their own, few at a time, because each takes much memory.
+///
+/// Those who come from a network from which a person has signed in have a place and a queue of their own, so that strangers, from
+/// however many networks, keep nobody out who has been here before.
 package final class PasswordHasher: Sendable {
     /// The result of a check.
     enum Verdict: Hashable {
@@ -12,87 +15,101 @@ package final class PasswordHasher: Sendable {
         case outdated(renewed: String)
     }
 
-    /// The hashes at the same time, and those that wait besides.
-    private static let (maximumRunning, maximumWaiting) = (2, 14)
+    /// The one who wants a password to be hashed.
+    struct Caller {
+        let identity: BudgetCaller.Identity
+        /// Indicates whether a person has signed in from there before, or is signed in.
+        let isKnown: Bool
+
+        /// - Parameter identity: The person, or the network.
+        static func known(_ identity: BudgetCaller.Identity) -> Self { Caller(identity: identity, isKnown: true) }
+        static func stranger(_ identity: BudgetCaller.Identity) -> Self { Caller(identity: identity, isKnown: false) }
+    }
 
     private let parameters: PasswordHash.Parameters
     private let secret: String
     private let threads: NIOThreadPool
-    private let admitted = Mutex(0)
+    private let places, strangersPlaces: Budget
+    private let completed = Atomic(0)
 
-    /// The threads of all hashers.
+    /// The threads of all hashers: one for each of the two places.
     package static let threads: NIOThreadPool = {
-        let threads = NIOThreadPool(numberOfThreads: PasswordHasher.maximumRunning)
+        let threads = NIOThreadPool(numberOfThreads: 2)
         threads.start()
         return threads
     }()
 
-    /// - Parameter secret: The key of the hashes (``PersonStore/passwordSecret``).
+    /// - Parameters:
+    ///   - secret: The key of the hashes (``PersonStore/passwordSecret``).
+    ///   - places: The budget of those from known networks.
+    ///   - strangersPlaces: The budget of the others.
     package init(
         _ parameters: PasswordHash.Parameters = .standard,
         secret: String,
+        places: Budget = Budget(.hashes),
+        strangersPlaces: Budget = Budget(.strangerHashes),
         threads: NIOThreadPool = PasswordHasher.threads
     ) {
         (self.parameters, self.secret, self.threads) = (parameters, secret, threads)
+        (self.places, self.strangersPlaces) = (places, strangersPlaces)
     }
 
-    /// The number of hashes that run or wait.
-    var inProgress: Int { self.admitted.withLock { $0 } }
+    /// The number of hashes that were computed.
+    var completedHashes: Int { self.completed.load(ordering: .relaxed) }
 
     /// Returns the text to store for a password.
     ///
     /// - Throws: ``RetryLaterError`` if too many wait.
-    func hash(_ password: String) async throws -> String { try await self.admitted { try await $0.hash(password) } }
-
-    /// Checks a password, see ``Place/check(_:_:)``.
-    ///
-    /// - Throws: ``RetryLaterError`` if too many wait.
-    func check(_ password: String, _ stored: String?) async throws -> Verdict {
-        try await self.admitted { try await $0.check(password, stored) }
+    func hash(_ password: String, for caller: Caller) async throws -> String {
+        try await self.admitted(caller) { try await $0.hash(password) }
     }
 
-    /// Runs a body with a place among those that hash or wait.
+    /// Runs a body with a place, and waits its turn for it.
     ///
-    /// - Throws: ``RetryLaterError`` if too many do, without having run the body.
-    func admitted<Value>(_ body: (Place) async throws -> Value) async throws -> Value {
-        let isAdmitted = self.admitted.withLock { count in
-            guard count < Self.maximumRunning + Self.maximumWaiting else { return false }
-            count += 1
-            return true
-        }
-        guard isAdmitted else {
+    /// - Throws: ``RetryLaterError`` if too many wait, without having run the body.
+    func admitted<Value>(_ caller: Caller, _ body: (Place) async throws -> Value) async throws -> Value {
+        let budget = caller.isKnown ? self.places : self.strangersPlaces
+        let permit: BudgetPermit
+        do {
+            permit = try await budget.wait(for: BudgetCaller(caller.identity))
+        } catch let refusal as BudgetRefusal {
             let message = "too many people sign in at this moment: try again in a few seconds"
-            throw RetryLaterError(RequestError(.rateLimited, code: "busy", message: message), after: .seconds(2))
+            let error = RequestError(.rateLimited, code: refusal.resource.row.code, message: message)
+            throw RetryLaterError(error, after: refusal.delay)
         }
-        defer { self.admitted.withLock { $0 -= 1 } }
+        defer { permit.end() }
         return try await body(Place(hasher: self))
     }
 
-    /// A place among those that hash or wait.
+    /// A place among those that hash.
     struct Place: Sendable {
         fileprivate let hasher: PasswordHasher
 
         func hash(_ password: String) async throws -> String {
-            let (parameters, secret) = (self.hasher.parameters, self.hasher.secret)
-            return try await self.hasher.threads.runIfActive {
-                try PasswordHash(password, parameters, secret: secret).text
-            }
+            let hasher = self.hasher
+            return try await hasher.threads.runIfActive { try hasher.newHash(of: password) }
         }
 
         /// Checks a password.
         ///
-        /// - Parameter stored: The stored text; `nil` for none, which takes the same time and is wrong.
+        /// - Parameter stored: The stored text; `nil` for none, which takes the same work and is wrong.
         func check(_ password: String, _ stored: String?) async throws -> Verdict {
-            let (parameters, secret) = (self.hasher.parameters, self.hasher.secret)
-            return try await self.hasher.threads.runIfActive {
+            let hasher = self.hasher
+            return try await hasher.threads.runIfActive {
                 guard let hash = stored.flatMap({ PasswordHash(text: $0) }) else {
-                    _ = try PasswordHash(password, parameters, secret: secret)
+                    _ = try hasher.newHash(of: password)
                     return .wrong
                 }
-                guard try hash.matches(password, secret: secret) else { return .wrong }
-                guard hash.parameters != parameters else { return .right }
-                return .outdated(renewed: try PasswordHash(password, parameters, secret: secret).text)
+                hasher.completed.add(1, ordering: .relaxed)
+                guard try hash.matches(password, secret: hasher.secret) else { return .wrong }
+                guard hash.parameters != hasher.parameters else { return .right }
+                return .outdated(renewed: try hasher.newHash(of: password))
             }
         }
+    }
+
+    private func newHash(of password: String) throws -> String {
+        self.completed.add(1, ordering: .relaxed)
+        return try PasswordHash(password, self.parameters, secret: self.secret).text
     }
 }

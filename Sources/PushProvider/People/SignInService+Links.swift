@@ -23,7 +23,8 @@ extension SignInService {
         guard let valid = try await self.link(link) else { throw Self.noLink }
         let person = try self.person(of: valid, name: name)
         try PasswordPolicy.check(password, name: person.name)
-        let stored = try await self.hasher.hash(password)
+        let caller = PasswordHasher.Caller.known(.principal(person.id))
+        let stored = try await self.hasher.hash(password, for: caller)
         let token = SessionToken.make()
         let signIn = self.record(.person(person.id), token, NetworkAddress(address), agent)
         let hash = SessionToken.hash(link)
@@ -48,7 +49,8 @@ extension SignInService {
         guard caller.isPerson else { throw RequestError.notAPerson }
         try PasswordPolicy.check(new, name: caller.name)
         let subject = SignInLockTable.Subject.password(caller.id)
-        let stored = try await self.hasher.admitted { place in
+        let hashing = PasswordHasher.Caller.known(.principal(caller.id))
+        let stored = try await self.hasher.admitted(hashing) { place in
             try self.proceed(self.locks.attempt(subject, now: self.time.steady))
             let stored = try await self.store.password(of: caller.id)
             guard !current.isEmpty, current.utf8.count <= PasswordPolicy.maximumBytes, let stored,
@@ -59,7 +61,7 @@ extension SignInService {
             }
             return stored
         }
-        let text = try await self.hasher.hash(new)
+        let text = try await self.hasher.hash(new, for: hashing)
         guard try await self.store.setPassword(text, of: caller.id, replacing: stored) else {
             throw RequestError(
                 .conflict,

@@ -52,7 +52,8 @@ package struct SignInService: Sendable {
         else { throw Self.wrong }
         let network = NetworkAddress(address)
         // An attempt that finds no place to be checked is none.
-        let (candidate, subject, verdict) = try await self.hasher.admitted { place in
+        let (candidate, subject, verdict) = try await self.hasher.admitted(try await self.caller(at: network)) {
+            place in
             let candidate = try await self.store.signInCandidate(name: name, network: network.bytes)
             let subject = try await self.admit(name, candidate, network, address)
             return (candidate, subject, try await place.check(password, candidate?.password))
@@ -141,6 +142,12 @@ extension SignInService {
         message: "the name or the password is wrong",
         path: "password"
     )
+
+    /// Returns the one on whose account a sign-in is checked: by the network alone, so that it tells nothing about names.
+    private func caller(at network: NetworkAddress) async throws -> PasswordHasher.Caller {
+        try await self.store.isKnownNetwork(network.bytes)
+            ? .known(.network(network.bytes)) : .stranger(.network(network.site))
+    }
 
     /// Counts an attempt with a name, before anything of it is checked.
     ///

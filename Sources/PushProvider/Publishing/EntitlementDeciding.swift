@@ -1,5 +1,6 @@
 package import Foundation
 package import PushStore
+package import PushSupport
 package import PushTypes
 
 /// Decides about entitlement to the issues that are not free.
@@ -35,9 +36,16 @@ package struct EntitlementQuestion: Sendable {
     package let app: AppRecord
     package let products: [EntitlementProduct]
     package let proof: EntitlementProof
+    /// The client that asks, by its network.
+    package let client: BudgetCaller.Identity
 
-    package init(app: AppRecord, products: [EntitlementProduct], proof: EntitlementProof) {
-        (self.app, self.products, self.proof) = (app, products, proof)
+    package init(
+        app: AppRecord,
+        products: [EntitlementProduct],
+        proof: EntitlementProof,
+        client: BudgetCaller.Identity
+    ) {
+        (self.app, self.products, self.proof, self.client) = (app, products, proof, client)
     }
 }
 
@@ -67,6 +75,8 @@ package enum EntitlementDecision: Hashable, Sendable {
     case refused(reason: String, message: String)
     /// The decision cannot be found out now.
     case unavailable(message: String, retryAfter: Duration)
+    /// Too many are being found out: it says nothing about the account, nor about the publisher's server.
+    case tooMany(BudgetRefusal)
 }
 
 /// The grounds of an entitlement.
@@ -84,10 +94,11 @@ package struct IssueEntitlements: Sendable {
     package func decide(
         _ issues: [IssueRecord],
         app: AppRecord,
-        proof: EntitlementProof
+        proof: EntitlementProof,
+        client: BudgetCaller.Identity
     ) async -> [EntitlementDecision] {
         let products = issues.filter { $0.access == .retail }.map(EntitlementProduct.init)
-        let question = EntitlementQuestion(app: app, products: products, proof: proof)
+        let question = EntitlementQuestion(app: app, products: products, proof: proof, client: client)
         var decisions = products.isEmpty ? [] : await self.deciding.decide(question)[...]
         return issues.map { issue in
             guard issue.access == .retail else { return .entitled(by: .free) }

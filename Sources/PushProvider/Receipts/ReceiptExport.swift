@@ -21,7 +21,7 @@ package struct ReceiptExport: AsyncSequence, Sendable {
 
     package init(store: any ReceiptStore, notification: UUID, format: TransferFormat) {
         (self.store, self.notification, self.format) = (store, notification, format)
-        self.caller = QueryCaller.current.map { QueryCaller(budget: $0.budget, purpose: .export, key: $0.key) }
+        self.caller = QueryCaller.current?.exporting
     }
 
     package func makeAsyncIterator() -> Iterator { Iterator(export: self) }
@@ -57,7 +57,7 @@ package struct ReceiptExport: AsyncSequence, Sendable {
                 return try await QueryCaller.$current.withValue(self.caller) {
                     try await self.store.receipts(of: self.notification, after: place, limit: Self.page)
                 }
-            } catch StoreError.tooManyQueries {
+            } catch is BudgetRefusal {
                 try await Task.sleep(for: Self.pause, clock: .continuous)
             }
         }

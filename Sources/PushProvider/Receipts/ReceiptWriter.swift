@@ -10,12 +10,8 @@ import PushTypes
 /// requests that arrive meanwhile share a transaction, so that campaigns get the writer in between. A caller returns once
 /// its receipts are on disk, and has an error if they are not.
 package actor ReceiptWriter {
-    /// The bounds of what waits and of one transaction.
+    /// The bounds of one transaction. Those of what waits are in ``Resource/receipts``.
     package struct Limits: Hashable, Sendable {
-        /// The receipts that wait at most. Default 20,000.
-        package var waiting = 20_000
-        /// The receipts of one app that wait at most. Default 5,000, seconds of 100,000 a minute.
-        package var waitingOfApp = 5000
         /// The receipts of one transaction, with the batch that exceeds them. Default 500.
         package var transaction = 500
         /// The shortest time between the starts of two transactions. Default 50 ms.
@@ -32,8 +28,11 @@ package actor ReceiptWriter {
         }
     }
 
-    /// The queue, or the app's part of it, is full.
-    package struct Busy: Error, Hashable {}
+    /// A request that waits, with the place that its receipts have until they are written.
+    private struct Waiter {
+        let continuation: CheckedContinuation<[ReceiptResult], any Error>
+        let place: BudgetPermit
+    }
 
     private let store: any ReceiptStore
     /// The wake signal of webhook delivery.
@@ -41,31 +40,33 @@ package actor ReceiptWriter {
     private let limits: Limits
     private let metrics: ReceiptMetrics
     private let time: any TimeSource
-    private var queue: ReceiptQueue<CheckedContinuation<[ReceiptResult], any Error>>
+    private let places: Budget
+    private var queue: ReceiptQueue<Waiter>
     private var isWriting = false
 
     package init(
         store: any ReceiptStore,
         events: WakeSignal,
         limits: Limits = Limits(),
+        places: Budget = Budget(.receipts),
         metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         time: any TimeSource
     ) {
         (self.store, self.events, self.limits, self.time) = (store, events, limits, time)
         self.metrics = ReceiptMetrics(factory: metrics)
-        self.queue = ReceiptQueue(limits: limits)
+        self.places = places
+        self.queue = ReceiptQueue(transaction: limits.transaction)
     }
 
     /// Writes the receipts of one sender. They are on disk when it returns.
     /// - Parameter app: The name of the app, which waits for its turn among the apps.
     /// - Returns: The results in the order of the entries.
-    /// - Throws: ``Busy``, ``StoreError``. Then none of them was written.
+    /// - Throws: ``BudgetRefusal``, ``StoreError``. Then none of them was written.
     package func write(_ batch: ReceiptBatch, app: String) async throws -> [ReceiptResult] {
         guard !batch.entries.isEmpty else { return [] }
+        let place = try self.places.take(batch.entries.count, for: BudgetCaller(app: Topic(app)))
         let results = try await withCheckedThrowingContinuation { continuation in
-            guard self.queue.add(batch, of: app, ticket: continuation) else {
-                return continuation.resume(throwing: Busy())
-            }
+            self.queue.add(batch, of: app, ticket: Waiter(continuation: continuation, place: place))
             guard !self.isWriting else { return }
             self.isWriting = true
             Task { await self.run() }
@@ -73,9 +74,6 @@ package actor ReceiptWriter {
         self.metrics.count(results, of: batch, app: app)
         return results
     }
-
-    /// The number of receipts that wait.
-    package var waitingCount: Int { self.queue.count }
 
     private func run() async {
         while !self.queue.isEmpty {
@@ -91,14 +89,16 @@ package actor ReceiptWriter {
     /// Writes the next of those that wait, as many as one transaction takes.
     private func writeNext() async {
         let next = self.queue.takeNext()
+        // They wait no longer.
+        for element in next { element.ticket.place.end() }
         do {
             let (results, hasEvents) = try await self.store.addReceipts(next.map(\.batch), now: self.time.recorded) {
                 Self.events($0)
             }
             if hasEvents { self.events.signal() }
-            for (element, results) in zip(next, results) { element.ticket.resume(returning: results) }
+            for (element, results) in zip(next, results) { element.ticket.continuation.resume(returning: results) }
         } catch {
-            for element in next { element.ticket.resume(throwing: error) }
+            for element in next { element.ticket.continuation.resume(throwing: error) }
         }
     }
 

@@ -24,8 +24,14 @@ struct NotificationOpener: Sendable {
     }
 
     /// Opens a notification that is due, or pauses one that can never be opened: it would block all others.
+    ///
+    /// One that was cancelled, paused or changed since it was found due is looked at again before its recipients are counted.
     /// - Returns: `true` if it was opened.
-    func openDue(_ notification: NotificationRecord) async throws -> Bool {
+    /// - Throws: `BudgetRefusal` while others have to be counted first: it is due later.
+    func openDue(_ found: NotificationRecord) async throws -> Bool {
+        guard let notification = try await self.store.notification(found.id), notification.state == .scheduled else {
+            return false
+        }
         do {
             try await self.open(notification)
             return true
@@ -37,11 +43,12 @@ struct NotificationOpener: Sendable {
     }
 
     func open(_ notification: NotificationRecord) async throws {
-        guard let plan = try await self.planner.plan(notification, within: self.budget)
-        else { throw StoreError.queryTooExpensive(budget: self.budget) }
+        let plan = try await self.planner.plan(notification, within: self.budget)
+        // Named tokens that an erasure has emptied are skipped one by one.
+        let isEmpty = if case .devices = notification.audience { plan.recipients == 0 } else { false }
         try await self.store.open(
             notification.id,
-            shards: plan.recipients == 0 ? [] : plan.shards,
+            shards: isEmpty ? [] : plan.shards,
             recipients: plan.recipients,
             now: self.time.recorded
         )
@@ -50,7 +57,11 @@ struct NotificationOpener: Sendable {
 
     /// Returns `true` for an error that every further try of this notification would meet.
     private static func isPermanent(_ error: any Error) -> Bool {
-        if case StoreError.queryTooExpensive = error { return true }
-        return !(error is StoreError)
+        switch error {
+        case StoreError.queryTooExpensive: true
+        // Others come first, or the provider ends: neither is a fault of the notification.
+        case is StoreError, is BudgetRefusal, is CancellationError: false
+        default: true
+        }
     }
 }

@@ -143,6 +143,9 @@ package struct ScheduleRunner: Service {
     ) async {
         do {
             try await body(&result)
+        } catch is BudgetRefusal {
+            // Others are counted first: it stays due.
+            result.hasFailed = true
         } catch {
             result.hasFailed = true
             self.logger.error("scheduling failed, trying again", metadata: ["of": subject, "error": "\(error)"])

@@ -22,10 +22,7 @@ enum TimelineBuilder {
         var steps = Self.beginning(of: notification, history.beginning)
         steps += history.attempts.map(Self.step)
         steps += Self.page(of: history)
-        if let next = history.nextTryAt {
-            let wall = facts.clocks.wall.advanced(by: next.since(facts.clocks.steady))
-            steps.append(.init(wall, .provider, .waits, next == .atOnce ? "is due again" : "next try"))
-        }
+        steps += Self.nextTry(facts)
         steps += history.tokenEvents.map(Self.step)
         steps += Self.webhooks(history.events, "its event")
         if case .events(let events) = facts.gateway {
@@ -35,6 +32,19 @@ enum TimelineBuilder {
         timeline.steps = steps.ordered
         timeline.notes = Self.notes(facts)
         return timeline
+    }
+
+    /// Returns the step of a next try. One that a paused environment holds waits for its probe, whatever time it would have.
+    private static func nextTry(_ facts: DeliveryFacts) -> [TimelineStep] {
+        if let pause = facts.pause {
+            // While a probe is made there is no time of the next one.
+            let at = pause.nextProbeAt ?? facts.clocks.wall
+            return [.init(at, .provider, .waits, "next probe of its paused environment: \(pause.fault.description)")]
+        }
+        guard let next = facts.history.nextTryAt else { return [] }
+        let isDue = next == .atOnce || facts.history.heldFor != nil
+        let wall = facts.clocks.wall.advanced(by: next.since(facts.clocks.steady))
+        return [.init(isDue ? facts.clocks.wall : wall, .provider, .waits, isDue ? "is due again" : "next try")]
     }
 
     /// Returns the timeline of a notification: its own steps, with its pages summarized.
@@ -66,14 +76,13 @@ enum TimelineBuilder {
         let receipts = facts.receipts.filter { $0.action == nil }.map(\.text)
         if !receipts.isEmpty { timeline.notes.append("receipts: \(receipts.joined(separator: ", "))") }
         if notification.isForgotten { timeline.notes.append(Self.forgotten) }
-        if history.pages == nil, history.retryPages == nil, notification.progress.startedAt != nil {
-            timeline.notes.append(Self.earlier)
+        if history.pages == nil, history.retryPages == nil, notification.progress.hasResponses {
+            timeline.notes.append("no pages of it were recorded")
         }
         return timeline
     }
 
     private static let forgotten = "some of its deliveries are deleted for their age"
-    private static let earlier = "no pages were recorded: it was sent by a version before 0.2.0"
 
     // MARK: The request
 
@@ -244,7 +253,7 @@ enum TimelineBuilder {
                 )
             }
         } else if history.page == nil {
-            notes.append("no page was recorded: it was ended without one, or by a version before 0.2.0")
+            notes.append("no page of it was recorded")
         }
         for url in history.events?.waiting ?? [] {
             notes.append("the webhook at \(url.hostText) has not acknowledged its event so far")
@@ -273,6 +282,9 @@ extension ReceiptCount {
 }
 
 extension NotificationProgress {
+    /// Indicates whether the push service has responded for a recipient.
+    fileprivate var hasResponses: Bool { self.accepted + self.rejected > 0 }
+
     /// The counters in words.
     fileprivate var summary: String {
         let counts = [

@@ -11,6 +11,8 @@ struct DeliveryFacts: Sendable {
     var gateway: GatewayReading = .off
     /// The clocks by which the time of a next try is shown.
     var clocks: ClockReading
+    /// The pause that holds the next try; `nil` if none does.
+    var pause: EnvironmentStatus?
 }
 
 /// The gateway's events of a push.

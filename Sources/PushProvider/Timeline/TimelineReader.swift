@@ -7,10 +7,17 @@ package struct TimelineReader: Sendable {
     private let store: any ProviderStore
     /// The gateway's events; `nil` where no gateway is configured.
     private let gateway: GatewayEvents?
+    private let faults: ConfigurationFaults?
     private let time: any TimeSource
 
-    package init(store: any ProviderStore, gateway: GatewayEvents?, time: any TimeSource) {
-        (self.store, self.gateway, self.time) = (store, gateway, time)
+    /// - Parameter faults: The pauses that hold what waits; `nil` leaves them out.
+    package init(
+        store: any ProviderStore,
+        gateway: GatewayEvents?,
+        faults: ConfigurationFaults?,
+        time: any TimeSource
+    ) {
+        (self.store, self.gateway, self.faults, self.time) = (store, gateway, faults, time)
     }
 
     /// Returns the timeline of a notification; `nil` if it does not exist.
@@ -52,7 +59,19 @@ package struct TimelineReader: Sendable {
             app: try await self.store.app(id: notification.app)?.bundleID,
             recipient: recipient.recipient,
             history: history,
-            clocks: self.time.reading
+            clocks: self.time.reading,
+            pause: try await self.pause(notification.app, history.heldFor)
         )
+    }
+
+    /// Returns the pause that is probed first of those that hold a next try; `nil` if none does any more.
+    private func pause(_ app: Int64, _ held: HoldingEnvironments?) async throws -> EnvironmentStatus? {
+        var pauses: [EnvironmentStatus] = []
+        for environment in held?.environments ?? [] {
+            let target = AppEnvironment(app: app, environment: environment)
+            guard let status = try await self.faults?.status(of: target), status.isPaused else { continue }
+            pauses.append(status)
+        }
+        return pauses.min { $0.nextProbeAt ?? .atOnce < $1.nextProbeAt ?? .atOnce }
     }
 }

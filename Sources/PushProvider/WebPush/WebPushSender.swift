@@ -27,7 +27,15 @@ struct WebPushSender: NotificationSender {
         var end: Timestamp
     }
 
-    func send(_ pushes: [Push]) async -> [Outcome] {
+    func send(_ pushes: [Push]) async -> [Outcome] { await self.follow(pushes, began: { _ in }).outcomes }
+
+    func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
+        let call = SteppedCall(count: pushes.count)
+        began(call)
+        return SentPushes(outcomes: await self.send(pushes, call))
+    }
+
+    private func send(_ pushes: [Push], _ call: SteppedCall) async -> [Outcome] {
         let page: Page
         do {
             page = Page(
@@ -40,7 +48,7 @@ struct WebPushSender: NotificationSender {
         }
         return await withTaskGroup(of: (Int, Outcome).self) { group in
             for (index, push) in pushes.enumerated() {
-                group.addTask { (index, await self.send(push, of: page)) }
+                group.addTask { (index, await self.send(push, of: page) { call.begins(index) }) }
             }
             var outcomes = Array(repeating: Outcome.notSent(.init("it has no outcome")), count: pushes.count)
             for await (index, outcome) in group { outcomes[index] = outcome }
@@ -48,7 +56,7 @@ struct WebPushSender: NotificationSender {
         }
     }
 
-    private func send(_ push: Push, of page: Page) async -> Outcome {
+    private func send(_ push: Push, of page: Page, begins: @escaping @Sendable () -> Bool) async -> Outcome {
         guard let stored = page.subscriptions[push.token] else {
             return Self.refused("no subscription is stored for this token: the page must register it again")
         }
@@ -67,6 +75,7 @@ struct WebPushSender: NotificationSender {
                 guard self.time.steady < page.end else {
                     return .notSent(.init("the push service is too slow for all messages"))
                 }
+                guard begins() else { return .notSent(.takenBack) }
                 if case .wait(let reason) = service.gate.admit(at: self.time.steady) { return .notSent(.init(reason)) }
                 let (outcome, end) = await self.post(push, stored, key, url, origin, service)
                 service.gate.ended(end, at: self.time.steady)

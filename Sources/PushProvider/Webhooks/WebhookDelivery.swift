@@ -39,10 +39,14 @@ package final class WebhookDelivery: Service {
     private let runs = Mutex<[UUID: Task<RunEnd, Never>]>([:])
     /// The webhooks that cannot be read, which has been logged.
     private let unreadable = Mutex<Set<String>>([])
+    /// The budgets of runs: a part of its own for receivers whose last post failed, so that slow ones do not hold up others.
+    private let places, retries: Budget
 
     /// - Parameters:
     ///   - bundleID: Returns the bundle id of an app; `nil` if there is no such app.
     ///   - wake: Signalled when blocks of events were written, or a webhook was added or changed.
+    ///   - places: The budget of runs of posts.
+    ///   - retries: The budget of runs to receivers whose last post failed.
     package init(
         store: any WebhookStore,
         bundleID: @escaping @Sendable (Int64) async throws -> Topic?,
@@ -50,6 +54,8 @@ package final class WebhookDelivery: Service {
         addresses: AddressPolicy = AddressPolicy(),
         limits: WebhookLimits = WebhookLimits(),
         policy: WebhookPolicy = WebhookPolicy(),
+        places: Budget = Budget(.webhookPosts),
+        retries: Budget = Budget(.webhookRetries),
         resolver: any NameResolver = SystemResolver(),
         metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         time: any TimeSource,
@@ -59,41 +65,86 @@ package final class WebhookDelivery: Service {
         self.reader = WebhookReader(store: store)
         self.metrics = WebhookMetrics(factory: metrics)
         (self.bundleID, self.wake, self.addresses, self.limits) = (bundleID, wake, addresses, limits)
+        (self.places, self.retries) = (places, retries)
         (self.policy, self.resolver, self.time, self.logger) = (policy, resolver, time, logger)
     }
 
     /// An event of the delivery loop.
     private enum Event {
         case woken(Bool)
-        case ended(UUID, RunEnd)
+        case ended(Due, RunEnd)
+    }
+
+    /// A webhook that may post now.
+    private struct Due {
+        let id: UUID
+        let app: Topic?
+        /// Indicates whether its last post failed.
+        let isFailing: Bool
+    }
+
+    /// The webhooks that have a run or wait for one, one at a time for each.
+    private struct Runs {
+        private var begun: Set<UUID> = []
+        /// Those that became due meanwhile, and get another run afterwards.
+        private var again: [UUID: Due] = [:]
+
+        /// Returns `true` if a run of the webhook begins now.
+        mutating func begin(_ due: Due) -> Bool {
+            guard !self.begun.insert(due.id).inserted else { return true }
+            self.again[due.id] = due
+            return false
+        }
+
+        /// Ends a run.
+        /// - Returns: The run that follows; `nil` for none.
+        mutating func end(_ due: Due, _ end: RunEnd) -> Due? {
+            self.begun.remove(due.id)
+            let next = self.again.removeValue(forKey: due.id)
+            return end == .more ? Due(id: due.id, app: due.app, isFailing: false) : next
+        }
     }
 
     /// Works until graceful shutdown, which lets the posts in flight finish.
     package func run() async throws { await self.wake.untilShutdown { await self.work() } }
 
     private func work() async {
-        var queue = WebhookQueue(limits: self.limits)
+        var runs = Runs()
         var isAwake = true
         await withTaskGroup(of: Event.self) { group in
-            var pause = await self.enqueueDue(&queue)
-            group.addTask { [pause] in .woken(await self.wait(atMost: pause)) }
+            func start(_ due: Due, in group: inout TaskGroup<Event>) {
+                guard runs.begin(due) else { return }
+                group.addTask { .ended(due, await self.takeTurn(due)) }
+            }
             repeat {
-                while isAwake, let id = queue.next() {
-                    group.addTask { .ended(id, await self.postEvents(to: id)) }
-                }
-                switch await group.next() {
-                case .woken(true):
-                    pause = await self.enqueueDue(&queue)
-                    group.addTask { [pause] in .woken(await self.wait(atMost: pause)) }
-                case .woken(false), nil: isAwake = false
-                case .ended(let id, let end):
-                    queue.finish(id)
-                    if end == .more { queue.enqueue(id, isFailing: false) }
-                    // The next try has a time now.
-                    if end == .failed { self.wake.signal() }
+                let (due, pause) = await self.due()
+                for one in due { start(one, in: &group) }
+                group.addTask { .woken(await self.wait(atMost: pause)) }
+                var isAsleep = true
+                while isAsleep {
+                    switch await group.next() {
+                    case .woken(let continues): (isAwake, isAsleep) = (continues, false)
+                    case nil: (isAwake, isAsleep) = (false, false)
+                    case .ended(let due, let end):
+                        if let next = runs.end(due, end) { start(next, in: &group) }
+                        // The next try has a time now.
+                        if end == .failed { self.wake.signal() }
+                    }
                 }
             } while isAwake
+            // The posts in flight finish, and what waits for its turn is left to the next start.
+            self.places.end()
+            self.retries.end()
         }
+    }
+
+    /// Runs the posts of a webhook when it is its turn.
+    private func takeTurn(_ due: Due) async -> RunEnd {
+        let budget = due.isFailing ? self.retries : self.places
+        let caller = BudgetCaller(app: due.app, .name(due.id.uuidString))
+        guard let place = try? await budget.wait(for: caller) else { return .idle }
+        defer { place.end() }
+        return await self.postEvents(to: due.id)
     }
 
     /// - Returns: `false` once ended.
@@ -103,30 +154,31 @@ package final class WebhookDelivery: Service {
         return true
     }
 
-    /// Queues every webhook that may post now.
-    /// - Returns: The time to sleep without a signal.
-    private func enqueueDue(_ queue: inout WebhookQueue) async -> Duration {
+    /// Returns every webhook that may post now, and the time to sleep without a signal.
+    private func due() async -> (due: [Due], pause: Duration) {
         let webhooks: [WebhookRecord]
+        var names: [Int64: Topic] = [:]
         do {
             let list = try await self.store.readWebhooks(app: nil)
             self.report(unreadable: Set(list.unreadable))
             webhooks = list.webhooks
+            for app in Set(webhooks.map(\.app)) { names[app] = try await self.bundleID(app) }
         } catch {
-            guard !Task.isCancelled else { return self.limits.sleep }
+            guard !Task.isCancelled else { return ([], self.limits.sleep) }
             self.logger.error("webhooks cannot be read, trying again", metadata: ["error": "\(error)"])
-            return self.limits.sleep
+            return ([], self.limits.sleep)
         }
         let now = self.time.steady
-        var pause = self.limits.sleep
+        var (due, pause): ([Due], Duration) = ([], self.limits.sleep)
         for webhook in webhooks where webhook.isActive {
             if WebhookStateMachine(webhook).isDue(at: now) {
-                queue.enqueue(webhook.id, isFailing: webhook.failures > 0)
+                due.append(Due(id: webhook.id, app: names[webhook.app], isFailing: webhook.failures > 0))
             } else if let next = webhook.nextTryAt {
                 pause = min(pause, max(.milliseconds(1), next.since(now)))
             }
         }
         self.forgetFailed(except: Set(webhooks.map(\.id)))
-        return pause
+        return (due, pause)
     }
 
     /// Logs each webhook once, and again if it was readable meanwhile.

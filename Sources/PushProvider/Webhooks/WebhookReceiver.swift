@@ -10,10 +10,6 @@ import PushTypes
 package struct WebhookLimits: Sendable {
     /// The maximum time to resolve the name, and again from there to the status of the response. Default 10 s.
     package var deadline: Duration = .seconds(10)
-    /// The maximum number of posts at the same time. Default 16.
-    package var inFlight = 16
-    /// The maximum number of posts to receivers whose last post failed, so that slow ones do not hold up others. Default 8.
-    package var inFlightFailing = 8
     /// The number of posts of one run, after which other webhooks are served. Default 16.
     package var postsPerRun = 16
     /// The maximum sleep without a signal. Default 5 s.

@@ -1,6 +1,7 @@
 import NIOCore
 import PushSupport
 import PushTypes
+import Synchronization
 
 extension ConnectionPool {
     var wallTime: Timestamp { self.time.now }
@@ -34,5 +35,11 @@ extension ConnectionPool {
         var generator = SystemRandomNumberGenerator()
 
         var handles: [ConnectionHandle] { self.connections.values.compactMap(\.handle) }
+    }
+    /// Ends pushes of the batch that no connection has taken.
+    func takeBack(_ indices: Set<Int>, of batch: SendBatch) {
+        for ticket in self.state.withLock({ $0.queue.remove(indices, of: batch) }) {
+            _ = batch.endsRecalled(ticket.index)
+        }
     }
 }

@@ -22,7 +22,7 @@ final class ConnectionPool: PushConnectionDelegate {
     private let ports: PortSelector?
     private let portObserver = Mutex<Int?>(nil)
     let metrics: SenderMetrics
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     init(
         endpoint: PushServiceEndpoint,
@@ -178,8 +178,9 @@ final class ConnectionPool: PushConnectionDelegate {
         self.state.withLock { $0.stateMachine.connectionConfirmed(id) }
     }
 
-    func returnWork(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
+    func returnWork(_ returned: [PushTicket], _ failure: Outcome.Failure) {
         let now = NIODeadline.now()
+        let tickets = returned.filter { !$0.batch.endsRecalled($0.index) }
         let (actions, ended) = self.state.withLock { state -> ([PoolStateMachine.Action], [PushTicket]) in
             guard !state.stateMachine.isClosing else { return ([], tickets) }
             state.lastFailure = failure

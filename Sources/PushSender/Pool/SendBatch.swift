@@ -10,6 +10,9 @@ final class SendBatch: Sendable {
         var connections: [OpenedConnection] = []
         var missing: Int
         var waiter: CheckedContinuation<SentPushes, Never>?
+        /// The pushes that are to be taken back, and those of them that no connection had.
+        var recalled: Set<Int> = []
+        var takenBack: Set<Int> = []
 
         /// Returns the index of a connection, which is added if it is new.
         mutating func index(of connection: OpenedConnection) -> Int32 {
@@ -22,12 +25,19 @@ final class SendBatch: Sendable {
     let pushes: [Push]
     /// Receives each outcome at once. With an observer no outcomes are kept.
     private let observer: (@Sendable ([SendResult]) -> Void)?
+    /// The pool in which the pushes wait; `nil` for one from which nothing is taken back.
+    private let pool: ConnectionPool?
     let metrics: SenderMetrics
     private let beganAt = NIODeadline.now()
     private let state: Mutex<State>
 
-    init(_ pushes: [Push], metrics: SenderMetrics, observer: (@Sendable ([SendResult]) -> Void)? = nil) {
-        (self.pushes, self.metrics, self.observer) = (pushes, metrics, observer)
+    init(
+        _ pushes: [Push],
+        in pool: ConnectionPool? = nil,
+        metrics: SenderMetrics,
+        observer: (@Sendable ([SendResult]) -> Void)? = nil
+    ) {
+        (self.pushes, self.pool, self.metrics, self.observer) = (pushes, pool, metrics, observer)
         let kept = observer == nil ? pushes.count : 0
         let state = State(
             outcomes: Array(repeating: nil, count: kept),
@@ -85,6 +95,27 @@ final class SendBatch: Sendable {
         }
         let sent = SentPushes(outcomes: outcomes.compactMap { $0 }, trips: trips, connections: connections)
         waiter?.resume(returning: sent)
+    }
+}
+
+extension SendBatch: PushCall {
+    func takeBack(where isRecalled: (Int) -> Bool) -> Int {
+        let indices = Set(self.pushes.indices.filter(isRecalled))
+        self.state.withLock { $0.recalled.formUnion(indices) }
+        self.pool?.takeBack(indices, of: self)
+        return self.state.withLock { indices.subtracting($0.takenBack).count }
+    }
+
+    /// Ends a push that is to be taken back, and that no connection has.
+    /// - Returns: `false` for a push that is to be sent.
+    func endsRecalled(_ index: Int) -> Bool {
+        let isRecalled = self.state.withLock { state in
+            guard state.recalled.contains(index) else { return false }
+            state.takenBack.insert(index)
+            return true
+        }
+        if isRecalled { self.finish(CollectionOfOne(SendResult(index: index, outcome: .notSent(.takenBack)))) }
+        return isRecalled
     }
 }
 

@@ -81,6 +81,36 @@ struct WorkQueue {
         }
     }
 
+    /// Removes and returns pushes of a batch.
+    mutating func remove(_ indices: Set<Int>, of batch: SendBatch) -> [PushTicket] {
+        var kept = CircularBuffer<Item>()
+        var removed: [PushTicket] = []
+        for item in self.items {
+            guard item.batch === batch else {
+                kept.append(item)
+                continue
+            }
+            switch item.pushes {
+            case .returned(let ticket):
+                if indices.contains(ticket.index) { removed.append(ticket) } else { kept.append(item) }
+            case .range(let range):
+                removed += range.filter(indices.contains).map {
+                    PushTicket(batch: batch, index: $0, deadline: item.deadline)
+                }
+                var start = range.lowerBound
+                for end in range.filter(indices.contains) + [range.upperBound] {
+                    if start < end {
+                        kept.append(Item(batch: batch, pushes: .range(start..<end), deadline: item.deadline))
+                    }
+                    start = end + 1
+                }
+            }
+        }
+        self.items = kept
+        self.count -= removed.count
+        return removed
+    }
+
     /// Removes and returns the pushes whose batch and deadline satisfy `shouldBeRemoved`.
     mutating func remove(where shouldBeRemoved: (SendBatch, NIODeadline) -> Bool) -> [PushTicket] {
         var kept = CircularBuffer<Item>()

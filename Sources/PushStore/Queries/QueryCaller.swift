@@ -1,10 +1,10 @@
-package import Foundation
+package import PushSupport
 
 /// The caller of a query, and its budget. It travels with the task, so that every query of an API operation has it.
 package struct QueryCaller: Hashable, Sendable {
     /// The purpose of a query.
     package enum Purpose: Hashable, Sendable {
-        /// A request of the API: one query at a time for each key.
+        /// A request of the API.
         case request
         /// A page of a file with all devices.
         case export
@@ -18,24 +18,25 @@ package struct QueryCaller: Hashable, Sendable {
     /// The longest time of one query, without the time for which it waits.
     package var budget: Duration
     package var purpose: Purpose
-    /// The API key; `nil` for the provider itself.
-    package var key: UUID?
+    /// The account of its app and key. Apps take turns before the keys of an app do.
+    package var account: BudgetCaller
 
-    package init(budget: Duration, purpose: Purpose = .request, key: UUID? = nil) {
-        (self.budget, self.purpose, self.key) = (budget, purpose, key)
+    package init(budget: Duration, purpose: Purpose = .request, account: BudgetCaller = BudgetCaller()) {
+        (self.budget, self.purpose, self.account) = (budget, purpose, account)
     }
+
+    /// The caller of the pages of an export, which this one has asked for.
+    package var exporting: QueryCaller { QueryCaller(budget: self.budget, purpose: .export, account: self.account) }
 }
 
-/// The limits on queries, besides the budget of each (``QueryCaller``).
+/// The limits on queries, besides the budget of each (``QueryCaller``) and the budgets of `Resource.queries` and its like.
 package struct QueryLimits: Hashable, Sendable {
     /// The time for the first attempt at a query, which does not wait in the queue: most need no more. Default 50 ms.
     package var attempt: Duration = .milliseconds(50)
-    /// The longest wait in the queue. Default 10 s.
-    package var patience: Duration = .seconds(10)
-    /// The most queries that wait, of all keys together. Default 32.
-    package var waiting = 32
-    /// The most queries of one key that wait. Default 4.
-    package var waitingPerKey = 4
+    /// The time after which a query of several steps lets others have a turn. Default 500 ms.
+    package var turn: Duration = .milliseconds(500)
+    /// The longest time of a look-up or a short list, with the time for which it waits for a connection. Default 5 s.
+    package var lookup: Duration = .seconds(5)
 
     package init() {}
 }

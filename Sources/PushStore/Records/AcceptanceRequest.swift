@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A notification that is to be accepted.
 package struct AcceptanceRequest: Sendable {
     package var notification: NotificationRecord
@@ -7,6 +9,9 @@ package struct AcceptanceRequest: Sendable {
     /// The version of the schedule that it is a run of. It is accepted only if the schedule still exists, is not paused
     /// and has this version. `nil` skips that check.
     package var scheduleVersion: Int64?
+    /// The issue that it notifies of: it is accepted only if that is published, and is the issue's notification then. `nil` for
+    /// any other.
+    package var issue: UUID?
     /// Indicates whether the caller sends it at once. Its shard is claimed as it is added then, if it is the only one, of
     /// named tokens, and the app is not stopped.
     package var isClaimed: Bool
@@ -16,10 +21,11 @@ package struct AcceptanceRequest: Sendable {
         shards: [ShardPlan],
         idempotency: Idempotency? = nil,
         scheduleVersion: Int64? = nil,
+        issue: UUID? = nil,
         isClaimed: Bool = false
     ) {
         (self.notification, self.shards, self.idempotency) = (notification, shards, idempotency)
-        (self.scheduleVersion, self.isClaimed) = (scheduleVersion, isClaimed)
+        (self.scheduleVersion, self.issue, self.isClaimed) = (scheduleVersion, issue, isClaimed)
     }
 }
 

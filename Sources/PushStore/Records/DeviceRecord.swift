@@ -106,6 +106,8 @@ package struct RegistrationResult: Hashable, Sendable {
     /// The device's id; 0 for a new device whose registration was rejected.
     package var device: Int64
     package var kind: Kind
+    /// The other devices of the installation, which got what the registration names.
+    package var siblings: [Int64] = []
 
     /// Returns `true` if nothing was stored.
     var isRejected: Bool { if case .rejected = self.kind { true } else { false } }

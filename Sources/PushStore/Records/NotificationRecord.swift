@@ -150,4 +150,6 @@ package enum Acceptance: Hashable, Sendable {
     case originalForgotten
     /// The schedule of the run was deleted, paused or changed after the run was decided.
     case scheduleChanged
+    /// The issue that it notifies of is not published any more.
+    case issueWithdrawn
 }

@@ -17,6 +17,8 @@ package struct PageResult: Hashable, Sendable {
     package var tokenChanges: [TokenStateChange] = []
     /// The named tokens that are proven invalid, registered or not.
     package var invalidTokens: [InvalidNamedToken] = []
+    /// `true` if nothing of the notification is of use any more: its only token, which nobody has registered, was rejected.
+    package var forgetsContent = false
     /// The progress through the shard; `nil` for a page of retries.
     package var step: ShardStep?
     /// The earliest time of the notification's next page, of whatever shard.

@@ -42,12 +42,13 @@ package struct EndedRetry: Hashable, Sendable {
         case hadAlready = "its token has had this by another registration"
         case leftAudience = "the device is not in the audience any more"
         case otherKind = "the token is of another kind than the push type needs"
+        case erased = "its user was erased before it could be sent"
         case registeredElsewhere = "BadDeviceToken, and the token is registered in the other environment too"
 
         /// The final state of a recipient whose earlier tries did not reach the push service.
         package var state: DeliveryRecord.State {
             switch self {
-            case .deviceRemoved, .hadAlready, .leftAudience, .otherKind: .skipped
+            case .deviceRemoved, .hadAlready, .leftAudience, .otherKind, .erased: .skipped
             case .registeredElsewhere: .rejected
             case .unreadable, .cancelled: .failed
             case .interrupted: .unknown

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+package import PushSupport
 import Synchronization
 
 /// The store in one SQLite file, for one process.
@@ -23,16 +24,36 @@ package final class SQLiteStore: ProviderStore {
     let drivers = AudienceDriverTable()
 
     /// Opens or makes the file and runs the migrations that it lacks.
-    /// - Parameter limits: The limits on queries of the API.
+    /// - Parameters:
+    ///   - limits: The limits on queries of the API.
+    ///   - budgets: The account from which queries take their turns.
     /// - Throws: ``StoreError``. A database of another schema is left unchanged.
-    package init(path: String, masterKey: MasterKey, limits: QueryLimits = QueryLimits()) throws {
+    package convenience init(
+        path: String,
+        masterKey: MasterKey,
+        limits: QueryLimits = QueryLimits(),
+        budgets: Budgets = Budgets()
+    ) throws {
+        try self.init(
+            path: path,
+            masterKey: masterKey,
+            limits: limits,
+            budgets: budgets,
+            logLimits: LogStateMachine.Limits()
+        )
+    }
+
+    init(
+        path: String,
+        masterKey: MasterKey,
+        limits: QueryLimits,
+        budgets: Budgets,
+        logLimits: LogStateMachine.Limits
+    ) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
-        // Only the owner may read it. SQLite gives the files beside it the same mode.
-        if !FileManager.default.fileExists(atPath: path) {
-            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-        }
         do {
+            if !FileManager.default.fileExists(atPath: path) { try Self.make(path) }
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.read { try SQLiteSchema.check($0, path: path) }
             // After the pool has been opened, because opening sets NORMAL.
@@ -40,20 +61,37 @@ package final class SQLiteStore: ProviderStore {
             try SQLiteSchema.migrator.migrate(pool)
             // A wrong key is noticed now, and not when the first notification is to be sent.
             try pool.write { try SealedRows(database: $0, masterKey: masterKey).checkMasterKey() }
-            self.database = try StoreDatabase(pool, readers: try StoreReaders(path: path, limits: limits))
+            let log = WriteAheadLog(limits: logLimits)
+            let readers = try StoreReaders(path: path, limits: limits, budgets: budgets, log: log)
+            self.database = try StoreDatabase(pool, readers: readers, log: log)
         } catch let error as DatabaseError {
-            throw StoreError.cannotOpen(path: path, why: error.message ?? "\(error.resultCode)")
+            throw StoreError.cannotOpen(path: path, why: error.reason)
         }
         self.masterKey = masterKey
     }
 
+    /// Makes a database that only its owner may read. SQLite gives the files beside it the same mode.
+    ///
+    /// It has its name once it has a page: a file without any is a database that was lost.
+    private static func make(_ path: String) throws {
+        let new = "\(path).new"
+        try? FileManager.default.removeItem(atPath: new)
+        _ = FileManager.default.createFile(atPath: new, contents: nil, attributes: [.posixPermissions: 0o600])
+        let queue = try DatabaseQueue(path: new)
+        try queue.write { try $0.execute(sql: "PRAGMA user_version = 1; PRAGMA user_version = 0") }
+        try queue.close()
+        guard DurableFile.rename(new, to: path) else {
+            throw StoreError.cannotOpen(path: path, why: "it cannot be made: \(DurableFile.lastError)")
+        }
+    }
+
     /// The settings of the writer's connection.
     ///
-    /// Its cache of 32 MB holds the index over a million tokens, in which writes are scattered. Pages that change again
-    /// within 8,000 pages of the log, 32 MB too, are copied to the file once. A log that had to grow for a long read is
-    /// truncated again. Deleted rows are overwritten, as they are by default in Debian's SQLite.
+    /// Its cache of 32 MB holds the index over a million tokens, in which writes are scattered. A log that had to grow for a
+    /// long read is truncated again. Deleted rows are overwritten, as they are by default in Debian's SQLite.
+    /// ``WriteAheadLog`` decides when the log is copied to the file.
     private static let writerSettings = """
-        PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000;
+        PRAGMA synchronous = FULL; PRAGMA cache_size = -32768;
         PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = ON
         """
 

@@ -27,6 +27,8 @@ package struct SQLiteStoreFile: Sendable {
 
     /// The pages that a backup copies at once: 4 MB.
     private static let pagesPerStep: CInt = 1000
+    /// The length of the log in bytes from which a copy does not rest any more.
+    private static let longLog = 32 * 1024 * 1024
     /// The suffixes of a database's files.
     private static let suffixes = ["", "-journal", "-wal", "-shm"]
 
@@ -83,7 +85,8 @@ package struct SQLiteStoreFile: Sendable {
             var stepBegan = ContinuousClock.now
             try queue.writeWithoutTransaction { destination in
                 try source.backup(to: destination, pagesPerStep: Self.pagesPerStep) { state in
-                    guard !state.isCompleted else { return }
+                    // A log that has grown much meanwhile is worse than a busy disk.
+                    guard !state.isCompleted, self.logBytes < Self.longLog else { return }
                     let time = min(ContinuousClock.now - stepBegan, .milliseconds(500))
                     Thread.sleep(forTimeInterval: time / .seconds(1))
                     stepBegan = .now
@@ -121,6 +124,22 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
+    /// Returns the files that issues use; none for a database of a version without them.
+    /// - Throws: ``StoreError`` for a file that cannot be read.
+    package func usedFiles() async throws -> [UsedFile] {
+        let queue = try self.open(isReadOnly: true)
+        defer { try? queue.close() }
+        do {
+            return try await queue.read { database in
+                guard try database.tableExists("file") else { return [] }
+                return try database.rows(sql: "SELECT * FROM file WHERE unusedSince IS NULL ORDER BY hash")
+                    .compactMap { try $0.readable(SQLiteStore.usedFile) }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
+        }
+    }
+
     /// Returns `true` if the database holds sealed secrets; `false` if there is no database.
     /// - Throws: ``StoreError`` for a file that exists and cannot be read.
     package func holdsSecrets() throws -> Bool {
@@ -131,18 +150,34 @@ package struct SQLiteStoreFile: Sendable {
         defer { try? queue.close() }
         do {
             return try queue.read { database in
-                let secrets = [
-                    ("credential", "sealed"), ("webhook", "sealed"), ("userSecret", "sealed"),
-                    ("entitlementServer", "sealed"), ("addressKey", "sealed"), ("bridge", "sealed"),
-                    ("vapidKey", "sealed"), ("webSubscription", "sealed"), ("pushResource", "sealed"),
-                    ("chatSession", "sealed"),
-                    // It is keyed with the master key.
-                    ("person", "password"),
-                ]
-                return try secrets.contains { table, column in
-                    guard try database.tableExists(table) else { return false }
-                    return try database.hasRow(sql: "SELECT 1 FROM \(table) WHERE \(column) IS NOT NULL LIMIT 1")
-                }
+                try SealedTable.all.contains { try $0.holdsSecrets(in: database) }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
+        }
+    }
+
+    /// Returns `true` if a key is the one of this database, by the rule of a start.
+    /// - Throws: ``StoreError`` for a file that cannot be read.
+    package func isOpened(by masterKey: MasterKey) throws -> Bool {
+        let queue = try self.open(isReadOnly: true)
+        defer { try? queue.close() }
+        do {
+            return try queue.read { try SealedRows(database: $0, masterKey: masterKey).areOpened() }
+        } catch let error as DatabaseError {
+            throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
+        }
+    }
+
+    /// Removes all secrets that need the master key, in one transaction. No other process may have the file open.
+    /// - Returns: The number of secrets of each table that had any.
+    /// - Throws: ``StoreError``.
+    package func resetSecrets() throws -> [(table: SealedTable, count: Int)] {
+        let queue = try self.open(isReadOnly: false)
+        defer { try? queue.close() }
+        do {
+            return try queue.write { database in
+                try SealedTable.all.map { (table: $0, count: try $0.reset(in: database)) }.filter { $0.count > 0 }
             }
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
@@ -164,6 +199,11 @@ package struct SQLiteStoreFile: Sendable {
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
         }
+    }
+
+    private var logBytes: Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: "\(self.path)-wal")
+        return attributes?[.size] as? Int ?? 0
     }
 
     /// Makes an empty file that only its owner can read.
@@ -226,7 +266,7 @@ package struct SQLiteStoreFile: Sendable {
     }
 
     private static func text(_ error: any Error) -> String {
-        if let error = error as? DatabaseError { return error.message ?? "\(error.resultCode)" }
+        if let error = error as? DatabaseError { return error.reason }
         return ErrorDescription.of(error)
     }
 }

@@ -4,15 +4,19 @@ import GRDB
 struct StoreDatabase: Sendable {
     let pool: DatabasePool
     let readers: StoreReaders
+    let log: WriteAheadLog
     /// The answers to questions about apps.
     let apps = AppCache()
     private let services: ReaderPool
     private let appChange = AppChangeMark()
 
     /// - Throws: An error of SQLite.
-    init(_ pool: DatabasePool, readers: StoreReaders) throws {
-        (self.pool, self.readers, self.services) = (pool, readers, ReaderPool(pool))
-        try pool.writeWithoutTransaction { try self.appChange.install(in: $0) }
+    init(_ pool: DatabasePool, readers: StoreReaders, log: WriteAheadLog) throws {
+        (self.pool, self.readers, self.log, self.services) = (pool, readers, log, ReaderPool(pool))
+        try pool.writeWithoutTransaction { database in
+            try self.appChange.install(in: database)
+            log.watch(database)
+        }
     }
 
     /// Reads by key, or a short list, for a request of the API: takes milliseconds at most.
@@ -25,21 +29,33 @@ struct StoreDatabase: Sendable {
         try await Self.named { try await self.readers.query(body) }
     }
 
-    /// Reads for the dispatcher and the other services of the provider.
-    func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        try await Self.named { try await self.services.read(body) }
+    /// The same in steps, each of which reads in a snapshot of its own (``StoreReaders/query(from:_:)``).
+    func query<State: Sendable, Value: Sendable>(
+        from state: State,
+        _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
+    ) async throws -> Value {
+        try await Self.named { try await self.readers.query(from: state, step) }
     }
 
-    /// Writes in one transaction, which is on disk when this returns.
+    /// Reads for the dispatcher and the other services of the provider.
+    func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        try await Self.named { try await self.readers.serve(self.services, body) }
+    }
+
+    /// Writes in one transaction, which is on disk when this returns. It begins once the log has room.
     func write<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named {
-            let (value, hasChangedApps) = try await self.pool.write { database in
-                // A transaction that failed may have left it.
-                _ = self.appChange.take()
-                return (try body(database), self.appChange.take())
+            while true {
+                let result = try await self.pool.write { database -> (value: Value, hasChangedApps: Bool)? in
+                    guard self.log.admitsWriter else { return nil }
+                    // A transaction that failed may have left it.
+                    _ = self.appChange.take()
+                    return (try body(database), self.appChange.take())
+                }
+                if let result, result.hasChangedApps { self.apps.forget() }
+                await self.log.foldIfLong(self.pool)
+                if let result { return result.value }
             }
-            if hasChangedApps { self.apps.forget() }
-            return value
         }
     }
 
@@ -68,7 +84,7 @@ struct StoreDatabase: Sendable {
         do {
             return try await body()
         } catch let error as DatabaseError where Self.isOfDisk(error) {
-            throw StoreError.cannotWrite(why: error.message ?? "\(error.resultCode)")
+            throw StoreError.cannotWrite(why: error.reason)
         }
     }
 

@@ -38,18 +38,23 @@ package protocol NotificationStore: Sendable {
     func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
     /// Returns the oldest of the next `campaigns` campaigns before `before`; `nil` if there are no more than these.
     func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
+    /// Returns the times for which devices were a user's, the present ones first, then the latest.
+    func periods(app: Int64, user: String, limit: Int) async throws -> [UserPeriod]
     /// Returns the deliveries of one device before `before` and not before `horizon`, the newest notification first.
+    /// - Parameter period: The time in which they were sent.
     func deliveries(
         app: Int64,
-        device: Int64,
+        period: UserPeriod,
         before: NotificationCursor?,
         horizon: NotificationCursor?,
         limit: Int
     ) async throws -> [DeliveryRecord]
     /// Returns the deliveries of a token that is not registered, as those of a device.
+    /// - Parameter since: The time after which they were sent; `nil` for any.
     func deliveries(
         app: Int64,
         unregistered token: DeviceToken,
+        since: Timestamp?,
         before: NotificationCursor?,
         horizon: NotificationCursor?,
         limit: Int

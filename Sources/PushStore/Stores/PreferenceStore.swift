@@ -20,7 +20,7 @@ package protocol PreferenceStore: Sendable {
     /// are not registered.
     /// - Parameter now: The time by the steady clock, for the cap.
     /// - Returns: `nil` if there are too many groups to be counted.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/tooManyQueries``.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`.
     func consentGroups(
         app: AppRecord,
         audience: Audience,

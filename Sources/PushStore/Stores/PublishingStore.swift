@@ -37,8 +37,8 @@ package protocol PublishingStore: Sendable {
     /// Sets or removes the file of an issue for a screen size.
     func setRendition(_ size: ScreenSize, of issue: UUID, to file: ContentHash?, now: Timestamp) async throws
         -> IssueResult
-    /// Sets or removes the cover of an issue.
-    func setCover(of issue: UUID, to file: ContentHash?, now: Timestamp) async throws -> IssueResult
+    /// Sets or removes the cover of an issue. The file of a cover has the media type of its content.
+    func setCover(of issue: UUID, to file: CoverFile?, now: Timestamp) async throws -> IssueResult
 
     /// Returns a number that differs after each change of what the catalogue of an app may show.
     func catalogueVersion(app: Int64) async throws -> Int64
@@ -47,7 +47,8 @@ package protocol PublishingStore: Sendable {
     func catalogue(app: Int64, account: String?, after: IssueCursor?, limit: Int) async throws -> [IssueRecord]
 
     /// Adds an upload to its app, unless it has ``UploadRecord/maximumOfApp`` that are not complete.
-    func addUpload(_ upload: UploadRecord) async throws -> UploadAddition
+    /// - Parameter quota: The maximum bytes of the app's files and uploads that are not complete; `nil` for no limit.
+    func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAddition
     func upload(_ id: UUID) async throws -> UploadRecord?
     /// Notes that the first bytes of an upload are on disk.
     /// - Returns: `false` if there is no such upload.
@@ -62,8 +63,8 @@ package protocol PublishingStore: Sendable {
     func openUploads(app: Int64) async throws -> [UploadRecord]
     /// Returns the ids of uploads.
     func uploads() async throws -> Set<UUID>
-    /// Returns the bytes that the uploads which are not complete still lack, of all together.
-    func missingUploadBytes() async throws -> Int
+    /// Returns the bytes of an app's files and of its uploads that are not complete.
+    func storedBytes(app: Int64) async throws -> Int
     /// Removes the uploads whose last bytes came before a time.
     /// - Returns: Their number.
     func forgetUploads(before: Timestamp, limit: Int) async throws -> Int
@@ -73,13 +74,15 @@ package protocol PublishingStore: Sendable {
     func files(app: Int64, after: ContentHash?, limit: Int) async throws -> [FileRecord]
     /// Returns `true` if any app has a file with this content.
     func hasFile(_ hash: ContentHash) async throws -> Bool
+    /// Returns the files that issues use whose hashes begin with a byte.
+    func usedFiles(beginning byte: UInt8) async throws -> [UsedFile]
     /// Returns the hashes of all files that begin with a byte.
     func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash>
     /// Removes the files that nothing has referred to since a time.
     /// - Returns: Their number.
     func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int
     /// Returns a file that a published issue uses as a rendition or its cover; `nil` if it does not.
-    func downloadable(_ hash: ContentHash, issue: UUID) async throws -> DownloadableFile?
+    func downloadable(_ hash: ContentHash, issue: UUID) async throws -> UsedFile?
     /// Returns the key that signs the addresses of files, which the first call makes.
     func addressKey() async throws -> String
 }

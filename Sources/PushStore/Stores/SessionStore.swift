@@ -6,6 +6,8 @@ package protocol SessionStore: Sendable {
     /// Returns the person with a name, and what an attempt to sign in needs; `nil` if there is none.
     /// - Parameter network: The network from which the attempt comes.
     func signInCandidate(name: String, network: [UInt8]) async throws -> SignInCandidate?
+    /// Returns `true` for a network from which any person has signed in.
+    func isKnownNetwork(_ network: [UInt8]) async throws -> Bool
     /// Changes the lock of a name, whether a person has it or not, in one transaction.
     ///
     /// The store keeps a code of the name and not the name: people type passwords into the wrong field.

@@ -10,6 +10,10 @@ package final class Budget: Sendable {
         package var app: Topic?
         package var held: Int
         package var waiting: Int
+
+        package init(app: Topic?, held: Int = 0, waiting: Int = 0) {
+            (self.app, self.held, self.waiting) = (app, held, waiting)
+        }
     }
 
     /// The refusals of one app at one level, for the metrics.
@@ -56,21 +60,48 @@ package final class Budget: Sendable {
     // MARK: Taking
 
     /// Takes an amount at once.
+    /// - Parameter free: The amount that is free now of a resource whose size changes; `nil` for one with a bound.
     /// - Returns: The permit, which gives it back at its end; that of a rate gives nothing back.
-    package func take(_ amount: Int = 1, for caller: BudgetCaller) throws(BudgetRefusal) -> BudgetPermit {
-        let now = self.clock()
-        let decision = self.state.withLock { state in
-            let decision = state.machine.request(amount, for: caller, now: now)
-            if case .refused(let level, _) = decision { Self.count(level, caller, in: &state) }
-            return decision
-        }
-        guard case .refused(let level, let delay) = decision else { return BudgetPermit(self, amount, caller) }
-        throw BudgetRefusal(self, level, delay)
+    package func take(
+        _ amount: Int = 1,
+        for caller: BudgetCaller,
+        free: Int? = nil
+    ) throws(BudgetRefusal) -> BudgetPermit {
+        try self.request(amount, for: caller, free: free)
+        return BudgetPermit(self, amount, caller)
     }
 
     /// Takes an amount of a rate, which comes back with time alone.
     package func spend(_ amount: Int = 1, for caller: BudgetCaller) throws(BudgetRefusal) {
-        _ = try self.take(amount, for: caller)
+        try self.request(amount, for: caller)
+    }
+
+    private func request(_ amount: Int, for caller: BudgetCaller, free: Int? = nil) throws(BudgetRefusal) {
+        let now = self.clock()
+        let decision = self.state.withLock { state in
+            if let free { state.machine.resize(free: free) }
+            let decision = state.machine.request(amount, for: caller, now: now)
+            if case .refused(let level, _) = decision { Self.count(level, caller, in: &state) }
+            return decision
+        }
+        if case .refused(let level, let delay) = decision { throw BudgetRefusal(self, level, caller, delay) }
+    }
+
+    /// Gives back an amount of a rate that was taken and not needed; a negative one takes what was needed besides.
+    package func giveBack(_ amount: Int, for caller: BudgetCaller) {
+        let now = self.clock()
+        self.state.withLock { $0.machine.giveBack(Double(amount), of: caller, now: now) }
+    }
+
+    /// Looks whether a rate has something, and takes nothing: for what costs only where it fails.
+    package func check(for caller: BudgetCaller) throws(BudgetRefusal) {
+        let now = self.clock()
+        let refused = self.state.withLock { state in
+            let refused = state.machine.refusal(of: caller, now: now)
+            if let refused { Self.count(refused.level, caller, in: &state) }
+            return refused
+        }
+        if let refused { throw BudgetRefusal(self, refused.level, caller, refused.delay) }
     }
 
     /// Takes an amount of a rate that may be owed for as long as ``BudgetLimits/patience``.
@@ -84,7 +115,7 @@ package final class Budget: Sendable {
         }
         switch result {
         case .success(let delay): return delay
-        case .failure(let refused): throw BudgetRefusal(self, refused.level, refused.delay)
+        case .failure(let refused): throw BudgetRefusal(self, refused.level, caller, refused.delay)
         }
     }
 
@@ -93,7 +124,7 @@ package final class Budget: Sendable {
     package func wait(_ amount: Int = 1, for caller: BudgetCaller) async throws -> BudgetPermit {
         switch await self.enter(amount, caller) {
         case .granted: return BudgetPermit(self, amount, caller)
-        case .refused(let level): throw BudgetRefusal(self, level, nil)
+        case .refused(let level): throw BudgetRefusal(self, level, caller, nil)
         case .cancelled: throw CancellationError()
         case .ended: throw BudgetEnded()
         }
@@ -146,6 +177,20 @@ package final class Budget: Sendable {
         }
         abandoned?.resume(returning: isTooLate ? .refused(.whole) : .cancelled)
         for waiter in granted { waiter.resume(returning: .granted) }
+    }
+
+    fileprivate func move(
+        _ amount: Int,
+        from caller: BudgetCaller,
+        to other: BudgetCaller
+    ) throws(BudgetRefusal) {
+        let (full, granted) = self.state.withLock { state in
+            let (full, granted) = state.machine.move(amount, from: caller, to: other)
+            if let full { Self.count(full, other, in: &state) }
+            return (full, granted.compactMap { state.waiters.removeValue(forKey: $0) })
+        }
+        for waiter in granted { waiter.resume(returning: .granted) }
+        if let full { throw BudgetRefusal(self, full, other, nil) }
     }
 
     fileprivate func release(_ amount: Int, of caller: BudgetCaller) {
@@ -206,9 +251,6 @@ package final class Budget: Sendable {
         self.state.withLock { $0.machine.usage(of: caller) }
     }
 
-    /// The caller that holds the most of the app that holds the most; `nil` if nothing is held.
-    package var largest: BudgetCaller? { self.state.withLock { $0.machine.largest } }
-
     package var usageByApp: [Usage] {
         self.state.withLock { $0.machine.usageByApp }
             .map { Usage(app: $0.key, held: $0.value.held, waiting: $0.value.waiting) }
@@ -226,14 +268,18 @@ package final class Budget: Sendable {
 
 /// An amount of a resource that was taken. It is given back once: at its end, or when it is not referenced any more.
 package final class BudgetPermit: Sendable {
+    private struct State {
+        /// The amount that is held now.
+        var held: Int
+        var caller: BudgetCaller
+    }
+
     private let budget: Budget
-    private let caller: BudgetCaller
-    /// The amount that is held now.
-    private let held: Mutex<Int>
+    private let state: Mutex<State>
 
     fileprivate init(_ budget: Budget, _ amount: Int, _ caller: BudgetCaller) {
-        (self.budget, self.caller) = (budget, caller)
-        self.held = Mutex(amount)
+        self.budget = budget
+        self.state = Mutex(State(held: amount, caller: caller))
     }
 
     /// Gives everything back.
@@ -241,11 +287,21 @@ package final class BudgetPermit: Sendable {
 
     /// Gives back what is more than an amount.
     package func reduce(to amount: Int) {
-        let excess = self.held.withLock { held in
-            defer { held = min(held, max(0, amount)) }
-            return held - min(held, max(0, amount))
+        let (excess, caller) = self.state.withLock { state in
+            let excess = state.held - min(state.held, max(0, amount))
+            state.held -= excess
+            return (excess, state.caller)
         }
-        if excess > 0 { self.budget.release(excess, of: self.caller) }
+        if excess > 0 { self.budget.release(excess, of: caller) }
+    }
+
+    /// Moves what is held to the account of another caller. The whole holds as much as before, so only the levels below can refuse it.
+    /// - Throws: ``BudgetRefusal``, and everything stays where it is.
+    package func move(to caller: BudgetCaller) throws(BudgetRefusal) {
+        try self.state.withLock { state throws(BudgetRefusal) in
+            if state.held > 0 { try self.budget.move(state.held, from: state.caller, to: caller) }
+            state.caller = caller
+        }
     }
 
     // A permit that is never used holds nothing.
@@ -264,9 +320,15 @@ package struct BudgetRefusal: Error, Hashable {
     /// The bound that was reached.
     package let bound: BudgetBound?
 
-    fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ delay: Duration?) {
-        (self.resource, self.level, self.bound) = (budget.resource, level, budget.limits.bounds[level])
+    fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ caller: BudgetCaller, _ delay: Duration?) {
+        (self.resource, self.level, self.bound) = (budget.resource, level, budget.limits.bounds[level, for: caller])
         self.delay = delay ?? budget.resource.row.delay
+    }
+
+    /// Makes the refusal of a resource with its default limits.
+    package init(_ resource: Resource, _ level: BudgetLevel) {
+        (self.resource, self.level, self.bound) = (resource, level, resource.row.limits.bounds[level])
+        self.delay = resource.row.delay
     }
 
     /// The error for the caller of an API.

@@ -28,17 +28,30 @@ struct BudgetBuckets: Sendable {
     ) -> (BudgetLevel, Duration)? {
         var taken: [(Account, Bucket)] = []
         for level in [BudgetLevel.caller, .app, .whole] {
-            guard case .rate(let rate, let burst) = bounds[level], level != .caller || caller.rate != 0 else {
-                continue
-            }
+            guard let rate = Self.rate(level, caller, bounds) else { continue }
             let account = Self.account(level, caller)
-            var bucket = self.bucket(account, rate, burst, now)
+            var bucket = self.buckets[account] ?? Bucket(rate: rate.perSecond, burst: rate.burst, now: now)
             // No more than a full bucket has: else it could never be taken.
             if let delay = bucket.take(min(amount, bucket.burst), now: now) { return (level, delay) }
             taken.append((account, bucket))
         }
         for (account, bucket) in taken { self.buckets[account] = bucket }
         self.removeFull(now: now)
+        return nil
+    }
+
+    /// Returns the lowest level whose rate has nothing now, and the time after which it has; `nil` if all have some.
+    func empty(
+        _ caller: BudgetCaller,
+        _ bounds: BudgetLimits.Levels<BudgetBound>,
+        now: ContinuousClock.Instant
+    ) -> (BudgetLevel, Duration)? {
+        for level in [BudgetLevel.caller, .app, .whole] {
+            guard let rate = Self.rate(level, caller, bounds) else { continue }
+            let account = Self.account(level, caller)
+            var bucket = self.buckets[account] ?? Bucket(rate: rate.perSecond, burst: rate.burst, now: now)
+            if let delay = bucket.take(1, now: now) { return (level, delay) }
+        }
         return nil
     }
 
@@ -51,11 +64,9 @@ struct BudgetBuckets: Sendable {
     ) -> Result<Duration, BudgetStateMachine.Refused> {
         var (taken, longest): ([(Account, Bucket)], Duration) = ([], .zero)
         for level in [BudgetLevel.caller, .app, .whole] {
-            guard case .rate(let rate, let burst) = limits.bounds[level], level != .caller || caller.rate != 0 else {
-                continue
-            }
+            guard let rate = Self.rate(level, caller, limits.bounds) else { continue }
             let account = Self.account(level, caller)
-            var bucket = self.bucket(account, rate, burst, now)
+            var bucket = self.buckets[account] ?? Bucket(rate: rate.perSecond, burst: rate.burst, now: now)
             let delay = bucket.spend(amount, now: now)
             guard delay <= limits.patience else {
                 return .failure(BudgetStateMachine.Refused(level: level, delay: delay))
@@ -68,12 +79,26 @@ struct BudgetBuckets: Sendable {
         return .success(longest)
     }
 
-    private func bucket(_ account: Account, _ rate: Double, _ burst: Double, _ now: ContinuousClock.Instant) -> Bucket {
-        if let bucket = self.buckets[account] { return bucket }
-        guard case .caller(let caller) = account, let own = caller.rate else {
-            return Bucket(rate: rate, burst: burst, now: now)
+    /// Gives back an amount that was taken and not needed; a negative one takes what was needed besides.
+    mutating func giveBack(
+        _ amount: Double,
+        _ caller: BudgetCaller,
+        _ bounds: BudgetLimits.Levels<BudgetBound>,
+        now: ContinuousClock.Instant
+    ) {
+        for level in BudgetLevel.allCases where Self.rate(level, caller, bounds) != nil {
+            _ = self.buckets[Self.account(level, caller)]?.spend(-amount, now: now)
         }
-        return Bucket(rate: own, burst: 2 * own, now: now)
+    }
+
+    /// Returns the rate of a level for a caller, which may have its own; `nil` for no limit.
+    private static func rate(
+        _ level: BudgetLevel,
+        _ caller: BudgetCaller,
+        _ bounds: BudgetLimits.Levels<BudgetBound>
+    ) -> (perSecond: Double, burst: Double)? {
+        guard case .rate(let perSecond, let burst)? = bounds[level, for: caller], perSecond > 0 else { return nil }
+        return (perSecond, burst)
     }
 
     private static func account(_ level: BudgetLevel, _ caller: BudgetCaller) -> Account {

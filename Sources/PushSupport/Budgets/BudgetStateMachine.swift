@@ -1,95 +1,5 @@
 package import PushTypes
 
-/// A level at which a budget is bounded.
-package enum BudgetLevel: String, CaseIterable, Hashable, Sendable {
-    /// All callers together.
-    case whole
-    /// All callers of one app.
-    case app
-    /// One caller of one app: a key, a person, an address.
-    case caller
-}
-
-/// The one on whose account a resource is taken.
-package struct BudgetCaller: Hashable, Sendable {
-    /// The identity of a caller within its app.
-    package enum Identity: Hashable, Sendable {
-        /// An API key or a person, by its id.
-        case principal([UInt8])
-        /// A client without a credential, by its network (``SocketAddress/network``).
-        case network([UInt8])
-        /// Anything else that has a name, such as a server's host.
-        case name(String)
-        /// The app itself.
-        case app
-    }
-
-    /// The app, which must exist: names that strangers make up would grow the accounts. `nil` for what concerns no single app.
-    package var app: Topic?
-    package var identity: Identity
-    /// The rate per second of this caller in place of the level's, with twice as many at once; 0 for no limit, `nil` for the level's.
-    package var rate: Double?
-
-    package init(app: Topic? = nil, _ identity: Identity = .app, rate: Double? = nil) {
-        (self.app, self.identity, self.rate) = (app, identity, rate)
-    }
-}
-
-/// A bound of one level.
-package enum BudgetBound: Hashable, Sendable {
-    /// The maximum amount held at a time.
-    case held(Int)
-    /// No more while it holds this many times what is free of the whole (the dynamic threshold of shared buffers). Alone it gets
-    /// n / (n + 1) of the whole, and however many take all they can, the next one finds something free.
-    case timesFree(Int)
-    /// The amount per second, and at once. What was taken comes back with time.
-    case rate(perSecond: Double, burst: Double)
-}
-
-/// The bounds of a budget; a level without one is bounded by those above it.
-package struct BudgetLimits: Hashable, Sendable {
-    /// One value for each level.
-    package struct Levels<Value: Hashable & Sendable>: Hashable, Sendable {
-        package var whole, app, caller: Value?
-
-        package init(whole: Value? = nil, app: Value? = nil, caller: Value? = nil) {
-            (self.whole, self.app, self.caller) = (whole, app, caller)
-        }
-
-        package subscript(level: BudgetLevel) -> Value? {
-            switch level {
-            case .whole: self.whole
-            case .app: self.app
-            case .caller: self.caller
-            }
-        }
-    }
-
-    package var bounds: Levels<BudgetBound>
-    /// The maximum numbers of requests that wait; `nil` if none waits.
-    package var waiting: Levels<Int>?
-    /// The longest wait.
-    package var patience: Duration
-
-    package init(
-        _ bounds: Levels<BudgetBound>,
-        waiting: Levels<Int>? = nil,
-        patience: Duration = .zero
-    ) {
-        (self.bounds, self.waiting, self.patience) = (bounds, waiting, patience)
-    }
-
-    /// Indicates whether what is taken is held until it is given back: `false` for rates alone.
-    package var holds: Bool {
-        BudgetLevel.allCases.contains { level in
-            switch self.bounds[level] {
-            case .held, .timesFree: true
-            case nil, .rate: false
-            }
-        }
-    }
-}
-
 /// Decides who gets a resource that callers compete for. It does no I/O, and the time is passed in.
 ///
 /// Each amount counts at three levels, and is refused by the lowest one that is full. Requests that wait are served app by app in turn,
@@ -127,7 +37,7 @@ package struct BudgetStateMachine: Sendable {
         var order: [BudgetCaller] = []
     }
 
-    package let limits: BudgetLimits
+    private(set) package var limits: BudgetLimits
     private var held = 0
     private var waiting = 0
     private var apps: [Topic?: AppAccount] = [:]
@@ -149,12 +59,6 @@ package struct BudgetStateMachine: Sendable {
     package func usage(of caller: BudgetCaller) -> (held: Int, waiting: Int) {
         let account = self.apps[caller.app]?.callers[caller]
         return (account?.held ?? 0, account?.waiting.count ?? 0)
-    }
-
-    /// The caller that holds the most of the app that holds the most; `nil` if nothing is held.
-    package var largest: BudgetCaller? {
-        guard let app = self.apps.values.max(by: { $0.held < $1.held }), app.held > 0 else { return nil }
-        return app.callers.max { $0.value.held < $1.value.held }?.key
     }
 
     /// Asks for an amount.
@@ -182,6 +86,9 @@ package struct BudgetStateMachine: Sendable {
         return .queued
     }
 
+    /// Notes how much of a resource is free whose size changes, such as a disk: what is held comes on top.
+    package mutating func resize(free: Int) { self.limits.bounds.whole = .held(self.held + max(0, free)) }
+
     /// Takes an amount of a rate that may be owed for as long as the limits' patience.
     /// - Returns: The time after which the debt is paid, or the level that refused it.
     package mutating func owe(
@@ -192,20 +99,48 @@ package struct BudgetStateMachine: Sendable {
         self.buckets.owe(amount, caller, self.limits, now: now)
     }
 
+    /// Looks whether a rate has something, and takes nothing.
+    /// - Returns: The level that has nothing; `nil` if all have some.
+    package func refusal(of caller: BudgetCaller, now: ContinuousClock.Instant) -> Refused? {
+        self.buckets.empty(caller, self.limits.bounds, now: now).map { Refused(level: $0.0, delay: $0.1) }
+    }
+
     /// A level that refused an amount, and the time after which it has room.
     package struct Refused: Error, Hashable {
         package let level: BudgetLevel
         package let delay: Duration
     }
 
+    /// Gives back an amount of a rate that was taken and not needed; a negative one takes what was needed besides.
+    package mutating func giveBack(_ amount: Double, of caller: BudgetCaller, now: ContinuousClock.Instant) {
+        self.buckets.giveBack(amount, caller, self.limits.bounds, now: now)
+    }
+
     /// Gives an amount back.
     /// - Returns: The requests that are granted now.
     package mutating func release(_ amount: Int, of caller: BudgetCaller) -> [Ticket] {
-        self.held -= amount
-        self.apps[caller.app]?.held -= amount
-        self.apps[caller.app]?.callers[caller]?.held -= amount
+        self.subtract(amount, caller)
         self.forget(caller)
         return self.grantNext()
+    }
+
+    /// Moves an amount that is held to the account of another caller. The whole holds as much as before.
+    /// - Returns: The level of the other account that has no room for it, in which case it stays; and the requests that are granted now.
+    package mutating func move(
+        _ amount: Int,
+        from caller: BudgetCaller,
+        to other: BudgetCaller
+    ) -> (full: BudgetLevel?, granted: [Ticket]) {
+        guard self.limits.holds else { return (nil, []) }
+        self.subtract(amount, caller)
+        let full = self.fullLevel(amount, other)
+        if full == .caller || full == .app {
+            self.add(amount, caller)
+            return (full, [])
+        }
+        self.add(amount, other)
+        self.forget(caller)
+        return (nil, self.grantNext())
     }
 
     /// Removes a request that waits.
@@ -236,7 +171,7 @@ package struct BudgetStateMachine: Sendable {
         let account = self.apps[caller.app]
         let held = (caller: account?.callers[caller]?.held ?? 0, app: account?.held ?? 0)
         if !self.allows(self.limits.bounds.caller, held.caller, amount) { return .caller }
-        if !self.allows(self.limits.bounds.app, held.app, amount) { return .app }
+        if !self.allows(self.limits.bounds[.app, for: caller], held.app, amount) { return .app }
         return self.allows(self.limits.bounds.whole, self.held, amount) ? nil : .whole
     }
 
@@ -247,7 +182,7 @@ package struct BudgetStateMachine: Sendable {
         case .held(let most): held == 0 || amount <= most - held
         case .timesFree(let times):
             if case .held(let whole) = self.limits.bounds.whole {
-                held == 0 || held / max(1, times) < whole - self.held
+                held == 0 || (held + amount - 1) / max(1, times) < whole - self.held
             } else {
                 true
             }
@@ -257,7 +192,7 @@ package struct BudgetStateMachine: Sendable {
     private func fullQueue(_ waiting: BudgetLimits.Levels<Int>, _ caller: BudgetCaller) -> BudgetLevel? {
         let account = self.apps[caller.app]
         if let most = waiting.caller, account?.callers[caller]?.waiting.count ?? 0 >= most { return .caller }
-        if let most = waiting.app, account?.waiting ?? 0 >= most { return .app }
+        if caller.app != nil, let most = waiting.app, account?.waiting ?? 0 >= most { return .app }
         if let most = waiting.whole, self.waiting >= most { return .whole }
         return nil
     }
@@ -284,14 +219,21 @@ package struct BudgetStateMachine: Sendable {
         self.apps[caller.app]?.callers[caller, default: CallerAccount()].held += amount
     }
 
+    private mutating func subtract(_ amount: Int, _ caller: BudgetCaller) {
+        self.held -= amount
+        self.apps[caller.app]?.held -= amount
+        self.apps[caller.app]?.callers[caller]?.held -= amount
+    }
+
     private mutating func enqueue(_ request: Waiting, _ caller: BudgetCaller) {
         self.waiting += 1
-        var account = self.apps[caller.app] ?? AppAccount()
-        if account.order.isEmpty { self.order.append(caller.app) }
-        if account.callers[caller]?.waiting.isEmpty ?? true { account.order.append(caller) }
-        account.waiting += 1
-        account.callers[caller, default: CallerAccount()].waiting.append(request)
-        self.apps[caller.app] = account
+        if self.apps[caller.app]?.order.isEmpty ?? true { self.order.append(caller.app) }
+        if self.apps[caller.app]?.callers[caller]?.waiting.isEmpty ?? true {
+            self.apps[caller.app, default: AppAccount()].order.append(caller)
+        }
+        // In place: thousands may wait already.
+        self.apps[caller.app, default: AppAccount()].waiting += 1
+        self.apps[caller.app]?.callers[caller, default: CallerAccount()].waiting.append(request)
     }
 
     private mutating func dequeue(at index: Int, _ caller: BudgetCaller) {

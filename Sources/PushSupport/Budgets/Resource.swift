@@ -1,4 +1,5 @@
-/// A resource that callers compete for. Each has a ``Budget``, and a row with its limits.
+/// A resource that callers compete for. Each has a ``Budget``, and a row in the table of `docs/security.md`,
+/// which is made from here.
 package enum Resource: String, CaseIterable, Hashable, Sendable {
     // The API.
     case connections
@@ -12,6 +13,7 @@ package enum Resource: String, CaseIterable, Hashable, Sendable {
     case exports
     case counts
     case hashes
+    case strangerHashes
     case livePages
     case credentialTests
     case receipts
@@ -31,300 +33,48 @@ package enum Resource: String, CaseIterable, Hashable, Sendable {
     case wrongSecrets
     case unknownTokens
     case forwards
+    case componentRegistrations
     case chatPushes
     case chatSignIns
     // Going out.
     case nameLookups
     case webhookPosts
+    case webhookRetries
     // Written down.
     case logLines
 }
 
-extension Resource {
-    /// The row of this resource, with its default limits.
-    package var row: ResourceRow {
-        switch self {
-        case .connections:
-            ResourceRow(
-                noun: "connections",
-                caller: "client",
-                limits: BudgetLimits(.init(whole: .held(1000), app: .timesFree(2), caller: .timesFree(1))),
-                setting: "serve.connections",
-                kind: .unavailable,
-                code: "too_many_connections"
-            )
-        case .requests:
-            ResourceRow(
-                noun: "requests",
-                caller: "API key",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 1000, burst: 2000))),
-                setting: "serve.keyRate",
-                code: "too_many_requests",
-                remedy: "send fewer, or in batches"
-            )
-        case .publicRequests:
-            ResourceRow(
-                noun: "requests with a public key",
-                caller: "address",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 20, burst: 40))),
-                setting: "serve.publicKeyRate",
-                code: "too_many_requests",
-                remedy: "try again later"
-            )
-        case .forms:
-            ResourceRow(
-                noun: "forms",
-                caller: "app",
-                limits: BudgetLimits(.init(app: .rate(perSecond: 1000, burst: 2000))),
-                setting: "serve.keyRate",
-                code: "too_many_requests",
-                remedy: "try again later"
-            )
-        case .bridgeRequests:
-            ResourceRow(
-                noun: "requests of its bridges",
-                caller: "app",
-                limits: BudgetLimits(.init(app: .rate(perSecond: 1000, burst: 2000))),
-                setting: "serve.keyRate",
-                code: "too_many_requests",
-                remedy: "send fewer, or in batches"
-            )
-        case .longBodies:
-            ResourceRow(
-                noun: "bytes of long bodies",
-                caller: "API key",
-                limits: BudgetLimits(
-                    .init(caller: .rate(perSecond: 8_388_608, burst: 8_388_608)),
-                    patience: .seconds(10)
-                ),
-                code: "too_many_bytes",
-                remedy: "send fewer, or an import"
-            )
-        case .queries:
-            ResourceRow(
-                noun: "long queries",
-                caller: "API key",
-                limits: BudgetLimits(
-                    .init(whole: .held(1)),
-                    waiting: .init(whole: 32, app: 12, caller: 4),
-                    patience: .seconds(10)
-                ),
-                code: "too_many_queries",
-                remedy: "long queries run one at a time: wait for the responses to the others"
-            )
-        case .queryAttempts:
-            ResourceRow(
-                noun: "seconds of first attempts at queries",
-                caller: "API key",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 0.2, burst: 1))),
-                code: "too_many_queries"
-            )
-        case .exports:
-            ResourceRow(
-                noun: "pages of exports",
-                caller: "API key",
-                limits: BudgetLimits(
-                    .init(whole: .held(1)),
-                    waiting: .init(whole: 32, app: 16, caller: 8),
-                    patience: .seconds(10)
-                ),
-                code: "too_many_queries"
-            )
-        case .counts:
-            ResourceRow(
-                noun: "counts of recipients",
-                caller: "app",
-                limits: BudgetLimits(
-                    .init(whole: .held(1)),
-                    waiting: .init(whole: 64, app: 16),
-                    patience: .seconds(10)
-                ),
-                code: "too_many_queries"
-            )
-        case .hashes:
-            ResourceRow(
-                noun: "passwords that are checked",
-                caller: "network",
-                limits: BudgetLimits(
-                    .init(whole: .held(2)),
-                    waiting: .init(whole: 14, app: 7, caller: 4),
-                    patience: .seconds(10)
-                ),
-                code: "busy",
-                delay: .seconds(2)
-            )
-        case .livePages:
-            ResourceRow(
-                noun: "live pages",
-                caller: "person",
-                limits: BudgetLimits(.init(whole: .held(200), caller: .held(4))),
-                code: "too_many_pages",
-                remedy: "close other tabs"
-            )
-        case .credentialTests:
-            ResourceRow(
-                noun: "tests of credentials",
-                caller: "app",
-                limits: BudgetLimits(.init(app: .rate(perSecond: 0.2, burst: 10))),
-                code: "too_many_requests"
-            )
-        case .receipts:
-            ResourceRow(
-                noun: "receipts that wait to be written",
-                caller: "app",
-                limits: BudgetLimits(.init(whole: .held(20_000), app: .held(5000))),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .downloads:
-            ResourceRow(
-                noun: "open downloads",
-                caller: "address",
-                limits: BudgetLimits(.init(whole: .held(500), app: .timesFree(2), caller: .timesFree(1))),
-                setting: "serve.publishing.downloads",
-                kind: .unavailable,
-                code: "too_many_downloads"
-            )
-        case .uploads:
-            ResourceRow(
-                noun: "uploads that are not complete",
-                caller: "app",
-                limits: BudgetLimits(.init(app: .held(100))),
-                code: "too_many_uploads",
-                remedy: "complete or delete some"
-            )
-        case .uploadedBytes:
-            ResourceRow(
-                noun: "bytes of uploads that are being received",
-                caller: "app",
-                limits: BudgetLimits(.init(app: .timesFree(2))),
-                kind: .unavailable,
-                code: "storage_full"
-            )
-        case .entitlementQuestions:
-            ResourceRow(
-                noun: "questions to the publisher's server",
-                caller: "client",
-                limits: BudgetLimits(.init(app: .held(32), caller: .held(4))),
-                kind: .unavailable,
-                code: "too_many_questions"
-            )
-        case .matrixRequests:
-            ResourceRow(
-                noun: "devices in requests",
-                caller: "homeserver",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 1000, burst: 2000))),
-                setting: "serve.matrixRate",
-                code: "M_LIMIT_EXCEEDED"
-            )
-        case .matrixBytes:
-            ResourceRow(
-                noun: "bytes of requests in flight",
-                caller: "address",
-                limits: BudgetLimits(.init(whole: .held(32 << 20), app: .timesFree(2), caller: .timesFree(1))),
-                code: "M_LIMIT_EXCEEDED"
-            )
-        case .matrixPushes:
-            ResourceRow(
-                noun: "pushes",
-                caller: "pushkey",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 20, burst: 200))),
-                code: "M_LIMIT_EXCEEDED"
-            )
-        case .pushMessages:
-            ResourceRow(
-                noun: "messages that are being accepted",
-                caller: "address",
-                limits: BudgetLimits(.init(app: .held(512))),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .resourceMessages:
-            ResourceRow(
-                noun: "messages",
-                caller: "subscription",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 5, burst: 100))),
-                code: "too_many_requests"
-            )
-        case .addressMessages:
-            ResourceRow(
-                noun: "messages",
-                caller: "address",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 1000, burst: 2000))),
-                setting: "serve.pushRate",
-                code: "too_many_requests"
-            )
-        case .unknownTargets:
-            ResourceRow(
-                noun: "requests to what does not exist",
-                caller: "address",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 5, burst: 50))),
-                code: "too_many_requests"
-            )
-        case .wrongSecrets:
-            ResourceRow(
-                noun: "requests with a wrong secret",
-                caller: "address",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 1, burst: 20))),
-                code: "too_many_requests"
-            )
-        case .unknownTokens:
-            ResourceRow(
-                noun: "pushes to tokens that are not registered and were never reached",
-                caller: "address",
-                limits: BudgetLimits(
-                    .init(app: .rate(perSecond: 20, burst: 1000), caller: .rate(perSecond: 5, burst: 200))
-                ),
-                code: "too_many_requests"
-            )
-        case .forwards:
-            ResourceRow(
-                noun: "messages that are being forwarded",
-                caller: "host",
-                limits: BudgetLimits(.init(whole: .held(256), app: .timesFree(2), caller: .held(16))),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .chatPushes:
-            ResourceRow(
-                noun: "pushes of chat sessions that wait",
-                caller: "app",
-                limits: BudgetLimits(.init(whole: .held(10_000), app: .timesFree(2))),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .chatSignIns:
-            ResourceRow(
-                noun: "chat sessions that sign in",
-                caller: "server",
-                limits: BudgetLimits(.init(whole: .held(32), app: .timesFree(2), caller: .timesFree(1))),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .nameLookups:
-            ResourceRow(
-                noun: "names that are looked up",
-                caller: "app",
-                limits: BudgetLimits(.init(whole: .held(8), app: .held(2))),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .webhookPosts:
-            ResourceRow(
-                noun: "posts to webhooks",
-                caller: "webhook",
-                limits: BudgetLimits(.init(whole: .held(16), app: .timesFree(2), caller: .held(1))),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .logLines:
-            ResourceRow(
-                noun: "log lines",
-                caller: "message",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 0.5, burst: 30))),
-                kind: .unavailable,
-                code: "busy"
-            )
+/// A row of the table of resources.
+package struct ResourceRow: Sendable {
+    /// The resource in the plural, as a refusal says it: *open downloads*.
+    package var noun: String
+    /// The identity of a caller as a refusal says it: *API key*, *address*.
+    package var caller: String
+    package var limits: BudgetLimits
+    /// The setting that changes a bound, such as `serve.keyRate`; `nil` if none does.
+    package var setting: String?
+    package var kind: RequestError.Kind = .rateLimited
+    /// The code of a refusal, such as `too_many_requests`.
+    package var code: String
+    /// The remedy that a refusal names.
+    package var remedy = "try again in a few seconds"
+    /// The time after which a refused caller may try again, where no rate says it.
+    package var delay: Duration = .seconds(1)
+
+    /// Returns the message of a refusal.
+    package func refusal(_ level: BudgetLevel, _ bound: BudgetBound?) -> String {
+        let holder =
+            switch level {
+            case .whole: "the provider"
+            case .app: "this app"
+            case .caller: "this \(self.caller)"
+            }
+        switch bound {
+        case .held(let most): return "\(holder) has \(most) \(self.noun), the most at a time: \(self.remedy)"
+        case .rate(let rate, _):
+            let amount = rate < 1 ? "\(Int(60 * rate)) \(self.noun) a minute" : "\(Int(rate)) \(self.noun) a second"
+            return "\(holder) has \(amount): \(self.remedy)"
+        case .timesFree, nil: return "\(holder) has its share of the \(self.noun) now: \(self.remedy)"
         }
     }
 }

@@ -4,8 +4,8 @@ package import PushTypes
 /// Decides how the server's end of one feedback connection proceeds (reference 6).
 ///
 /// All tuples of the certificate's topics are written, page by page. Each write holds whole tuples and follows the one
-/// before once that has left, because some clients expect whole tuples in each TLS record. Then the write side is
-/// closed. The tuples are cleared only after the client has closed its own side in good order.
+/// before once that has left, because some clients expect whole tuples in each TLS record. After a pause the write side
+/// is closed. The tuples are cleared only after the client has closed its own side in good order.
 ///
 /// Every event returns the actions to perform, in their order; an event without a consequence returns nothing. Time is
 /// passed in: the owner calls ``tick(now:)`` at ``nextDeadline``.
@@ -20,6 +20,9 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         package var tuples = 50_000
         /// The time for a page to be read and written, and for the connection's turn to come. Default 30 s.
         package var progress: Duration = .seconds(30)
+        /// The time between the last tuple and the end of the list. A client of Go's TLS that finds both at once gets the
+        /// tuple together with the end, and some drop it. An empty list has no pause. Default 250 ms.
+        package var pause: Duration = .milliseconds(250)
         /// The time from the end of the list until the client must have closed. Default 5 s.
         package var closing: Duration = .seconds(5)
         /// The bytes of the client that are ignored. A client that sends more does not read feedback. Default 64 KiB.
@@ -33,8 +36,8 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         case load(Topic, after: DeviceToken?)
         /// Write, then call ``written(now:)`` or ``failed()``.
         case write(ByteBuffer)
-        /// Close the write side, then call ``outputClosed(now:)``.
-        case finish
+        /// Close the write side after this pause, then call ``outputClosed(now:)``.
+        case finish(after: Duration)
         /// Close without the closure alert of TLS, which marks a complete list.
         case abort
         /// Clear the first `count` of all tuples that were loaded: the client has read them.
@@ -141,7 +144,7 @@ package struct FeedbackServerStateMachine: ~Copyable, Sendable {
         self.deadline = now.advanced(by: self.limits.progress)
         guard let topic = self.topics.first, self.tupleCount < self.limits.tuples, !self.isShuttingDown else {
             self.state = .finishing
-            return [.finish]
+            return [.finish(after: self.tupleCount > 0 ? self.limits.pause : .zero)]
         }
         self.state = .loading
         return [.load(topic, after: token)]

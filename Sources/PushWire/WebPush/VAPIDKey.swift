@@ -7,6 +7,8 @@ package import PushTypes
 package struct VAPIDKey: Sendable {
     /// The longest time for which a token may be valid (RFC 8292 section 2).
     package static let longestValidity: Duration = .seconds(24 * 3600)
+    /// The time by which a sender's clock may be ahead. Senders such as Mastodon always use the longest validity.
+    package static let clockTolerance: Duration = .seconds(300)
 
     private let key: P256.Signing.PrivateKey
 
@@ -114,7 +116,8 @@ package struct VAPIDCredential: Hashable, Sendable {
             throw .malformed
         }
         guard Timestamp(seconds: expires) > now else { throw .expired }
-        guard Timestamp(seconds: expires) <= now.advanced(by: VAPIDKey.longestValidity) else { throw .tooLong }
+        let latest = now.advanced(by: VAPIDKey.longestValidity + VAPIDKey.clockTolerance)
+        guard Timestamp(seconds: expires) <= latest else { throw .tooLong }
     }
 
     private static func json(_ part: Substring) -> JSONValue? {

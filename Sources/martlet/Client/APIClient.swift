@@ -12,8 +12,8 @@ struct APIClient: Sendable {
     /// The kind of the server.
     enum Role: String { case provider, gateway }
 
-    /// The longest time of a request, unless it streams.
-    static let timeout: TimeAmount = .seconds(15)
+    /// The longest time of a request, unless it streams; tests give a busy machine more.
+    @TaskLocal static var timeout: TimeAmount = .seconds(15)
     /// The longest response that is kept, in bytes.
     static let maximumResponseLength = 4 * 1024 * 1024
 

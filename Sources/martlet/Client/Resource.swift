@@ -124,7 +124,7 @@ struct RemoveResource<Kind: RemovableResource>: ResourceCommand {
 
     func request() -> APIRequest { self.resource.request(.delete) }
 
-    func text(of response: JSONValue) -> String { Kind.removed(self.resource.id) }
+    func text(of response: JSONValue) -> String { "\(Kind.removed(self.resource.id))\(response.underWay)" }
 }
 
 /// An action on one resource without options, such as `pause`. Its name in the path is the command's.

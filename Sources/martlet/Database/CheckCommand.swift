@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ProviderAPI
+import PushProvider
 import PushStore
 import PushSupport
 
@@ -10,6 +11,7 @@ struct CheckCommand: AsyncParsableCommand {
         .help("Examine a provider's database or a backup: every page, every reference, every rule of the store.")
         .detail("Reads the whole file and changes nothing, also while the provider runs.")
         .detail("The status is 0 if it is sound; else every fault is named.")
+        .detail("Of the database in the data directory the files of issues are looked for too.")
         .detail(
             """
             With --at-rest nothing may be in flight either, as after a graceful shutdown: no shard or retry may be \
@@ -24,33 +26,44 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let path: String
+        var folder: FileFolder?
         var masterKey: MasterKey?
         if let file {
             path = try InputFile.file(file)
         } else {
             let paths = try await self.data.paths()
             path = paths.databasePath
+            folder = FileFolder(path: paths.filesPath)
             // A key that is made now would open nothing.
             if FileManager.default.fileExists(atPath: paths.masterKeyPath) {
                 masterKey = try MasterKey.load(orCreateAt: paths.masterKeyPath)
             }
         }
         let condition = try await SQLiteStoreFile(path: path).examine(isAtRest: self.atRest, masterKey: masterKey)
+        var missing: String?
+        if let folder { missing = try await Self.missingFiles(of: path, in: folder) }
         if self.data.json {
             let result: JSONValue = .members([
                 "database": path.json, "bytes": condition.size.json, "migration": condition.migrations.last?.json,
-                "faults": .array(condition.faults.map(\.json)),
+                "faults": .array((condition.faults + [missing].compactMap(\.self)).map(\.json)),
             ])
             StandardOutput.line(try result.line)
-            if !condition.faults.isEmpty { throw ExitCode.failure }
+            if !condition.faults.isEmpty || missing != nil { throw ExitCode.failure }
             return
         }
         try Self.expectNone(of: condition.faults, in: path)
+        if let missing { throw SettingsError("\(path) is sound, but \(missing)\n\(MissingFiles.remedy)") }
         if condition.brokenRules == nil {
             StandardError.line("Its migrations are not those of this version: the store's own rules were not checked.")
         }
         let size = Int64(condition.size).formatted(.byteCount(style: .file))
         StandardOutput.line("\(path) is sound: \(size), migration \(condition.migrations.last ?? "none")")
+    }
+
+    /// Returns the text about the files that issues use and that are missing; `nil` if none is.
+    static func missingFiles(of path: String, in folder: FileFolder) async throws -> String? {
+        let missing = folder.missing(of: try await SQLiteStoreFile(path: path).usedFiles())
+        return missing.isEmpty ? nil : MissingFiles.text(missing, in: folder)
     }
 
     /// Checks that an examination has found no faults.

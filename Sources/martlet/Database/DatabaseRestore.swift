@@ -1,5 +1,6 @@
 import Foundation
 import ProviderAPI
+import PushProvider
 import PushStore
 import PushSupport
 
@@ -13,7 +14,7 @@ struct DatabaseRestore {
         var notifications = 0
         /// The number of schedules that were paused.
         var schedules = 0
-        /// The rules of the store that the database breaks, in words. It is restored all the same.
+        /// The rules of the store that the database breaks, and the files that are missing, in words. It is restored all the same.
         var faults: [String] = []
     }
 
@@ -34,7 +35,7 @@ struct DatabaseRestore {
         let source = SQLiteStoreFile(path: self.backup)
         // Broken rules of the store are reported later; such a backup is restored all the same.
         try CheckCommand.expectNone(of: try await source.examine().damage, in: self.backup)
-        let lock = try self.lock()
+        let lock = try Self.lock(self.paths)
         let target = self.paths.databasePath
         let replacement = DatabaseReplacement(paths: self.paths)
         guard !replacement.hasOldFiles || self.mayReplace else {
@@ -53,6 +54,10 @@ struct DatabaseRestore {
         // The database is examined as the next start will find it.
         try CheckCommand.expectNone(of: try await SQLiteStoreFile(path: target).examine().damage, in: target)
         try replacement.finish()
+        let folder = FileFolder(path: self.paths.filesPath)
+        if let missing = try await CheckCommand.missingFiles(of: target, in: folder) {
+            result.faults.append("\(missing). \(MissingFiles.remedy)")
+        }
         // Until here no provider may use the directory.
         _ = consume lock
         return result
@@ -64,18 +69,18 @@ struct DatabaseRestore {
     }
 
     /// Takes the lock of the data directory, so that no provider uses it.
-    private func lock() throws -> DirectoryLock {
+    static func lock(_ paths: ProviderConfiguration) throws -> DirectoryLock {
         do {
             try FileManager.default.createDirectory(
-                atPath: self.paths.dataDirectory,
+                atPath: paths.dataDirectory,
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            return try DirectoryLock(folder: self.paths.dataDirectory)
+            return try DirectoryLock(folder: paths.dataDirectory)
         } catch DirectoryLock.Failure.taken {
-            throw SettingsError("a provider is using \(self.paths.dataDirectory): stop it first")
+            throw SettingsError("a provider is using \(paths.dataDirectory): stop it first")
         } catch {
-            throw SettingsError("\(self.paths.dataDirectory) cannot be used: \(ErrorDescription.of(error))")
+            throw SettingsError("\(paths.dataDirectory) cannot be used: \(ErrorDescription.of(error))")
         }
     }
 

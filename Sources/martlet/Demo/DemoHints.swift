@@ -35,7 +35,7 @@ extension DemoLoop {
             martlet timeline --user \(Self.user) --app \(app) --server \(self.providerURL) --api-key \(self.apiKey)
 
             # the receipts of the first notification: delivered, shown, opened
-            martlet notification export-receipts \(notification) --app \(app) --server \(self.providerURL) --api-key \(self.apiKey)
+            martlet notification export-receipts \(notification) --server \(self.providerURL) --api-key \(self.apiKey)
 
             # what the gateway did with it
             curl -s http://127.0.0.1:\(ports.admin)/v1/devices/\(self.deviceID)/events

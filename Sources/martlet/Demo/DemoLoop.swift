@@ -23,6 +23,9 @@ struct DemoLoop: Sendable {
     /// The key in the address of the publisher's registration form.
     static let registrationKey = "demo-registration-key"
 
+    /// The longest wait for one step of a phone, in seconds; tests give a busy machine more.
+    @TaskLocal static var patience = 30
+
     /// The environment of the push service: the publisher's readers are in production.
     let environment: PushEnvironment
     /// The temporary directory for the data of all roles.
@@ -128,7 +131,7 @@ struct DemoLoop: Sendable {
             logger: self.log.logger("device")
         ) { narrator.report($0) }
         await start(simulator)
-        try await Self.perform(.wait(.registered, count: 1, seconds: 30), simulator)
+        try await Self.perform(.wait(.registered, count: 1, seconds: DemoLoop.patience), simulator)
         let status = try await simulator.perform(.status)?.json ?? .null
         self.deviceToken = status["deviceToken"].stringValue ?? ""
         self.deviceID = await simulator.deviceID
@@ -136,7 +139,7 @@ struct DemoLoop: Sendable {
         let proof = try UserProofSigner(secret: self.userSecret).proof(ofUser: Self.user, installation: installation)
         narrator.report(.backEnd, "signs a proof that installation \(installation ?? "?") is \(Self.user)'s")
         try await Self.perform(.login(proof: proof), simulator)
-        try await Self.perform(.wait(.registered, count: 1, seconds: 30), simulator)
+        try await Self.perform(.wait(.registered, count: 1, seconds: DemoLoop.patience), simulator)
         return simulator
     }
 

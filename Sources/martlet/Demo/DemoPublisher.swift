@@ -56,7 +56,7 @@ struct DemoPublisher: Sendable {
             logger: logger
         ) { narrator.report($0) }
         await start(reader)
-        try await Self.perform(.wait(.registered, count: 1, seconds: 30), reader)
+        try await Self.perform(.wait(.registered, count: 1, seconds: DemoLoop.patience), reader)
         let others = try await ReaderCommand.fleet(
             try self.configuration(),
             connections: Self.others,
@@ -66,7 +66,7 @@ struct DemoPublisher: Sendable {
             logger: logger
         ) { _ in }
         await start(others)
-        try await Self.perform(.wait(.registered, count: Self.others, seconds: 30), others)
+        try await Self.perform(.wait(.registered, count: Self.others, seconds: DemoLoop.patience), others)
         narrator.report(.phone, "\(Self.others) other readers have registered by the form too")
         return (reader, others)
     }

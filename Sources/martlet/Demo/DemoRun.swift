@@ -31,9 +31,6 @@ struct DemoRoles: Service {
 ///
 /// It comes after the roles in a group of services, so that Ctrl-C ends it first and it meets no role that has ended.
 struct DemoRun: Service {
-    /// The longest time of the set-up, and of the first delivery.
-    private static let deadline: Duration = .seconds(60)
-
     /// The stories that the demo tells.
     enum Story {
         /// A notification that is shown and opened.
@@ -48,6 +45,8 @@ struct DemoRun: Service {
     let endsAfterDelivery: Bool
     let roles: DemoRoles
     let log: LogConfiguration
+    /// The longest time of the set-up, and of the first delivery.
+    var deadline: Duration = .seconds(60)
 
     func run() async throws {
         do {
@@ -65,14 +64,14 @@ struct DemoRun: Service {
     /// Performs the steps of the demo.
     /// - Parameter start: Runs a service with the others.
     private func perform(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
-        let (loop, simulator) = try await Self.within(Self.deadline) {
+        let (loop, simulator) = try await Self.within(self.deadline) {
             var loop = DemoLoop(directory: self.directory, log: self.log)
             let gateway = try await loop.startGateway(start)
             try await loop.startProvider(trusting: gateway.authorityPEM, start)
             let simulator = try await loop.startPhone(start)
             return (loop, simulator)
         }
-        let notification = try await Self.within(Self.deadline) { try await self.sendFirst(loop, simulator) }
+        let notification = try await Self.within(self.deadline) { try await self.sendFirst(loop, simulator) }
         guard !self.endsAfterDelivery else { return }
         StandardOutput.line(try loop.hints(notification: notification))
         try await self.continue(simulator)
@@ -80,7 +79,7 @@ struct DemoRun: Service {
 
     /// Performs the steps of the publisher's demo.
     private func publish(_ start: @escaping @Sendable (any Service) async -> Void) async throws {
-        let (publisher, reader, others) = try await Self.within(Self.deadline) {
+        let (publisher, reader, others) = try await Self.within(self.deadline) {
             var loop = DemoLoop(directory: self.directory, environment: .production, log: self.log)
             let gateway = try await loop.startGateway(start)
             try await loop.startProvider(trusting: gateway.authorityPEM, start)
@@ -88,7 +87,7 @@ struct DemoRun: Service {
             let (reader, others) = try await publisher.startReaders(start)
             return (publisher, reader, others)
         }
-        try await Self.within(Self.deadline * 3) { try await publisher.run(reader, others) }
+        try await Self.within(self.deadline * 3) { try await publisher.run(reader, others) }
         guard !self.endsAfterDelivery else { return }
         StandardOutput.line(
             "The demo keeps running; Ctrl-C ends it. The reader takes commands here: 'help' lists them."
@@ -118,15 +117,15 @@ struct DemoRun: Service {
         let response = try await loop.provider.send(request.idempotencyKey(nil))
         guard let id = response["id"].stringValue else { throw SettingsError("the provider returned no notification") }
         narrator.report(.provider, "202 Accepted: notification \(id) is on disk")
-        try await DemoLoop.perform(.wait(.shown, count: 1, seconds: 30), simulator)
+        try await DemoLoop.perform(.wait(.shown, count: 1, seconds: DemoLoop.patience), simulator)
         let apnsID = try await simulator.perform(.list)?.json["notifications"].elements.first?["apnsId"].stringValue
-        let end = try await loop.provider.end(ofNotification: id, within: Self.deadline)
+        let end = try await loop.provider.end(ofNotification: id, within: self.deadline)
         guard end.isDoneAndAccepted else { throw SettingsError("the notification was not accepted: \(try end.line)") }
         narrator.report(.provider, "ledger: accepted by the push service, notification done")
         for name in try await self.events(loop, apnsID: apnsID) { narrator.report(.gateway, "event: \(name)") }
         try await DemoLoop.perform(.open(nil), simulator)
         // Delivered and shown, by the extension, and opened.
-        try await DemoLoop.perform(.wait(.receipts, count: 3, seconds: 30), simulator)
+        try await DemoLoop.perform(.wait(.receipts, count: 3, seconds: DemoLoop.patience), simulator)
         let timeline = try await loop.provider.send(APIRequest(.get, ["timeline"]).query([("apnsId", apnsID)]))
         guard !timeline["timelines"].elements.isEmpty else { throw SettingsError("the provider has no timeline of it") }
         StandardOutput.line("\n\(TimelineText.of(timeline))\n")

@@ -28,10 +28,12 @@ struct CommandTree: Decodable, Sendable {
 
         /// The setting that the argument is a flag of; `nil` for an argument that is no setting.
         var setting: Setting? {
-            SettingTable.all.lazy.flatMap(\.settings).first { setting in
-                setting.argumentHelp == self.abstract && self.names?.contains { $0.name == setting.flag } == true
-            }
+            let names = self.names ?? []
+            return names.lazy.flatMap { Self.settings[$0.name] ?? [] }.first { $0.argumentHelp == self.abstract }
         }
+
+        /// The settings by their flags.
+        private static let settings = Dictionary(grouping: SettingTable.all.flatMap(\.settings)) { $0.flag }
 
         /// A value by which the same option of two commands is recognised.
         var identity: String { "\(self.names?.first?.spelling ?? "") \(self.valueName ?? "") \(self.abstract ?? "")" }

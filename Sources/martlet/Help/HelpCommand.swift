@@ -8,7 +8,8 @@ struct HelpCommand: ParsableCommand {
         .help("Show the help of a command, all settings, or write shell completions and manual pages.")
         .detail(
             """
-            'martlet help settings serve' lists the settings whose keys begin with serve. \
+            'martlet help settings serve' lists the settings whose keys begin with serve, 'martlet help resources' what \
+            callers of a provider compete for. \
             'martlet help completions bash' prints the completions of a shell: bash, zsh or fish. 'martlet help man' \
             writes the manual pages to a directory.
             """
@@ -30,6 +31,7 @@ struct HelpCommand: ParsableCommand {
         }
         switch self.words.first {
         case "settings": try self.settings(rest)
+        case "resources" where rest.isEmpty: StandardOutput.line(ResourceTableText.markdown, terminator: "")
         case "completions": try Self.completions(rest)
         case "man" where rest.isEmpty: try self.manual()
         default: throw CleanExit.helpRequest(try Self.subcommand(self.words))

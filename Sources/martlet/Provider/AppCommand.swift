@@ -78,19 +78,45 @@ struct AppCommand: AsyncParsableCommand {
     }
 
     /// `martlet app retry`: probes a paused environment.
-    struct Retry: ResourceCommand {
+    struct Retry: AsyncParsableCommand {
         static let configuration = command("retry")
             .help("Try a paused environment again now; its pushes go on if that succeeds.")
+            .example("app retry production --app com.example.MyApp")
             .example("app retry com.example.MyApp production")
 
-        @OptionGroup var resource: ResourceOptions<App>
-        @Argument(help: "sandbox or production.") var environment: PushEnvironment
+        @OptionGroup var app: AppOptions
+        @Argument(
+            help: ArgumentHelp(
+                "sandbox or production; before it the bundle id, unless --app or a setting names the app.",
+                valueName: "environment"
+            )
+        )
+        var words: [String]
 
-        func request() -> APIRequest {
-            self.resource.request(.post, "environments", self.environment.rawValue).action("resume")
+        /// The environment, and the app if it is named before it.
+        private var subject: (app: String?, environment: PushEnvironment)? {
+            guard (1...2).contains(self.words.count),
+                let environment = self.words.last.flatMap({ PushEnvironment(argument: $0) })
+            else { return nil }
+            return (self.words.count == 2 ? self.words[0] : nil, environment)
         }
 
-        func text(of response: JSONValue) -> String { EnvironmentStateText.of(response) }
+        func validate() throws {
+            guard self.subject != nil else {
+                throw ValidationError("Name the environment, sandbox or production: app retry sandbox --app APP")
+            }
+        }
+
+        func run() async throws {
+            guard let subject else { return }
+            let settings = try await self.app.settings()
+            let connection = try subject.app.map {
+                APIConnection(client: try ProviderOptions.authenticated(settings), path: ["apps", $0])
+            }
+            let request = APIRequest(.post, ["environments", subject.environment.rawValue]).action("resume")
+            let response = try await (try connection ?? AppOptions.connection(settings)).send(request)
+            try self.app.print(response, EnvironmentStateText.of)
+        }
     }
 
     /// `martlet app pause`: stops everything of an app.
@@ -106,7 +132,7 @@ struct AppCommand: AsyncParsableCommand {
             self.resource.request(.post).action("pause").body(["reason": self.reason?.json])
         }
 
-        func text(of response: JSONValue) -> String { "stopped \(App.stopped(response))" }
+        func text(of response: JSONValue) -> String { "stopped \(App.stopped(response))\(response.underWay)" }
     }
 
     /// `martlet app resume`: lets a stopped app send again.

@@ -46,6 +46,7 @@ struct CredentialCommand: AsyncParsableCommand {
         static let configuration = command("set")
             .help("Set a credential from a .p8 key, a .p12 archive or a PEM file; it replaces the one before.")
             .detail("The file is read and checked here, then sent to the provider, which seals it.")
+            .detail("With --test it is stored only if pushes of the app would be accepted; else the status is 1.")
             .example("credential set sandbox AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app com.example.MyApp")
 
         @OptionGroup var resource: ResourceOptions<Credential>
@@ -53,19 +54,25 @@ struct CredentialCommand: AsyncParsableCommand {
         @OptionGroup var options: CredentialFileOptions
         @Option(help: "http2 or binary: the protocol of pushes with a certificate. Default: http2.") var transport:
             String?
-        @Flag(help: "Test it against the push service once it is set.") var test = false
+        @Flag(help: "Test it against the push service, and set it only if it works.") var test = false
 
         func run() async throws {
             let settings = try await self.resource.access.settings([self.options.flags])
             let connection = try AppOptions.connection(settings)
             var body = try self.options.members(of: self.file, settings)
             if let transport { body["transport"] = transport.json }
+            if self.test {
+                let result = try await connection.send(self.resource.request(.post).action("test").body(body))
+                try self.resource.print(result, CredentialTestText.of)
+                guard result["works"] == true else {
+                    StandardError.line(
+                        "\(self.file) is not stored: the credential for \(self.resource.id.rawValue) is the one before"
+                    )
+                    throw ExitCode.failure
+                }
+            }
             let response = try await connection.send(self.resource.request(.put).body(body))
             try self.resource.print(response, Credential.columns.details)
-            guard self.test else { return }
-            let result = try await connection.send(self.resource.request(.post).action("test").body([:]))
-            try self.resource.print(result, CredentialTestText.of)
-            if result["works"] != true { throw ExitCode.failure }
         }
     }
 

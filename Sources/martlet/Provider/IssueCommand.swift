@@ -140,7 +140,10 @@ struct IssueCommand: AsyncParsableCommand {
     /// `martlet issue notify`: notifies the devices of an issue.
     struct Notify: ResourceCommand {
         static let configuration = command("notify", "Wake the devices with Newsstand to load an issue, in waves.")
-            .detail("An issue is notified of once: called again, it shows the notification of the first time.")
+            .detail("An issue is notified of once: called again, it says when that was, and wakes nobody.")
+            .detail(
+                "The status is 3 if no device has Newsstand: it wakes nobody, and --again does once there are some."
+            )
             .detail("'martlet notification watch' follows it.")
             .example("issue notify 7d6f…")
 
@@ -151,8 +154,24 @@ struct IssueCommand: AsyncParsableCommand {
             self.resource.request(.post).action("notify").body(["again": self.again ? true.json : nil])
         }
 
+        mutating func run() async throws {
+            let response = try await self.resource.connection().send(self.request())
+            Self.warn(response)
+            try self.resource.print(response, self.text)
+            if response.reachesNobody { throw ExitCode(ExitStatus.nobodyReached.rawValue) }
+        }
+
         func text(of response: JSONValue) -> String {
             "notification \(response["id"].plainText): \(NotificationProgressText.of(response))"
+        }
+
+        /// Prints the warnings to standard error; that of an issue that was notified of names the option.
+        private static func warn(_ response: JSONValue) {
+            guard response["warnings"].elements.contains(where: { $0["field"] == "again" }) else {
+                return PreviewText.warn(response)
+            }
+            let remedy = response.hasEnded ? "use --again to notify once more" : "it has not ended yet"
+            StandardError.line("already notified at \(response["createdAtMs"].timeText): \(remedy)".printable)
         }
     }
 
@@ -162,6 +181,11 @@ struct IssueCommand: AsyncParsableCommand {
     /// `martlet issue publish`: puts an issue into the catalogue.
     enum Publish: Action {
         static let configuration = command("publish", "Put an issue into the catalogue.").example("issue publish 7d6f…")
+
+        static func text(of response: JSONValue) -> String {
+            PreviewText.warn(response)
+            return Issue.details(response)
+        }
     }
 
     /// `martlet issue withdraw`: takes an issue from the catalogue.

@@ -23,7 +23,7 @@ struct IssueUploadCommand: AsyncParsableCommand {
     @Argument(help: "The file.") var file: String
     @Option(help: "The screen size in pixels, such as 2048x1536.") var screen: String?
     @Flag(help: "The file is the cover.") var cover = false
-    @Option(help: "The media type. Default: as the file's name ends.") var type: String?
+    @Option(help: "The media type. Default: an image's by its content, another's by its name.") var type: String?
     @Option(help: "The id of an upload to continue.") var upload: String?
 
     func validate() throws {
@@ -40,8 +40,13 @@ struct IssueUploadCommand: AsyncParsableCommand {
         guard let size = InputFile.size(self.file), size > 0 else {
             throw SettingsError("\(self.file) is no file with content", status: .usage)
         }
+        let format = try self.imageFormat()
+        guard !self.cover || format != nil else {
+            let message = "\(self.file) is no image, and a cover is one: \(ImageFormat.names)"
+            throw SettingsError(message, status: .usage)
+        }
         let hash = try Self.hash(of: self.file)
-        let id = try await self.begin(size, hash, connection)
+        let id = try await self.begin(size, hash, format, connection)
         try await self.send(id, size, connection)
         let place = self.screen.map { ["renditions", $0] } ?? ["cover"]
         let set = APIRequest(.put, [IssueCommand.Issue.path, self.resource.id] + place).body(["file": hash.json])
@@ -50,7 +55,9 @@ struct IssueUploadCommand: AsyncParsableCommand {
 
     /// Begins an upload for the app of the issue, or takes up the one that is named.
     /// - Returns: Its id.
-    private func begin(_ size: Int64, _ hash: String, _ connection: APIConnection) async throws -> String {
+    private func begin(_ size: Int64, _ hash: String, _ format: ImageFormat?, _ connection: APIConnection)
+        async throws -> String
+    {
         if let upload {
             let known = try await connection.send(.get("uploads", upload))
             guard known["sha256"].stringValue == hash else {
@@ -64,7 +71,8 @@ struct IssueUploadCommand: AsyncParsableCommand {
         )
         let begun = try await connection.send(
             .post("apps", publication["app"].stringValue ?? "", "uploads").body([
-                "size": .integer(size), "sha256": hash.json, "contentType": (self.type ?? self.mediaType).json,
+                "size": .integer(size), "sha256": hash.json,
+                "contentType": (self.type ?? format?.rawValue ?? self.mediaType).json,
                 "name": URL(filePath: self.file).lastPathComponent.json,
             ])
         )
@@ -116,10 +124,13 @@ struct IssueUploadCommand: AsyncParsableCommand {
         case "zip", "folio": "application/zip"
         case "pdf": "application/pdf"
         case "epub": "application/epub+zip"
-        case "png": "image/png"
-        case "jpg", "jpeg": "image/jpeg"
         default: "application/octet-stream"
         }
+    }
+
+    /// Returns the format of the file by its content; `nil` if it is no image.
+    private func imageFormat() throws -> ImageFormat? {
+        ImageFormat(Array(try InputFile.open(self.file).read(upToCount: ImageFormat.recognizedLength) ?? Data()))
     }
 
     /// Returns the SHA-256 of a file in hexadecimal.

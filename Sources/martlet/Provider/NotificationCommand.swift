@@ -14,10 +14,10 @@ struct NotificationCommand: AsyncParsableCommand {
             Find.self, Receipts.self, ReceiptExportCommand.self,
         ])
 
-    /// `martlet notification pause`: stops a notification after the pages in flight.
+    /// `martlet notification pause`: stops a notification until it is resumed.
     enum Pause: ProviderNotification.Action {
         static let configuration = command("pause")
-            .help("Stop a notification after the pages in flight; 'resume' continues there.")
+            .help("Stop a notification: what is under way is sent, and 'resume' continues there.")
             .example("notification pause 9e1c…")
     }
 
@@ -125,7 +125,8 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         .example("notification list --app com.example.MyApp --state sending")
     static let show = command("show", "Show a notification and its progress.").example("notification show 9e1c…")
     private static let allColumns: TextTable = [
-        "id", "app", "name", "state", .init("paused because", "pauseReason"), .init("sent by", "key.name"),
+        "id", "app", "name", "state", .init("under way", "underWay"), .init("paused because", "pauseReason"),
+        .init("sent by", "key.name"),
         .init("key", "key.id"), .init("resend of", "resendOf"), "to", "environment", "topic",
         .init("push type", "pushType"), "priority", "expiration", .init("expires in", "expiresIn"),
         .init("collapse id", "collapseId"), .init("payload", "content.payload"),

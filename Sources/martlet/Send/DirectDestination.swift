@@ -5,6 +5,9 @@ import PushTypes
 
 /// The push service, the credential and the sender configuration of a command with `--credential`.
 struct DirectDestination {
+    /// The time limit of a connection to the push service, and of a push that waits for one where no option says it.
+    @TaskLocal static var timeout: Duration = .seconds(10)
+
     /// Host and port of the push service, and the authorities to trust besides the system's.
     let endpoint: PushServiceEndpoint
     let credential: PushCredential
@@ -21,7 +24,7 @@ struct DirectDestination {
     /// - Throws: As ``init(_:settings:)-(DirectOptions,_)``.
     init(_ options: ServiceCredentialOptions, settings: SettingsReader) throws {
         try self.init(service: options, settings: settings)
-        self.configuration.waitTimeout = .seconds(10)
+        self.configuration.waitTimeout = Self.timeout
     }
 
     private init(service options: some PushServiceOptions, settings: SettingsReader) throws {
@@ -38,6 +41,8 @@ struct DirectDestination {
         )
         var configuration = SenderConfiguration()
         configuration.maximumConnections = 1
+        configuration.handshakeTimeout = Self.timeout
+        configuration.responseTimeout = Self.timeout * 3
         configuration.reconnectMaximum = .seconds(2)
         // Shorter than a graceful shutdown may take.
         configuration.drainTimeout = .seconds(10)
@@ -58,6 +63,7 @@ struct DirectDestination {
             guard let port else { throw ValidationError("--service \(service) needs a port: HOST:PORT.") }
             endpoint = PushServiceEndpoint(host: name, port: port)
         }
+        endpoint.connectTimeout = Self.timeout
         endpoint.additionalTrustRoots = try authority.map { try InputFile.authorities($0, for: "--authority") }
         return endpoint
     }

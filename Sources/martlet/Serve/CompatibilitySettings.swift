@@ -7,6 +7,7 @@ extension ServeSettings {
         private typealias FormAccess = CompatibilityConfiguration.FormAccess
 
         static let doors = Setting("serve.compatibility.doors", flag: "door", kind: .list)
+            .secret()
             .help("APP=KEY: opens the forms of older systems for an app; repeat it")
             .detail(
                 """

@@ -10,6 +10,9 @@ extension ServeSettings {
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .integer("serve.publishing.maximumFile", flag: "maximum-file", 1...maximumFile, \.publishing.maximumFile)
                 .help("Bytes of the longest file that can be uploaded"),
+            .integer("serve.publishing.quota", flag: "publishing-quota", 0...1 << 50, \.publishing.quota)
+                .help("Bytes of all files of an app, 0 for no limit")
+                .detail("Its uploads that are not complete count whole. Beyond it uploads get 409 `quota_exceeded`."),
             .integer("serve.publishing.bandwidth", flag: "bandwidth", 0...1 << 40, \.publishing.bandwidth)
                 .help("Bytes per second of all downloads together, 0 for no limit")
                 .detail("Open downloads share it evenly. What else the provider sends does not count."),

@@ -177,7 +177,8 @@ enum ServeSettings {
                 .detail("For one start only, see [Clocks](operations.md#clocks)."),
             .integer("serve.connections", flag: "connections", 1...100_000, \.limits.connections)
                 .help("Connections to the API at a time")
-                .detail("Further ones wait. Those without a valid key may be half as many, and end beyond that."),
+                .detail("A further one closes an idle one of the client that has the most.")
+                .detail("Those without a valid key may be half as many."),
             .time("serve.requestSeconds", flag: "request-seconds", 1...3600, \.limits.request)
                 .help("Seconds from the head of a request to its end")
                 .detail(
@@ -199,7 +200,7 @@ enum ServeSettings {
                 .detail("Twice as many may come at once. Behind a proxy all clients have its address."),
             .integer("serve.homeserverRate", flag: "homeserver-rate", 0...1_000_000, \.limits.homeserverRate)
                 .help("Requests per second of one Matrix homeserver, 0 for no limit")
-                .detail("A homeserver is an address with a user agent. An address has four times as many in all."),
+                .detail("A homeserver is an address: those behind one proxy share the rate."),
             .time("serve.sessionIdleSeconds", flag: "session-idle-seconds", 60...2_592_000, \.sessions.idle)
                 .help("Seconds without a request after which a session of the dashboard ends")
                 .detail("1800 is what OWASP ASVS asks of level 2, see [security.md](security.md)."),

@@ -47,12 +47,15 @@ struct Setting: Sendable {
     private(set) var discussion: String?
     /// The keys that the version before had for this setting; they still work, with a warning.
     private(set) var formerKeys: [String] = []
+    /// Indicates whether the values are secrets.
+    private(set) var isSecret: Bool
     /// The character between the elements of a list in an environment variable.
     private(set) var separator: Character = ","
 
     /// - Parameter defaultText: The default as people read it; `nil` where the setting has none.
     init(_ key: String, flag: String? = nil, kind: Kind = .text, default defaultText: String? = nil) {
         (self.key, self.flag, self.kind) = (key, flag, kind)
+        self.isSecret = kind == .secret
         self.defaultText = kind == .toggle ? "off" : defaultText
     }
 
@@ -75,6 +78,9 @@ struct Setting: Sendable {
 
     /// Returns the setting with the key that it had in the version before.
     func formerly(_ key: String) -> Setting { changed(self) { $0.formerKeys.append(key) } }
+
+    /// Returns the setting as one whose values hold secrets.
+    func secret() -> Setting { changed(self) { $0.isSecret = true } }
 
     /// Returns the setting with another character between the elements of a list in its environment variable.
     func separated(by separator: Character) -> Setting { changed(self) { $0.separator = separator } }

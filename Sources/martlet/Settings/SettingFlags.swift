@@ -28,6 +28,8 @@ extension ConfigurationSection {
 protocol FlagValues {
     /// The values by the key of their setting.
     var values: [String: ConfigValue] { get }
+    /// The settings whose flags hold secrets, which other users see in the list of processes.
+    var exposed: [Setting] { get }
 }
 
 /// The flags of one section of the table, as an option group of a command.
@@ -36,6 +38,10 @@ protocol FlagValues {
 /// section instead of stored properties, so that no setting is declared a second time.
 struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, CustomReflectable {
     private(set) var values: [String: ConfigValue] = [:]
+
+    var exposed: [Setting] {
+        Section.settings.filter { $0.holdsSecret(self.values[$0.key]) }
+    }
 
     init() {}
 
@@ -55,7 +61,7 @@ struct SettingFlags<Section: SettingSection>: ParsableArguments, FlagValues, Cus
                 case .text, .secret, .choice:
                     try flags.decodeIfPresent(String.self, forKey: name).map { .string($0) }
                 }
-            self.values[setting.key] = content.map { ConfigValue($0, isSecret: setting.kind == .secret) }
+            self.values[setting.key] = content.map { ConfigValue($0, isSecret: setting.isSecret) }
         }
     }
 
@@ -92,4 +98,21 @@ private struct FlagName: CodingKey {
     init(_ name: String) { self.stringValue = name }
     init?(stringValue: String) { self.init(stringValue) }
     init?(intValue: Int) { nil }
+}
+
+extension Setting {
+    /// Returns `true` if a flag's value holds a secret: the address of a proxy does only with a password.
+    fileprivate func holdsSecret(_ value: ConfigValue?) -> Bool {
+        guard self.isSecret, let value else { return false }
+        guard self.flag == "proxy", case .string(let address) = value.content else { return true }
+        return address.contains("@")
+    }
+
+    /// The warning of a secret on the command line.
+    var exposureText: String {
+        """
+        --\(self.flag ?? "") shows a secret to the other users of this machine: give it as \(self.environmentVariable), \
+        or in the file of --config
+        """
+    }
 }

@@ -1,8 +1,9 @@
+import PushTesting
 import Testing
 
 @testable import AppSimulator
 
-@Suite("Waiting for events", .timeLimit(.minutes(1))) struct EventTallyTests {
+@Suite("Waiting for events", .timeLimit(.patience)) struct EventTallyTests {
     private let tally = EventTally()
 
     private func shown(_ count: Int = 1) -> SimulatorEvent {

@@ -8,7 +8,7 @@ import Testing
 @testable import AppSimulator
 
 /// The app of a reader with a publisher that is scripted: no network, and waits that end at once.
-@Suite("The app of a reader", .timeLimit(.minutes(1))) struct ReaderAppTests {
+@Suite("The app of a reader", .timeLimit(.patience)) struct ReaderAppTests {
     /// An app, its publisher, and the events up to now.
     private struct Run {
         let publisher = ScriptedPublisher()

@@ -6,11 +6,11 @@ import PushTypes
 import Synchronization
 import Testing
 
-@Suite("The transport of the simulated app", .timeLimit(.minutes(1))) struct HTTPClientTransportTests {
+@Suite("The transport of the simulated app", .timeLimit(.patience)) struct HTTPClientTransportTests {
     /// Sends a request to a server with a behaviour, and returns the response with the requests that it got.
     private static func send(
         _ behaviour: TestProxy.Behaviour,
-        deadline: Duration = .seconds(30)
+        deadline: Duration = .patience
     ) async throws -> (response: TransportResponse, requests: [String]) {
         let server = try await TestProxy.start(behaviour)
         let request = TransportRequest(
@@ -178,10 +178,11 @@ import Testing
             "HTTP/1.1 302 Found\nLocation: /b\nContent-Length: 0\nConnection: close\n\n"
         )
         #expect(loop.error == .tooManyRedirects && loop.requests == 4 && loop.files == [])
-        let policy = AttachmentPolicy(maximumSize: 1000, deadline: .milliseconds(300), allowsLocalServers: true)
+        var policy = AttachmentPolicy(maximumSize: 1000, deadline: .patience, allowsLocalServers: true)
         let head = "HTTP/1.1 200 OK\n\(type)\n"
         let long = try await Self.attachment(head, "GIF89a" + String(repeating: "x", count: 2000), policy: policy)
         #expect(long.error == .tooLarge && long.files == [])
+        policy.deadline = .milliseconds(300)
         let slow = "HTTP/1.1 200 OK\nContent-Type: image/gif\nContent-Length: 900\n\n"
         let late = try await Self.attachment(slow, "GIF89a123456", policy: policy)
         #expect(late.error == .tooLate && late.files == [])

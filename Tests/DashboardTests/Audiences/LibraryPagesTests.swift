@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LibraryPagesTests {
+@Suite(.timeLimit(.patience)) struct LibraryPagesTests {
     private static let app = "/dashboard/apps/\(Vectors.bundleID)"
 
     private func withApp(_ body: @escaping @Sendable (RunningProvider, Browser) async throws -> Void) async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite(.timeLimit(.minutes(5))) struct CredentialsPagesTests {
+@Suite(.timeLimit(.patience)) struct CredentialsPagesTests {
     private static let path = "/dashboard/apps/\(Vectors.bundleID)/credentials"
 
     @Test func aKeyIsUploadedTestedAndRemoved() async throws {
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func aRefusalForNowSaysWhenToTryAgain() async throws {
-        try await withDashboard { provider, browser in
+        try await withDashboard(time: ManualTime()) { provider, browser in
             try await provider.addVectorsApp()
             try await browser.signInAsAdmin(at: provider)
             let page = try await browser.get(Self.path)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite(.timeLimit(.minutes(5))) struct DevicesPagesTests {
+@Suite(.timeLimit(.patience)) struct DevicesPagesTests {
     private static let home = "/dashboard/apps/\(Vectors.bundleID)"
 
     @Test func aliceDidNotGetItBecauseOfHerQuietHours() async throws {

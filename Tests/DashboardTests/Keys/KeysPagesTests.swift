@@ -3,7 +3,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct KeysPagesTests {
+@Suite(.timeLimit(.patience)) struct KeysPagesTests {
     @Test func aKeyIsIssuedAndShownOnce() async throws {
         try await withDashboard { provider, browser in
             try await provider.addVectorsApp()

@@ -11,7 +11,7 @@ import Testing
 @testable import Dashboard
 
 // A stream is open for five minutes by itself.
-@Suite(.timeLimit(.minutes(3))) struct LivePartTests {
+@Suite(.timeLimit(.patience)) struct LivePartTests {
     /// The renderings of a part, one after the other.
     private final class Script: Sendable {
         private let steps: Mutex<[Result<LivePart.Update, RequestError>]>
@@ -47,6 +47,17 @@ import Testing
         .failure(RequestError(kind, code: "refused", message: "refused"))
     }
 
+    /// Open tabs leave connections for others, and a response that is never written holds no place.
+    @Test func aHolderHasAFewStreams() {
+        let part = LivePart(places: Budget(.livePages)) { nil }
+        let (holder, other) = (UUID(), UUID())
+        var open = (1...4).map { _ in part.response(for: holder) }
+        #expect(open.allSatisfy { $0.status == .ok })
+        #expect(part.response(for: holder).status == .noContent && part.response(for: other).status == .ok)
+        open.removeLast()
+        #expect(part.response(for: holder).status == .ok)
+    }
+
     @Test(arguments: [RequestError.Kind.rateLimited, .unavailable])
     func aRefusalForAMomentLeavesThePartAndTheStream(_ kind: RequestError.Kind) async throws {
         let script = Script([
@@ -54,7 +65,7 @@ import Testing
             .success(.init(html: "last", isFinal: true)),
         ])
         let written = Written()
-        let response = LivePart(places: LivePlaces(), interval: .zero) { try script.next() }.response(for: UUID())
+        let response = LivePart(places: Budget(.livePages), interval: .zero) { try script.next() }.response(for: UUID())
         try await response.body.write(Writer(written: written))
         #expect(written.text.contains("first") && written.text.contains("last") && written.text.contains("event: end"))
     }
@@ -63,7 +74,7 @@ import Testing
     func anyOtherErrorEndsTheStream(_ kind: RequestError.Kind) async throws {
         let script = Script([Self.error(kind), .success(.init(html: "never"))])
         let written = Written()
-        let response = LivePart(places: LivePlaces(), interval: .zero) { try script.next() }.response(for: UUID())
+        let response = LivePart(places: Budget(.livePages), interval: .zero) { try script.next() }.response(for: UUID())
         await #expect(throws: RequestError.self) { try await response.body.write(Writer(written: written)) }
         #expect(written.text.isEmpty)
     }

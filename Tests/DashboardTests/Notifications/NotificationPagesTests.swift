@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct NotificationPagesTests {
+@Suite(.timeLimit(.patience)) struct NotificationPagesTests {
     private static let path = "/dashboard/apps/\(Vectors.bundleID)/notifications"
 
     private func withApp(_ body: @escaping @Sendable (RunningProvider, Browser) async throws -> Void) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite(.timeLimit(.minutes(5))) struct OverviewPagesTests {
+@Suite(.timeLimit(.patience)) struct OverviewPagesTests {
     private static let home = "/dashboard/apps/\(Vectors.bundleID)"
 
     @Test func theFirstPageShowsAppsFiguresAndCharts() async throws {

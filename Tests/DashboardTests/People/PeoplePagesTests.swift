@@ -3,7 +3,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PeoplePagesTests {
+@Suite(.timeLimit(.patience)) struct PeoplePagesTests {
     private static let password = "correct horse battery"
 
     @Test func aPersonIsInvitedChangedAndDisabled() async throws {

@@ -5,7 +5,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct EntitlementPagesTests {
+@Suite(.timeLimit(.patience)) struct EntitlementPagesTests {
     private static let path = "\(PublishingSite.path)/entitlement"
     private static let url = "https://publisher.example.com:443/entitlements"
 

@@ -3,7 +3,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct IssuePagesTests {
+@Suite(.timeLimit(.patience)) struct IssuePagesTests {
     @Test func anIssueIsAddedChangedPublishedWithdrawnAndDeleted() async throws {
         try await withPublishingSite { site in
             let (browser, publication) = (site.browser, try await site.addPublication())

@@ -6,7 +6,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct NotifyPagesTests {
+@Suite(.timeLimit(.patience)) struct NotifyPagesTests {
     @Test func notifyAsksWithTheFiguresAndIsSentOnce() async throws {
         let sender = ScriptedSender()
         try await withPublishingSite(senders: sender) { site in

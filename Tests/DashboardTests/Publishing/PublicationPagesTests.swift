@@ -3,7 +3,7 @@ import PushSupport
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PublicationPagesTests {
+@Suite(.timeLimit(.patience)) struct PublicationPagesTests {
     private static let path = PublishingSite.path
 
     @Test func aPublicationIsAddedChangedAndDeleted() async throws {

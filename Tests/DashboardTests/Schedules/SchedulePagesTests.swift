@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite(.timeLimit(.minutes(5))) struct SchedulePagesTests {
+@Suite(.timeLimit(.patience)) struct SchedulePagesTests {
     private static let app = "/dashboard/apps/\(Vectors.bundleID)"
 
     private func withApp(_ body: @escaping @Sendable (RunningProvider, Browser) async throws -> Void) async throws {

@@ -2,7 +2,7 @@ import Foundation
 import PushTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SystemPagesTests {
+@Suite(.timeLimit(.patience)) struct SystemPagesTests {
     @Test func theSystemPageShowsTheStore() async throws {
         try await withDashboard { provider, browser in
             try await browser.signIn("read", at: provider)

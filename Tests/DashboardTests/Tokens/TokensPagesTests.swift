@@ -5,7 +5,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite(.timeLimit(.minutes(5))) struct TokensPagesTests {
+@Suite(.timeLimit(.patience)) struct TokensPagesTests {
     private static let path = "/dashboard/apps/\(Vectors.bundleID)/tokens"
 
     @Test func eventsAreShownAndFiltered() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Dashboard
 
-@Suite(.timeLimit(.minutes(5))) struct WebhooksPagesTests {
+@Suite(.timeLimit(.patience)) struct WebhooksPagesTests {
     private static let path = "/dashboard/apps/\(Vectors.bundleID)/webhooks"
 
     @Test func aWebhookIsAddedWithASecretThatIsShownOnce() async throws {

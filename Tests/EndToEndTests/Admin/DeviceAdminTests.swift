@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// Devices in the admin API.
-@Suite(.timeLimit(.minutes(5))) struct DeviceAdminTests {
+@Suite(.timeLimit(.patience)) struct DeviceAdminTests {
     let time = ManualTime(SystemTime().now)
 
     @Test func devicesAreListedInPagesAndByFilter() async throws {
@@ -47,7 +47,7 @@ import Testing
         try await self.withGateway { gateway in
             let identity = try await gateway.add()
             try await gateway.withDevice(identity, self.time) { device in
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 let shown = try await gateway.admin.get("/v1/devices/\(identity.deviceID)").json
                 #expect(shown["certificateSerial"].stringValue?.isEmpty == false)
                 #expect(shown["epoch"] == 0)
@@ -118,7 +118,7 @@ import Testing
         try await self.withGateway { gateway in
             let identity = try await gateway.add()
             let token = try await gateway.withDevice(identity, self.time) { device in
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 let revoked = try await gateway.admin.delete("/v1/devices/\(identity.deviceID)/certificate")
                 #expect(revoked.status == 204)
                 try await gateway.isOnline(identity, false)
@@ -140,7 +140,7 @@ import Testing
             let path = "/v1/devices/\(identity.deviceID)/disconnect"
             #expect(try await gateway.admin.post(path, [:]).json["connections"] == 0)
             try await gateway.withDevice(identity, self.time) { device in
-                _ = try await device.deviceToken(for: Vectors.bundleID)
+                _ = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 #expect(try await gateway.admin.post(path, [:]).json["connections"] == 1)
                 while try await gateway.eventNames(device: identity.deviceID).count(where: { $0 == "device_connected" })
                     < 2

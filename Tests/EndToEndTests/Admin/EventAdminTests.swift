@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// Events, notifications and counters in the admin API.
-@Suite(.timeLimit(.minutes(5))) struct EventAdminTests {
+@Suite(.timeLimit(.patience)) struct EventAdminTests {
     private static let first = "EC1BF194-B3B2-424A-89A9-5A918A6E6B5D"
     private static let second = "9D3C2F1A-1111-4222-8333-444455556666"
 

@@ -9,7 +9,7 @@ import PushTesting
 import Testing
 
 /// Server-sent events, as an HTTP client reads them.
-@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
+@Suite(.timeLimit(.patience)) struct EventStreamTests {
     @Test func eventsComeAsTheyHappen() async throws {
         try await self.withGateway { gateway in
             var reader = try await EventReader(gateway)
@@ -52,7 +52,7 @@ import Testing
 
     @Test func theStreamEndsWithTheGateway() async throws {
         // On a busy machine the end of a stream may take longer than a gateway gives it.
-        let end = try await self.withGateway(farewell: .seconds(240)) { gateway in
+        let end = try await self.withGateway(farewell: .patience) { gateway in
             let (open, opened) = AsyncStream.makeStream(of: Void.self)
             let end = Task {
                 var reader = try await EventReader(gateway)
@@ -106,7 +106,7 @@ import Testing
 struct EventReader {
     /// One that opens as many connections as it is asked for.
     private static let client = {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration(timeout: .patience)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1000
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()

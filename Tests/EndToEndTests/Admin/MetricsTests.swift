@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// `/metrics`, read as Prometheus reads it.
-@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
+@Suite(.timeLimit(.patience)) struct MetricsTests {
     let time = ManualTime(SystemTime().now)
 
     @Test func everyNumberHasAHelpAndATypeAndIsThereOnce() async throws {
@@ -34,7 +34,7 @@ import Testing
         try await self.withGateway { gateway in
             let identity = try await gateway.add()
             let token = try await gateway.withDevice(identity, self.time) { device in
-                let token = try await device.deviceToken(for: Vectors.bundleID)
+                let token = try await device.deviceToken(for: Vectors.bundleID, timeout: .patience)
                 let sandbox = #"{environment="sandbox"}"#
                 #expect(try await gateway.admin.metric("martlet_gateway_devices_online\(sandbox)") == 1)
                 let courier = #"{environment="sandbox",listener="courier"}"#

@@ -1,9 +1,10 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import MartletKit
 
-@Suite("Addresses for the servers of chat accounts", .timeLimit(.minutes(1))) struct XMPPPushTests {
+@Suite("Addresses for the servers of chat accounts", .timeLimit(.patience)) struct XMPPPushTests {
     private static let address = XMPPPushAddress(jid: "push.example.org", node: "n-A", secret: "s-A")
 
     private func registeredApp() async throws -> TestApp {

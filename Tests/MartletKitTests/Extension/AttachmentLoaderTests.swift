@@ -1,8 +1,9 @@
 import Foundation
 import MartletKit
+import PushTesting
 import Testing
 
-@Suite("Attachments over a network", .timeLimit(.minutes(1))) struct AttachmentLoaderTests {
+@Suite("Attachments over a network", .timeLimit(.patience)) struct AttachmentLoaderTests {
     private static let png = AttachmentDownloadTests.png
 
     /// Returns the bytes of a response.

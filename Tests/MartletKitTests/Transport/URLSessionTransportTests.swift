@@ -1,12 +1,13 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import MartletKit
 
-@Suite("The transport with URLSession", .timeLimit(.minutes(1))) struct URLSessionTransportTests {
+@Suite("The transport with URLSession", .timeLimit(.patience)) struct URLSessionTransportTests {
     private static func send(
         _ pieces: [ByteServer.Piece],
-        deadline: Duration = .seconds(30),
+        deadline: Duration = .patience,
         maximum: Int = 1000
     ) async throws -> (response: TransportResponse, paths: [String]) {
         let server = try ByteServer { _ in pieces }

@@ -1,9 +1,10 @@
 import Foundation
+import PushTesting
 import Testing
 
 @testable import MartletKit
 
-@Suite("Messages of others", .timeLimit(.minutes(1))) struct PushResourceTests {
+@Suite("Messages of others", .timeLimit(.patience)) struct PushResourceTests {
     private static let id = "A0000000-0000-4000-8000-000000000001"
 
     /// An app that the provider knows.

@@ -8,7 +8,7 @@ import Testing
 @testable import martlet
 
 /// `martlet channel` and `martlet broadcast`, through a provider and straight at a gateway.
-@Suite(.timeLimit(.minutes(5))) struct ChannelCommandTests {
+@Suite(.timeLimit(.patience)) struct ChannelCommandTests {
     private let app = Vectors.bundleID
 
     private func withState(_ body: @escaping @Sendable (String, String) async throws -> Void) async throws {
@@ -30,7 +30,7 @@ import Testing
                 let list = try await provider.martlet("channel", "list", "--app", app)
                 #expect(list.contains(id) && list.contains("active") && list.contains("match 7"))
                 let words = ["broadcast", id, "--state", state, "--title", "Goal", "--app", app]
-                let sent = try await provider.martlet(words + ["--wait"])
+                let sent = try await provider.martlet(words + waiting)
                 #expect(sent.contains("done; ") && sender.sent.count == 1)
                 let deleted = try await provider.martlet("channel", "remove", id, "--app", app)
                 #expect(deleted == "channel \(id) is removed")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import martlet
 
-@Suite(.timeLimit(.minutes(5))) struct DatabaseCommandTests {
+@Suite(.timeLimit(.patience)) struct DatabaseCommandTests {
     /// A database with a device, a notification under way and a schedule; open, as while a provider runs.
     private func store(in directory: String) async throws -> SQLiteStore {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -23,6 +23,54 @@ import Testing
         _ = try await store.start(app: app)
         try await store.addSchedule(try ScheduleRecord.fixture(app: app, name: "digest"))
         return store
+    }
+
+    /// The files of issues are beside the database, and are forgotten easily.
+    @Test func missingFilesAreNamed() async throws {
+        try await withTemporaryDirectory { directory in
+            let (data, backup) = ("\(directory)/data", "\(directory)/backup.sqlite")
+            let store = try await self.store(in: data)
+            let publication = PublicationRecord(id: UUID(), app: 1, name: "The Example", createdAt: Vectors.issuedAt)
+            _ = try await store.addPublication(publication)
+            let issue = IssueRecord(
+                id: UUID(),
+                app: 1,
+                publication: publication.id,
+                productID: "issue7",
+                title: "Issue 7",
+                date: try #require(CivilDate("2026-11-20")),
+                access: .free,
+                createdAt: Vectors.issuedAt
+            )
+            _ = try await store.addIssue(issue)
+            let hash = try #require(ContentHash(bytes: [UInt8](repeating: 0xab, count: 32)))
+            let upload = UploadRecord(
+                id: UUID(),
+                app: 1,
+                size: 3,
+                hash: hash,
+                contentType: "application/zip",
+                name: "issue7.zip",
+                createdAt: Vectors.issuedAt
+            )
+            _ = try await store.addUpload(upload, quota: nil)
+            _ = try await store.completeUpload(upload.id, now: Vectors.issuedAt)
+            let size = try #require(ScreenSize("2048x1536"))
+            _ = try await store.setRendition(size, of: issue.id, to: hash, now: Vectors.issuedAt)
+            try await martlet(["backup", "--data-directory", data, "--to", backup])
+            try store.close()
+            let lost = await failure { try await martlet(["check", "--data-directory", data]) }
+            #expect(lost?.contains("1 file that an issue uses is missing") == true)
+            #expect(lost?.contains("issue7.zip (abababab…)") == true)
+            // The backup itself is sound: it has no files.
+            #expect(try await martlet(["check", backup]).contains("is sound"))
+            let restore = ["restore", backup, "--data-directory", data, "--replace", "--json"]
+            #expect(try await martlet(restore).contains("1 file that an issue uses is missing"))
+            let folder = "\(data)/files/ab"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data([1, 2, 3]).write(to: URL(filePath: "\(folder)/\(hash.hex)"))
+            #expect(try await martlet(["check", "--data-directory", data]).contains("is sound"))
+        }
     }
 
     @Test func aBackupOfAnOpenDatabaseIsRestoredElsewhereWithEverythingPaused() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import martlet
 
 /// What lies where a backup is to be brought back, and restores that were interrupted.
-@Suite(.timeLimit(.minutes(5))) struct DatabaseRestoreTests {
+@Suite(.timeLimit(.patience)) struct DatabaseRestoreTests {
     /// A backup with one device, and beside it what a provider with three devices left when it was killed: a database
     /// whose log has not been written into it.
     private func withCrashedProvider(

@@ -37,7 +37,8 @@ import Testing
         interruptedAfter step: Int?
     ) async throws -> [String] {
         let roles = DemoRoles(logger: silentLogger)
-        let demo = DemoRun(directory: directory, endsAfterDelivery: endsAfterDelivery, roles: roles, log: log)
+        var demo = DemoRun(directory: directory, endsAfterDelivery: endsAfterDelivery, roles: roles, log: log)
+        demo.deadline = .patience
         let group = ServiceGroup(
             configuration: .init(
                 services: [
@@ -62,7 +63,11 @@ import Testing
                     next.yield(count)
                     return true
                 },
-                operation: { try await group.run() }
+                operation: {
+                    try await APIClient.$timeout.withValue(.patience) {
+                        try await DemoLoop.$patience.withValue(1200) { try await group.run() }
+                    }
+                }
             )
             tasks.cancelAll()
         }

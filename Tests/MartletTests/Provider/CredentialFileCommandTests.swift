@@ -8,7 +8,7 @@ import Testing
 @testable import martlet
 
 /// Credentials as files, without a provider.
-@Suite(.timeLimit(.minutes(5))) struct CredentialFileCommandTests {
+@Suite(.timeLimit(.patience)) struct CredentialFileCommandTests {
     /// Runs `body` with the path of a PEM file of a certificate and its key.
     private func withPEM(_ body: (String, PushCertificate) async throws -> Void) async throws {
         let certificate = try PushCertificate(environments: [.production])

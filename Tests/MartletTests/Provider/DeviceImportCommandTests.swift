@@ -5,7 +5,7 @@ import Testing
 
 @testable import martlet
 
-@Suite(.timeLimit(.minutes(5))) struct DeviceImportCommandTests {
+@Suite(.timeLimit(.patience)) struct DeviceImportCommandTests {
     @Test func devicesComeFromAFileAndGoToOne() async throws {
         try await withTemporaryDirectory { directory in
             let (file, copy) = ("\(directory)/devices.ndjson", "\(directory)/copy.csv")

@@ -7,7 +7,7 @@ import Testing
 @testable import martlet
 
 /// The commands for publications and issues, against a running provider.
-@Suite(.timeLimit(.minutes(5))) struct IssueCommandTests {
+@Suite(.timeLimit(.patience)) struct IssueCommandTests {
     private let app = Vectors.bundleID
 
     /// Nothing of a long file is sent for a size that is refused afterwards.
@@ -24,6 +24,37 @@ import Testing
         }
         _ = try Martlet.parseAsRoot(["publication", "set", "52c4", "--no-steering", "--subscription", "a"])
         _ = try Martlet.parseAsRoot(["issue", "upload", "7d6f", "issue7.zip", "--screen", "1536x2048"])
+    }
+
+    @Test func notifyTellsWhoIsWoken() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = "\(directory)/issue7.zip"
+            try Data("an issue".utf8).write(to: URL(filePath: file))
+            try await withProvider(senders: ScriptedSender()) { provider in
+                try await provider.addVectorsApp()
+                let path = "/v1/apps/\(app)/publications"
+                let publication = try await provider.api.post(path, ["name": "The Example"]).json["id"].stringValue
+                let added = try await provider.api.post(
+                    "/v1/publications/\(try #require(publication))/issues",
+                    ["productId": "com.example.issue7", "title": "Issue 7", "date": "2026-11-20"]
+                )
+                let issue = try #require(added.json["id"].stringValue)
+                try await provider.martlet("issue", "upload", issue, file, "--screen", "2048x1536")
+                try await provider.martlet("issue", "publish", issue)
+                // Nobody has a device, and a device that comes later is not woken by a repetition.
+                for _ in 1...2 {
+                    await #expect(throws: ExitCode(3)) { try await provider.martlet("issue", "notify", issue) }
+                }
+                _ = try await provider.register(
+                    Vectors.tokenA,
+                    ["environment": "production", "capabilities": ["newsstand"]]
+                )
+                let notified = try await provider.martlet("issue", "notify", issue, "--again")
+                #expect(notified.hasPrefix("notification "))
+                let repeated = try await provider.martlet("issue", "notify", issue)
+                #expect(repeated.prefix(50) == notified.prefix(50))
+            }
+        }
     }
 
     @Test func anIssueGoesFromItsFileToNotify() async throws {
@@ -86,7 +117,14 @@ import Testing
                 let uploaded = try await provider.martlet("issue", "upload", issue, file, "--screen", "2048x1536")
                 #expect(uploaded.contains("2048x1536 (300000 bytes)"))
                 // The provider has the file, so that nothing is sent again.
-                #expect(try await provider.martlet("issue", "upload", issue, file, "--cover").contains("issue7.zip"))
+                #expect(
+                    try await provider.martlet("issue", "upload", issue, file, "--screen", "1024x768").contains("768")
+                )
+                let noImage = await failure { try await provider.martlet("issue", "upload", issue, file, "--cover") }
+                #expect(noImage?.contains("is no image") == true)
+                let image = "\(directory)/cover.webp"
+                try Data("RIFF0000WEBPVP8 ".utf8).write(to: URL(filePath: image))
+                #expect(try await provider.martlet("issue", "upload", issue, image, "--cover").contains("cover.webp"))
                 #expect(try await provider.martlet("issue", "set", issue, "--number", "7").contains("draft"))
                 #expect(try await provider.martlet("issue", "publish", issue).contains("published"))
                 #expect(try await provider.martlet("issue", "list", "--publication", id).contains("com.example.issue7"))

@@ -5,7 +5,7 @@ import Testing
 @testable import martlet
 
 /// The commands for named audiences and templates, against a running provider.
-@Suite(.timeLimit(.minutes(5))) struct LibraryCommandTests {
+@Suite(.timeLimit(.patience)) struct LibraryCommandTests {
     private let app = Vectors.bundleID
 
     @Test func anAudienceIsSavedCountedShownRestoredAndRemoved() async throws {

@@ -1,10 +1,13 @@
+import ArgumentParser
 import Foundation
+import PushSender
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import martlet
 
-@Suite(.timeLimit(.minutes(5))) struct ProviderCommandTests {
+@Suite(.timeLimit(.patience)) struct ProviderCommandTests {
     let app = Vectors.bundleID
 
     @Test func anAppAndItsCredentialComeFromFilesAndAreListedWithoutSecrets() async throws {
@@ -31,6 +34,36 @@ import Testing
                 #expect(!changed.contains("rate") && changed.contains("Mine"))
                 try await provider.martlet("credential", "remove", "sandbox", "--app", app)
                 #expect(try await provider.martlet("credential", "list", "--app", app) == "(none)")
+            }
+        }
+    }
+
+    @Test func aCredentialThatFailsItsTestIsNotStored() async throws {
+        try await withTemporaryDirectory { directory in
+            let key = "\(directory)/AuthKey_\(Vectors.keyID).p8"
+            try Vectors.privateKey.write(toFile: key, atomically: true, encoding: .utf8)
+            let sender = ScriptedSender()
+            sender.always(.rejected(Rejection(status: 403, reasonText: "InvalidProviderToken")), in: .sandbox)
+            try await withProvider(senders: sender) { provider in
+                try await provider.martlet("app", "add", self.app)
+                let set = ["credential", "set", "sandbox", key, "--app", self.app, "--team-id"]
+                try await provider.martlet(set + [Vectors.teamID])
+                let error = await failure { try await provider.martlet(set + ["XXXXXXXXXX", "--test"]) }
+                #expect(error != nil)
+                let list = try await provider.martlet("credential", "list", "--app", self.app)
+                #expect(list.contains(Vectors.teamID) && !list.contains("XXXXXXXXXX"))
+            }
+        }
+    }
+
+    @Test func aPausedEnvironmentIsNamedInBothWays() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.martlet("app", "add", self.app)
+            let first = await failure { try await provider.martlet("app", "retry", self.app, "sandbox") }
+            let second = await failure { try await provider.martlet("app", "retry", "sandbox", "--app", self.app) }
+            #expect(first == second)
+            for words in [["app", "retry"], ["app", "retry", "sandbox", self.app], ["app", "retry", self.app]] {
+                #expect(throws: (any Error).self) { try Martlet.parseAsRoot(words) }
             }
         }
     }

@@ -1,12 +1,13 @@
 import ArgumentParser
 import Foundation
 import PushSupport
+import PushTesting
 import Testing
 
 @testable import martlet
 
 /// Timelines for people.
-@Suite(.timeLimit(.minutes(5))) struct TimelineTextTests {
+@Suite(.timeLimit(.patience)) struct TimelineTextTests {
     @Test func theFirstLineHasTheTimeAndEachOtherTheTimeSince() throws {
         let response = try JSONValue(
             parsing: Data(

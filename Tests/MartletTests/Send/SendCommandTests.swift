@@ -6,7 +6,7 @@ import Testing
 @testable import martlet
 
 /// `martlet send` through a provider.
-@Suite(.timeLimit(.minutes(5))) struct SendCommandTests {
+@Suite(.timeLimit(.patience)) struct SendCommandTests {
     private let app = Vectors.bundleID
 
     /// Returns the status that a command exits with.
@@ -25,7 +25,7 @@ import Testing
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.addVectorsApp()
             _ = try await provider.register(Vectors.tokenA, ["user": "alice"])
-            let words = ["send", "--app", app, "--user", "alice", "--environment", "sandbox", "--body", "Hi", "--wait"]
+            let words = ["send", "--app", app, "--user", "alice", "--environment", "sandbox", "--body", "Hi"] + waiting
             let lines = try await provider.martlet(words).split(separator: "\n")
             #expect(lines.count == 2 && UUID(uuidString: String(lines[0])) != nil)
             #expect(lines.last?.hasPrefix("done; ") == true)
@@ -55,7 +55,7 @@ import Testing
             try await provider.addVectorsApp()
             let words = ["send", "--app", app, "--tag", "none", "--environment", "sandbox", "--body", "Hi"]
             let key = ["--idempotency-key", "k"]
-            for words in [words + ["--wait"], words, words + key, words + key] {
+            for words in [words + waiting, words, words + key, words + key] {
                 let status = try await self.status { try await provider.martlet(words) }
                 #expect(status == ExitStatus.nobodyReached.rawValue)
             }

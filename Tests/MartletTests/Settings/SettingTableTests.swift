@@ -263,4 +263,19 @@ import Testing
         let error = await failure { _ = try ServeSettings.Compatibility.configuration(settings) }
         #expect(error?.contains("serve.compatibility") == true && error?.contains("short-secret") == false)
     }
+
+    /// Other users of the machine see flags in the list of processes.
+    @Test func aSecretOnTheCommandLineIsNamed() throws {
+        let key = try SettingFlags<APISettings>.parse(["--api-key", "x"])
+        #expect(key.exposed.map(\.key) == ["api.key"])
+        #expect(key.exposed.first?.exposureText.contains("MARTLET_API_KEY") == true)
+        #expect(try SettingFlags<APISettings>.parse(["--server", "http://127.0.0.1:1"]).exposed.isEmpty)
+        let door = try SettingFlags<ServeSettings.Compatibility>.parse(["--door", "com.example.MyApp=0123456789abcdef"])
+        #expect(door.exposed.map(\.key) == ["serve.compatibility.doors"])
+        for (proxy, isExposed) in [("http://proxy.example:3128", false), ("http://me:secret@proxy.example:3128", true)]
+        {
+            let flags = try SettingFlags<ServeSettings.General>.parse(["--proxy", proxy])
+            #expect(flags.exposed.isEmpty != isExposed)
+        }
+    }
 }

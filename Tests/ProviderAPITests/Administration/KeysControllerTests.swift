@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// API keys and their scopes.
-@Suite(.timeLimit(.minutes(5))) struct KeysControllerTests {
+@Suite(.timeLimit(.patience)) struct KeysControllerTests {
     @Test(arguments: [nil, "", "mk_wrong", "Basic x", String(repeating: "a", count: 10_000)])
     func withoutAValidKeyEverythingIsUnauthorized(key: String?) async throws {
         try await withProvider(senders: ScriptedSender()) { provider in

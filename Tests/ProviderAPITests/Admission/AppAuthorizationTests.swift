@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// Keys of single apps: every operation of the document is tried with the key of another app.
-@Suite(.timeLimit(.minutes(5))) struct AppAuthorizationTests {
+@Suite(.timeLimit(.patience)) struct AppAuthorizationTests {
     private static let other = "com.example.Other"
 
     /// An operation of the document with a real path.

@@ -9,7 +9,7 @@ import Testing
 @testable import PushStore
 
 /// Responses of the API with damaged rows in the store.
-@Suite(.timeLimit(.minutes(5))) struct DamagedRowTests {
+@Suite(.timeLimit(.patience)) struct DamagedRowTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func aNotificationThatCannotBeReadIsLeftOutAndCancelled() async throws {
@@ -78,6 +78,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: directory)
             configuration.port = 0
+            configuration.bePatient()
             let server = try await ProviderServer(
                 configuration: configuration,
                 senders: ScriptedSender(),

@@ -11,7 +11,7 @@ import Testing
 @testable import PushStore
 
 /// Admission: no caller takes resources from others.
-@Suite(.timeLimit(.minutes(5))) struct OperationRunnerTests {
+@Suite(.timeLimit(.patience)) struct OperationRunnerTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
     /// An audience that no index serves.
     static let costly: JSONValue = [
@@ -43,14 +43,17 @@ import Testing
         devices: Int = 0,
         time: any TimeSource = SystemTime(),
         configure: (inout ProviderConfiguration.Limits) -> Void = { _ in },
+        limits: (inout BudgetLimits) -> Void = { _ in },
         _ body: @escaping @Sendable (Server) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: directory)
             configuration.port = 0
+            configuration.bePatient()
             // Every query counts as a long one.
             configuration.limits.queries.attempt = .zero
             configure(&configuration.limits)
+            limits(&configuration.budgetLimits[.queries, default: Resource.queries.row.limits])
             let server = try await ProviderServer(
                 configuration: configuration,
                 senders: ScriptedSender(),
@@ -90,9 +93,9 @@ import Testing
 
     /// While long queries are blocked, everything else runs, and another query of the same key is rejected.
     @Test func onlyQueriesWaitForQueries() async throws {
-        try await self.withServer(devices: 200, configure: { $0.queries.waitingPerKey = 1 }) { server in
+        try await self.withServer(devices: 200, limits: { $0.waiting?.caller = 1 }) { server in
             let reader = try await server.client("read")
-            try await server.store.database.readers.queryGate.whileIdle {
+            try await server.store.database.readers.queries.whileIdle {
                 let waiting = Task { try await reader.post("\(Self.app)/audience:count", Self.costly) }
                 try await server.until((0, 1))
                 let refused = try await reader.post("\(Self.app)/audience:count", Self.costly)
@@ -114,7 +117,7 @@ import Testing
     /// With a raw socket: the client disconnects, and its query ends.
     @Test func aQueryEndsWhenItsClientDisconnects() async throws {
         try await self.withServer(devices: 200) { server in
-            try await server.store.database.readers.queryGate.whileIdle {
+            try await server.store.database.readers.queries.whileIdle {
                 let connection = try await RawConnection.open(port: server.port)
                 let body = try Self.costly.text
                 let head = """
@@ -135,7 +138,7 @@ import Testing
         try await self.withServer(devices: 200) { server in
             let idle = AsyncStream.makeStream(of: Void.self)
             Task {
-                await server.store.database.readers.queryGate.whileIdle {
+                await server.store.database.readers.queries.whileIdle {
                     idle.continuation.yield()
                     for await _ in held {}
                 }
@@ -165,7 +168,8 @@ import Testing
     }
 
     @Test func aKeyHasItsRate() async throws {
-        try await self.withServer(configure: { $0.keyRate = 10 }) { server in
+        // Nothing comes back while the clock stands still, however long the requests take.
+        try await self.withServer(time: ManualTime(), configure: { $0.keyRate = 10 }) { server in
             let reader = try await server.client("read")
             var refused: JSONClient.Response?
             while refused == nil {

@@ -9,7 +9,7 @@ import Testing
 @testable import PushStore
 
 /// A provider whose disk is full.
-@Suite(.timeLimit(.minutes(5))) struct StorageFailureTests {
+@Suite(.timeLimit(.patience)) struct StorageFailureTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     static let other = DeviceToken.numbered(2).hex
@@ -61,6 +61,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: directory)
             configuration.port = 0
+            configuration.bePatient()
             configuration.compatibility = Forms.configuration
             let server = try await ProviderServer(
                 configuration: configuration,

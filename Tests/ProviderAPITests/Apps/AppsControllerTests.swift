@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// Apps, credentials, keys and the audit log.
-@Suite(.timeLimit(.minutes(5))) struct AppsControllerTests {
+@Suite(.timeLimit(.patience)) struct AppsControllerTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func anAppsRateIsSetAndTakenAway() async throws {
@@ -29,7 +29,7 @@ import Testing
             #expect(listed.json["credentials"].elements.count == 2)
             #expect(listed.json["credentials"].elements.first?["teamId"] == .string(Vectors.teamID))
             #expect(!String(decoding: listed.body, as: UTF8.self).contains("PRIVATE"))
-            #expect(try await provider.api.delete("\(Self.app)/credentials/sandbox").status == 204)
+            #expect(try await provider.api.delete("\(Self.app)/credentials/sandbox").status == 200)
             #expect(try await provider.api.delete("\(Self.app)/credentials/sandbox").code == "no_such_credential")
             #expect(try await provider.api.get(Self.app).json["environments"] == ["production"])
         }

@@ -3,7 +3,7 @@ import PushTesting
 import Testing
 
 /// A `.p12` as the credential of an app.
-@Suite(.timeLimit(.minutes(5))) struct CredentialsControllerTests {
+@Suite(.timeLimit(.patience)) struct CredentialsControllerTests {
     static let path = "/v1/apps/\(Vectors.bundleID)/credentials/production"
 
     /// Made with `openssl req -x509 -newkey ec` and `openssl pkcs12 -export`; its passphrase is "martlet".

@@ -4,12 +4,13 @@ import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
+import Synchronization
 import Testing
 
 @testable import ProviderAPI
 
 /// A rejected credential as callers of the API see it: the pause, its end, and the test of a credential.
-@Suite(.timeLimit(.minutes(5))) struct EnvironmentsControllerTests {
+@Suite(.timeLimit(.patience)) struct EnvironmentsControllerTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let credential = "\(Self.app)/credentials/production"
     private static let key: JSONValue = [
@@ -120,15 +121,19 @@ import Testing
     }
 
     @Test func anAppTestsItsCredentialsAFewTimesOnly() throws {
-        let (limiter, now) = (CredentialTestLimiter(), ContinuousClock.now)
-        for _ in 1...10 {
-            try limiter.begin(1, now: now)
-            limiter.end(1)
-        }
-        #expect(throws: RetryLaterError.self) { try limiter.begin(1, now: now) }
-        try limiter.begin(2, now: now)
-        #expect(throws: RequestError.self) { try limiter.begin(2, now: now) }
-        try limiter.begin(1, now: now.advanced(by: .seconds(5)))
+        let clock = Mutex(Duration.zero)
+        let start = ContinuousClock.now
+        let budget = Budget(.credentialTests) { start.advanced(by: clock.withLock { $0 }) }
+        let apps = ["com.example.a", "com.example.b"].map { BudgetCaller(app: Topic($0)) }
+        for _ in 1...10 { try budget.take(for: apps[0]).end() }
+        let refused = #expect(throws: BudgetRefusal.self) { try budget.take(for: apps[0]) }
+        #expect(refused?.error.error.code == "too_many_tests" && refused?.error.error.kind == .rateLimited)
+        // One at a time.
+        let running = try budget.take(for: apps[1])
+        #expect(throws: BudgetRefusal.self) { try budget.take(for: apps[1]) }
+        running.end()
+        clock.withLock { $0 = .seconds(5) }
+        try budget.take(for: apps[0]).end()
     }
 }
 

@@ -5,7 +5,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ChannelsControllerTests {
+@Suite(.timeLimit(.patience)) struct ChannelsControllerTests {
     private static let path = "/v1/apps/\(Vectors.bundleID)/channels"
 
     /// Returns the path of a channel, whose id may have slashes.

@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// Devices, audiences, history and badges.
-@Suite(.timeLimit(.minutes(5))) struct DevicesControllerTests {
+@Suite(.timeLimit(.patience)) struct DevicesControllerTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     private static func token(_ number: Int) -> String { String(format: "%064x", number) }

@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// Kinds of tokens in the API: registration, lists, files, counts and sends.
-@Suite(.timeLimit(.minutes(5))) struct TokenKindAPITests {
+@Suite(.timeLimit(.patience)) struct TokenKindAPITests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let voip = DeviceToken.numbered(2).hex
 

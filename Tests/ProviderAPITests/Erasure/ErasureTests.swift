@@ -10,7 +10,7 @@ import Testing
 @testable import PushStore
 
 /// The erasure of users and apps, proven by a search through the database file.
-@Suite(.timeLimit(.minutes(5))) struct ErasureTests {
+@Suite(.timeLimit(.patience)) struct ErasureTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let user = "alice-4711@example.com"
     private static let other = "bob-0815@example.com"
@@ -24,6 +24,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: directory)
             configuration.port = 0
+            configuration.bePatient()
             configuration.erasure.settling = .zero
             let server = try await ProviderServer(
                 configuration: configuration,
@@ -184,6 +185,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: directory)
             configuration.port = 0
+            configuration.bePatient()
             configuration.erasure.settling = .zero
             do {
                 let store = try SQLiteStore(

@@ -9,7 +9,7 @@ import Testing
 @testable import ProviderAPI
 
 /// The publisher's notify form, over a real port.
-@Suite(.timeLimit(.minutes(5))) struct NotifyFormTests {
+@Suite(.timeLimit(.patience)) struct NotifyFormTests {
     static let path = "\(Forms.publisher)/notify"
 
     /// The text of a new key with this name.

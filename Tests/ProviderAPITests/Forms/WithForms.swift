@@ -22,11 +22,13 @@ enum Forms {
 
     static func withProvider(
         senders: ScriptedSender = ScriptedSender(),
+        time: any TimeSource = SystemTime(),
         configure: (inout ProviderConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (RunningProvider) async throws -> Void
     ) async throws {
         try await PushTesting.withProvider(
             senders: senders,
+            time: time,
             compatibility: Self.configuration,
             configure: configure
         ) { provider in

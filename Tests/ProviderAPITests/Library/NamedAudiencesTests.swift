@@ -8,7 +8,7 @@ import Testing
 @testable import ProviderAPI
 
 /// Named audiences over a real port.
-@Suite(.timeLimit(.minutes(5))) struct NamedAudiencesTests {
+@Suite(.timeLimit(.patience)) struct NamedAudiencesTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let path = "\(Self.app)/audiences"
     private static let named: JSONValue = ["named": "beta testers"]

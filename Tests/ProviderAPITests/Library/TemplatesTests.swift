@@ -8,7 +8,7 @@ import Testing
 @testable import ProviderAPI
 
 /// Templates over a real port.
-@Suite(.timeLimit(.minutes(5))) struct TemplatesTests {
+@Suite(.timeLimit(.patience)) struct TemplatesTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let path = "\(Self.app)/templates"
     private static let content: JSONValue = [
@@ -46,6 +46,19 @@ import Testing
             let shown = try await provider.finished(sent)
             #expect(shown["counters"]["accepted"] == 1)
             #expect(shown["content"]["payload"]["aps"]["alert"] == "Mine")
+        }
+    }
+
+    @Test func aNewTemplateTakesNoNameThatAnotherHas() async throws {
+        try await self.withTemplate { provider in
+            let taken = try await provider.api.put(
+                "\(Self.path)/other",
+                ["content": ["alert": "Hello"], "name": "welcome"]
+            )
+            #expect(taken.status == 409 && taken.json["error"]["code"] == "name_taken")
+            #expect(try await provider.api.get("\(Self.path)/other").status == 404)
+            let free = try await provider.api.put("\(Self.path)/other", ["content": ["alert": "Hello"], "name": "bye"])
+            #expect(free.status == 201 && free.json["name"] == "bye")
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import ProviderAPI
 
 /// Lists that are filtered, sorted and paged, over a real port.
-@Suite(.timeLimit(.minutes(5))) struct ListTests {
+@Suite(.timeLimit(.patience)) struct ListTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
 
     private func withNotifications(_ body: @escaping @Sendable (RunningProvider) async throws -> Void) async throws {

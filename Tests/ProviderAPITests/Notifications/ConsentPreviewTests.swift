@@ -10,7 +10,7 @@ import Testing
 @testable import ProviderAPI
 
 /// The recipients that a notification would skip, and does skip, over a real port. It is 22:13:20 UTC.
-@Suite(.timeLimit(.minutes(5))) struct ConsentPreviewTests {
+@Suite(.timeLimit(.patience)) struct ConsentPreviewTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let night: JSONValue = ["quietHours": ["from": "22:00", "to": "07:00"]]
 

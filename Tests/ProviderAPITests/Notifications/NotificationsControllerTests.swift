@@ -7,7 +7,7 @@ import PushTypes
 import Testing
 
 /// Previews, lists, states, schedules.
-@Suite(.timeLimit(.minutes(5))) struct NotificationsControllerTests {
+@Suite(.timeLimit(.patience)) struct NotificationsControllerTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     /// The response to the request has the next moment already, and not only that to a later question.

@@ -7,7 +7,7 @@ import PushTypes
 import Testing
 
 /// `?wait` of a sending request, warnings about nobody, and what is sent again.
-@Suite(.timeLimit(.minutes(5))) struct OutcomeWaitingTests {
+@Suite(.timeLimit(.patience)) struct OutcomeWaitingTests {
     private static let path = "/v1/apps/\(Vectors.bundleID)/notifications"
     private static func tokens(_ numbers: ClosedRange<Int>) -> JSONValue {
         .array(numbers.map { .string(DeviceToken.numbered($0).hex) })
@@ -126,7 +126,7 @@ import Testing
 }
 
 /// `:resend` of a notification.
-@Suite(.timeLimit(.minutes(5))) struct NotificationResendTests {
+@Suite(.timeLimit(.patience)) struct NotificationResendTests {
     private static func refused(_ status: Int, _ reason: String) -> Outcome {
         .rejected(Rejection(status: status, reasonText: reason, timestamp: nil))
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// `GET /v1/timeline`.
-@Suite(.timeLimit(.minutes(5))) struct TimelineControllerTests {
+@Suite(.timeLimit(.patience)) struct TimelineControllerTests {
     @Test func aPushHasItsStepsFromTheRequestToTheDisk() async throws {
         let sender = ScriptedSender()
         try await withProvider(senders: sender) { provider in

@@ -9,7 +9,7 @@ import Testing
 @testable import ProviderAPI
 
 /// The overview, the statistics, the system's figures and the stop of an app, over a real port.
-@Suite(.timeLimit(.minutes(5))) struct OverviewTests {
+@Suite(.timeLimit(.patience)) struct OverviewTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let all: JSONValue = ["to": ["all": true], "alert": "Hi", "environment": "sandbox"]
 

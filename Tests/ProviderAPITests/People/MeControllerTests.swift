@@ -8,7 +8,7 @@ import PushTesting
 import Testing
 
 /// `/v1/me` for people and for API keys.
-@Suite(.timeLimit(.minutes(5))) struct MeControllerTests {
+@Suite(.timeLimit(.patience)) struct MeControllerTests {
     @Test func aCallerLearnsItsOwnRights() async throws {
         try await withPeople { server in
             try await RunningProvider(api: server.api).addVectorsApp()

@@ -7,7 +7,7 @@ import PushTesting
 import Testing
 
 /// `/v1/people` with an API key.
-@Suite(.timeLimit(.minutes(5))) struct PeopleControllerTests {
+@Suite(.timeLimit(.patience)) struct PeopleControllerTests {
     @Test func aPersonIsAddedInvitedChangedAndRemoved() async throws {
         try await withPeople { server in
             let added = try await server.api.post("/v1/people", ["name": " Anna ", "role": "author", "language": "de"])

@@ -7,7 +7,7 @@ import PushTesting
 import Testing
 
 /// The rights of people: every operation of the document is tried with every role.
-@Suite(.timeLimit(.minutes(5))) struct RoleTests {
+@Suite(.timeLimit(.patience)) struct RoleTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
 
     /// The operations that a role may call, by the scope that they need.

@@ -74,6 +74,7 @@ func withPeople(
     try await withTemporaryDirectory { directory in
         var configuration = ProviderConfiguration(dataDirectory: directory)
         configuration.port = 0
+        configuration.bePatient()
         configuration.passwords = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
         configure(&configuration)
         let server = try await ProviderServer(

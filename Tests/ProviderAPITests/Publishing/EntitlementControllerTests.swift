@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// The publisher's server of an app, over the API.
-@Suite(.timeLimit(.minutes(5))) struct EntitlementControllerTests {
+@Suite(.timeLimit(.patience)) struct EntitlementControllerTests {
     static let path = "/v1/apps/\(Vectors.bundleID)/entitlement"
 
     @Test func aServerShowsItsSecretOnce() async throws {

@@ -1,10 +1,12 @@
 import Foundation
+import ProviderAPI
 import PushSupport
 import PushTesting
+import Synchronization
 import Testing
 
 /// Publications and issues over the API.
-@Suite(.timeLimit(.minutes(5))) struct IssuesControllerTests {
+@Suite(.timeLimit(.patience)) struct IssuesControllerTests {
     @Test func aPublicationIsAddedChangedAndRemoved() async throws {
         try await withPublishing { fixture in
             let path = "/v1/publications/\(fixture.publication)"
@@ -86,6 +88,62 @@ import Testing
             let path = "/v1/publications/\(fixture.publication)/issues"
             let response = try await fixture.api.call("POST", path, Data(body.utf8))
             #expect(response.status == 400 && response.code == code)
+        }
+    }
+
+    /// Whatever type it was uploaded with.
+    @Test func aCoverIsAnImage() async throws {
+        try await withPublishing { fixture in
+            let id = try await fixture.addIssue("com.example.issue1")
+            let path = "/v1/issues/\(id)/cover"
+            let archive = try await fixture.upload(Data("PK no image".utf8), type: "image/png")
+            let refused = try await fixture.api.put(path, ["file": .string(archive)])
+            #expect(refused.status == 400 && refused.code == "not_an_image")
+            #expect(try await fixture.api.get("/v1/issues/\(id)").json["cover"] == .null)
+            let image = try await fixture.upload(PublishingFixture.image, type: "application/octet-stream")
+            let set = try await fixture.api.put(path, ["file": .string(image)])
+            #expect(set.status == 200 && set.json["cover"]["contentType"] == "image/png")
+        }
+    }
+
+    @Test func publishingWithoutAFileWarns() async throws {
+        try await withPublishing { fixture in
+            let id = try await fixture.addIssue("com.example.issue1", publishes: false)
+            let empty = try await fixture.api.post("/v1/issues/\(id):publish", [:])
+            #expect(empty.status == 200 && empty.json["state"] == "published")
+            #expect(empty.json["warnings"].elements.map { $0["field"] } == ["renditions"])
+            let file = try await fixture.upload(Data("an issue".utf8))
+            let set = try await fixture.api.put("/v1/issues/\(id)/renditions/1024x768", ["file": .string(file)])
+            #expect(set.json["warnings"] == .null)
+            #expect(try await fixture.api.post("/v1/issues/\(id):publish", [:]).json["warnings"] == .null)
+        }
+    }
+
+    /// As after a restore without the folder of files.
+    @Test func aMissingFileIsNamedAndItsDownloadSaysSo() async throws {
+        let directory = Mutex("")
+        try await withPublishing(configure: { configuration in directory.withLock { $0 = configuration.filesPath } }) {
+            fixture in
+            let file = try await fixture.upload(Data("an issue".utf8))
+            _ = try await fixture.addIssue("com.example.issue1", renditions: ["1024x768": file])
+            let asked = try await fixture.reader.post(
+                "\(PublishingFixture.app)/issues/com.example.issue1:download",
+                ["screenSize": "1024x768"]
+            )
+            let address = try #require(asked.json["url"].stringValue)
+            #expect(try await fixture.api.get("/v1/overview").json["trouble"] == [])
+            try FileManager.default.removeItem(atPath: directory.withLock { $0 })
+            var open = fixture.reader
+            open.apiKey = nil
+            let lost = try await open.get(address)
+            #expect(lost.status == 503 && lost.code == "file_missing" && lost.headers["retry-after"] != nil)
+            let trouble = try await fixture.api.get("/v1/overview").json["trouble"].elements
+            #expect(trouble.map { $0["code"] } == ["filesMissing"])
+            #expect(trouble.first?["message"].stringValue?.hasPrefix("1 file that an issue uses is missing") == true)
+            // It is uploaded again.
+            _ = try await fixture.upload(Data("an issue".utf8))
+            #expect(try await open.get(address).status == 200)
+            #expect(try await fixture.api.get("/v1/overview").json["trouble"] == [])
         }
     }
 

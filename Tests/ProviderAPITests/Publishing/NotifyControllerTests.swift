@@ -10,7 +10,7 @@ import Testing
 @testable import ProviderAPI
 
 /// *Notify*: from the operation, and from the publisher's form.
-@Suite(.timeLimit(.minutes(5))) struct NotifyControllerTests {
+@Suite(.timeLimit(.patience)) struct NotifyControllerTests {
     private static func register(
         _ fixture: PublishingFixture,
         _ number: Int,
@@ -59,6 +59,27 @@ import Testing
             #expect(more.status == 202 && more.json["id"] != sent.json["id"])
             _ = try await fixture.provider.finished(more)
             #expect(sender.sent.count == 2)
+        }
+    }
+
+    @Test func whoWakesNobodyIsWarnedAndLearnsThatItWasDone() async throws {
+        let sender = ScriptedSender()
+        try await withPublishing(senders: sender) { fixture in
+            let id = try await Self.addIssue(fixture)
+            let path = "/v1/issues/\(id):notify"
+            let empty = try await fixture.api.post(path, [:])
+            #expect(empty.status == 202 && empty.json["recipients"] == 0)
+            #expect(empty.json["warnings"].elements.map { $0["field"] } == ["to"])
+            try await Self.register(fixture, 1)
+            let repeated = try await fixture.api.post(path, [:])
+            #expect(repeated.status == 200 && repeated.json["id"] == empty.json["id"])
+            #expect(repeated.json["warnings"].elements.map { $0["field"] } == ["again", "to"])
+            let message = repeated.json["warnings"].elements.first?["message"].stringValue ?? ""
+            #expect(message.hasPrefix("already notified at 20") && message.contains("again"))
+            let again = try await fixture.api.post(path, ["again": true])
+            #expect(again.status == 202 && again.json["warnings"] == [])
+            _ = try await fixture.provider.finished(again)
+            #expect(sender.sent.count == 1)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ProviderAPI
 
 /// The publications of an app.
-@Suite(.timeLimit(.minutes(5))) struct PublicationsControllerTests {
+@Suite(.timeLimit(.patience)) struct PublicationsControllerTests {
     private static func change(_ fixture: PublishingFixture, _ body: JSONValue) async throws -> JSONClient.Response {
         try await fixture.api.call("PATCH", "/v1/publications/\(fixture.publication)", try body.text)
     }

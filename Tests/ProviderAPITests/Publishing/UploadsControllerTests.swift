@@ -6,7 +6,7 @@ import PushTesting
 import Testing
 
 /// Uploads over the API.
-@Suite(.timeLimit(.minutes(5))) struct UploadsControllerTests {
+@Suite(.timeLimit(.patience)) struct UploadsControllerTests {
     private static let content = Data((0..<300_000).map { UInt8($0 % 253) })
     private static let partType = ["content-type": "application/partial-upload"]
 

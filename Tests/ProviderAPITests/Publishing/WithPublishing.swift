@@ -8,6 +8,8 @@ import PushTypes
 /// A provider with an app and a publication.
 struct PublishingFixture: Sendable {
     static let app = "/v1/apps/\(Vectors.bundleID)"
+    /// The beginning of a PNG, which is what a cover is recognized by.
+    static let image = Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
 
     let provider: RunningProvider
     /// A client with the public key of the app.

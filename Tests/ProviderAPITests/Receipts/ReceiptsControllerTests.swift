@@ -7,7 +7,7 @@ import PushTypes
 import Testing
 
 /// The receipts of an app, from the request of an installation to what a back end sees.
-@Suite(.timeLimit(.minutes(5))) struct ReceiptsControllerTests {
+@Suite(.timeLimit(.patience)) struct ReceiptsControllerTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
 
     /// An installation with what it needs to send receipts.

@@ -5,7 +5,7 @@ import PushTesting
 import Testing
 
 /// Concurrent changes, and bounds on stored data.
-@Suite(.timeLimit(.minutes(5))) struct ConcurrentChangeTests {
+@Suite(.timeLimit(.patience)) struct ConcurrentChangeTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func changesOfAWebhookByTwoPeopleBothStay() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import PushStore
 
 /// The first admin key and the master key, with interrupted starts.
-@Suite(.timeLimit(.minutes(5))) struct FirstAdminKeyTests {
+@Suite(.timeLimit(.patience)) struct FirstAdminKeyTests {
     @Test func onlyTheFirstStartMakesAnAdminKey() async throws {
         try await self.withFolder { configuration, _ in
             let shown = try await self.start(configuration)
@@ -141,6 +141,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: "\(directory)/data")
             configuration.port = 0
+            configuration.bePatient()
             try await body(configuration, "\(directory)/first-admin.key")
         }
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import ProviderAPI
 
 /// The link with which the first person is made.
-@Suite(.timeLimit(.minutes(5))) struct FirstAdminLinkTests {
+@Suite(.timeLimit(.patience)) struct FirstAdminLinkTests {
     private final class Shown: Sendable {
         private let state = Mutex<[String]>([])
         var links: [String] { self.state.withLock { $0 } }

@@ -7,7 +7,7 @@ import PushTesting
 import Testing
 
 /// The OpenAPI document, and its agreement with the API.
-@Suite(.timeLimit(.minutes(5))) struct OpenAPITests {
+@Suite(.timeLimit(.patience)) struct OpenAPITests {
     private static let methods: Set = ["get", "put", "post", "delete", "patch", "options", "head"]
 
     /// Path, method and operation.
@@ -73,6 +73,49 @@ import Testing
             for reference in Self.references(document) {
                 #expect(reference.hasPrefix("#/components/schemas/"))
                 #expect(document["components"]["schemas"][String(reference.dropFirst(21))] != .null, "\(reference)")
+            }
+        }
+    }
+
+    @Test func linksNameWhatIsThere() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            let operations = Self.operations(try await provider.api.get("/openapi.json").json)
+            let names = Dictionary(operations.map { ($0.operation["operationId"], $0.path) }, uniquingKeysWith: { $1 })
+            var linked: Set<JSONValue> = []
+            for (path, method, operation) in operations {
+                guard case .object(let responses) = operation["responses"] else { continue }
+                for case .object(let links) in responses.values.map({ $0["links"] }) {
+                    for link in links.values {
+                        guard case .object(let parameters) = link["parameters"] else { continue }
+                        let target = try #require(names[link["operationId"]], "\(method) \(path)")
+                        #expect(parameters.keys.allSatisfy { target.contains("{\($0)}") }, "\(method) \(path)")
+                        linked.insert(link["operationId"])
+                    }
+                }
+            }
+            // An operation whose path names something can be reached from one that makes or lists it.
+            let unlinked = names.filter { $0.value.contains("{") && !linked.contains($0.key) }.keys
+            #expect(unlinked.isEmpty)
+        }
+    }
+
+    @Test func queriesHaveTheLengthsOfTheirSchemas() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            let app = "/v1/apps/\(Vectors.bundleID)"
+            for (path, item) in [
+                ("\(app)/catalogue", "account"), ("\(app)/devices", "user"), ("\(app)/notifications", "to"),
+            ] {
+                for value in ["", String(repeating: "x", count: 257)] {
+                    let response = try await provider.api.get("\(path)?\(item)=\(value)")
+                    #expect(response.status == 400, "\(path) \(item)")
+                    #expect(response.json["error"]["field"].stringValue == item)
+                }
+            }
+            for path in ["/v1/campaigns", "/v1/overview", "/v1/statistics"] {
+                let document = try await provider.api.get("/openapi.json").json
+                #expect(document["paths"][path]["get"]["responses"]["404"] != .null)
+                #expect(try await provider.api.get("\(path)?app=com.example.Nobody").status == 404)
             }
         }
     }

@@ -7,7 +7,7 @@ import PushTypes
 import Testing
 
 /// The metrics of a provider that works.
-@Suite(.timeLimit(.minutes(5))) struct ProviderMetricsTests {
+@Suite(.timeLimit(.patience)) struct ProviderMetricsTests {
     @Test func resultsAreCountedByAppEnvironmentAndReason() async throws {
         let sender = ScriptedSender()
         let tokens = (1...4).map(DeviceToken.numbered)
@@ -69,7 +69,7 @@ import Testing
             #expect(log.lines.contains { $0.hasPrefix("provider is open api=http://127.0.0.1:") })
             try await provider.addVectorsApp(in: [.sandbox])
             let app = "/v1/apps/\(Vectors.bundleID)"
-            #expect(try await provider.api.delete("\(app)/credentials/sandbox").status == 204)
+            #expect(try await provider.api.delete("\(app)/credentials/sandbox").status == 200)
             #expect(try await provider.api.call("POST", "\(app)/hygiene/sandbox:discard", nil).status == 200)
             let place = "app=\(Vectors.bundleID) "
             let lines = log.lines.filter { $0.contains(place) }

@@ -7,7 +7,7 @@ import PushTypes
 import Testing
 
 /// The REST API over a real port.
-@Suite(.timeLimit(.minutes(5))) struct RESTAPITests {
+@Suite(.timeLimit(.patience)) struct RESTAPITests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func anAppIsCreatedOnceAndShown() async throws {
@@ -147,7 +147,7 @@ import Testing
             time.advance(by: .seconds(120))
             for environment in PushEnvironment.allCases {
                 let path = "\(Self.app)/credentials/\(environment.rawValue)"
-                #expect(try await provider.api.delete(path).status == 204)
+                #expect(try await provider.api.delete(path).status == 200)
             }
             let again = try await provider.send(body, headers: headers)
             #expect(again.status == 202)

@@ -1,10 +1,11 @@
+import PushTesting
 import Synchronization
 import Testing
 
 @testable import ProviderAPI
 
 /// The readiness probe, with many concurrent callers.
-@Suite(.timeLimit(.minutes(5))) struct ReadyProbeTests {
+@Suite(.timeLimit(.patience)) struct ReadyProbeTests {
     @Test func theStoreIsProbedOnceASecond() async throws {
         let now = Mutex(ContinuousClock.now)
         let probes = Mutex(0)

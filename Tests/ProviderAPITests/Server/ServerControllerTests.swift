@@ -3,7 +3,7 @@ import PushTesting
 import Testing
 
 /// Readiness and metrics.
-@Suite(.timeLimit(.minutes(5))) struct ServerControllerTests {
+@Suite(.timeLimit(.patience)) struct ServerControllerTests {
     @Test func itIsReadyAndCounts() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             var anonymous = provider.api

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProviderAPI
 
-@Suite(.timeLimit(.minutes(5))) struct VAPIDControllerTests {
+@Suite(.timeLimit(.patience)) struct VAPIDControllerTests {
     private static let path = "/v1/apps/\(Vectors.bundleID)/vapid"
     private static let contact: JSONValue = "mailto:ops@example.org"
 

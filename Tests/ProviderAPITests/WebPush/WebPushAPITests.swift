@@ -10,7 +10,7 @@ import Testing
 @testable import ProviderAPI
 
 /// Browsers as devices, from the registration to what they get.
-@Suite(.timeLimit(.minutes(5))) struct WebPushAPITests {
+@Suite(.timeLimit(.patience)) struct WebPushAPITests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
 
     /// An app that has a VAPID key and no credential, and a push service.

@@ -4,7 +4,7 @@ import PushTesting
 import Testing
 
 /// Webhooks over the API.
-@Suite(.timeLimit(.minutes(5))) struct WebhooksControllerTests {
+@Suite(.timeLimit(.patience)) struct WebhooksControllerTests {
     static let app = "/v1/apps/\(Vectors.bundleID)"
 
     @Test func aWebhookShowsItsSecretOnce() async throws {

@@ -34,6 +34,7 @@ struct BinaryBridgeFixture: Sendable {
             try own.key.write(toFile: files.key, atomically: true, encoding: .utf8)
             var configuration = BinaryBridgeConfiguration(tls: files)
             (configuration.binaryPort, configuration.feedbackPort) = (0, 0)
+            configuration.handshake = .patience
             configure(&configuration)
             let service = ScriptedSender()
             let (sent, continuation) = AsyncStream.makeStream(of: ScriptedSender.Sent.self)

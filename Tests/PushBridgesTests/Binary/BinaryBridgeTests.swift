@@ -10,7 +10,7 @@ import Testing
 @testable import PushBridges
 
 /// Old providers over TLS, with the vectors of docs/bridges-legacy.md.
-@Suite(.timeLimit(.minutes(5))) struct BinaryBridgeTests {
+@Suite(.timeLimit(.patience)) struct BinaryBridgeTests {
     private static let badToken = BinaryVector.bad[0].bytes
     private static let otherToken = Vectors.tokenA.replacing("302b", with: "402b")
 
@@ -59,6 +59,26 @@ import Testing
             for _ in 0..<2 { #expect(await sent.next() != nil) }
             let list = try await fixture.provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications").json
             #expect(list["notifications"].elements.count == 2)
+        }
+    }
+
+    /// A provider that closes early and reads nothing: what was before the rejected one is stored, and nothing behind it.
+    @Test func whatAProviderSentBeforeItLeftIsStoredUnlessItIsBehindARejectedOne() async throws {
+        try await BinaryBridgeFixture.run { fixture in
+            let rejected = try await fixture.connect()
+            try await rejected.send(try Self.frame(1) + Self.badToken + Self.frame(3))
+            await rejected.close()
+            let early = try await fixture.connect()
+            // Each differs, so that none is a repetition of what a broken connection had stored.
+            try await early.send((10..<110).flatMap { try Self.frame($0, payload: #"{"aps":{"badge":\#($0)}}"#) })
+            await early.close()
+            var sent = fixture.sent.makeAsyncIterator()
+            for _ in 0..<101 { #expect(await sent.next() != nil) }
+            // A connection that ends in order says that everything before is stored.
+            let last = try await fixture.exchange(try Self.frame(200, payload: #"{"aps":{"badge":200}}"#))
+            #expect(last.isEmpty)
+            let list = try await fixture.provider.api.get("/v1/apps/\(Vectors.bundleID)/notifications?limit=200").json
+            #expect(list["notifications"].elements.count == 102)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import PushBridges
 
 /// Connections that are broken while their notifications are being stored.
-@Suite(.timeLimit(.minutes(1))) struct EndingConnectionsTests {
+@Suite(.timeLimit(.patience)) struct EndingConnectionsTests {
     private func connection(_ fingerprint: String = "a") throws -> BinaryIntake.Connection {
         BinaryIntake.Connection(
             BinaryClient(

@@ -9,7 +9,7 @@ import PushTypes
 import Testing
 
 /// The job of a web application of 2010 that has more devices than fit one batch. The bridge is its push service.
-@Suite(.timeLimit(.minutes(5))) struct LegacyBatchTests {
+@Suite(.timeLimit(.patience)) struct LegacyBatchTests {
     @Test func batchesOf500GoOverOneConnectionAndReachNobodyTwice() async throws {
         // A second connection would be rejected.
         try await BinaryBridgeFixture.run(configure: { $0.connections = 1 }) { service in
@@ -19,6 +19,7 @@ import Testing
                 port: service.ports.binary ?? 0,
                 additionalTrustRoots: try SelfSignedCertificate.shared.get().pem
             )
+            .patient
             let legacy = LegacyService(binary: binary)
             let pool = try SenderPool(legacy: [.sandbox: legacy], time: time, logger: silentLogger)
             try await withServices([pool]) {

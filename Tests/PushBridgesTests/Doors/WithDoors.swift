@@ -12,13 +12,20 @@ import Synchronization
 @testable import PushBridges
 
 /// Runs a provider with bridges and the vectors' app.
+/// - Parameter capture: Gets the parts of the provider.
 func withDoors(
     senders: ScriptedSender = ScriptedSender(),
+    time: any TimeSource = SystemTime(),
+    capture: @escaping @Sendable (ProviderParts) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningProvider) async throws -> Void
 ) async throws {
     try await withProvider(
         senders: senders,
-        addition: { try Bridges($0) },
+        time: time,
+        addition: { parts in
+            capture(parts)
+            return try Bridges(parts)
+        },
         configure: { $0.webhookAddresses = AddressPolicy(allowsPrivate: true) }
     ) { provider in
         try await provider.addVectorsApp()

@@ -11,7 +11,7 @@ import Testing
 @testable import PushBridges
 
 /// FCM's door, over a real port.
-@Suite(.timeLimit(.minutes(5))) struct FCMDoorTests {
+@Suite(.timeLimit(.patience)) struct FCMDoorTests {
     private static let path = "/v1/projects/shop/messages:send"
 
     private static func body(
@@ -217,7 +217,7 @@ import Testing
             var statuses: [UInt] = []
             var delays: [String] = []
             for _ in 0..<3 {
-                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+                let response = try await HTTPClient.shared.execute(request, timeout: .patience)
                 _ = try await response.body.collect(upTo: 1024 * 1024)
                 statuses.append(response.status.code)
                 delays = response.headers["retry-after"]
@@ -260,7 +260,7 @@ import Testing
         ]
         try await OldServer.run(status: 404, answering: ["error": error]) { server, url in
             try await withDoors(senders: sender) { provider in
-                let secret = "0123456789abcdef"
+                let secret = "0123456789abcdef0123456789abcdef"
                 let settings: JSONValue = ["shadow": ["upstream": .string(url)]]
                 try await provider.setBridge("fcm", "shop", settings, ["secret": .string(secret)])
                 let path = "/fcm/shop/\(secret)\(Self.path)"

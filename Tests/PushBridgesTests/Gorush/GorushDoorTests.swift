@@ -1,14 +1,17 @@
 import Foundation
+import ProviderAPI
 import PushSender
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
+import Synchronization
 import Testing
 
 @testable import PushBridges
 
 /// gorush's door, over a real port.
-@Suite(.timeLimit(.minutes(5))) struct GorushDoorTests {
+@Suite(.timeLimit(.patience)) struct GorushDoorTests {
     private static let path = "/gorush/default/api/push"
 
     private static func body(_ members: [String: JSONValue] = [:], tokens: [String] = [Vectors.tokenA]) -> JSONValue {
@@ -157,14 +160,47 @@ import Testing
 
     @Test func aSecretInThePathStandsForAKey() async throws {
         try await withDoors { provider in
-            let secret = "0123456789abcdef"
+            let secret = "0123456789abcdef0123456789abcdef"
             try await provider.setBridge("gorush", "default", [:], ["secret": .string(secret)])
             let open = "/gorush/default/\(secret)/api/push"
             #expect(try await provider.stranger.post(open, Self.body()).status == 200)
-            let wrong = "/gorush/default/0123456789abcdeF/api/push"
+            let wrong = "/gorush/default/0123456789abcdef0123456789abcdeF/api/push"
             #expect(try await provider.stranger.post(wrong, Self.body()).status == 401)
-            try await provider.setBridge("gorush", "default", [:], ["secret": "short"])
-            #expect(try await provider.stranger.post("/gorush/default/short/api/push", Self.body()).status == 401)
+        }
+    }
+
+    @Test func wrongSecretsAreLimited() async throws {
+        try await withDoors(time: ManualTime()) { provider in
+            let secret = "0123456789abcdef0123456789abcdef"
+            try await provider.setBridge("gorush", "default", [:], ["secret": .string(secret)])
+            var statuses: [Int] = []
+            for number in 0..<60 {
+                let path = "/gorush/default/0123456789abcdef0123456789abcd\(number + 10)/api/push"
+                statuses.append(try await provider.stranger.post(path, Self.body()).status)
+            }
+            #expect(statuses.first == 401 && statuses.contains(429))
+            // A client of the same address that knows the secret is served.
+            #expect(try await provider.stranger.post("/gorush/default/\(secret)/api/push", Self.body()).status == 200)
+        }
+    }
+
+    /// Bridges of earlier versions have short ones, which can be guessed.
+    @Test func aShortSecretWorksUntilOthersGuessAtIt() async throws {
+        let parts = Mutex<ProviderParts?>(nil)
+        try await withDoors(time: ManualTime(), capture: { value in parts.withLock { $0 = value } }) { provider in
+            try await provider.setBridge("gorush", "default", [:])
+            let store = try #require(parts.withLock { $0 }).store
+            var bridge = try #require(try await store.bridge(.gorush, name: "default"))
+            bridge.secret = "0123456789abcdef"
+            _ = try await store.setBridge(bridge, keepsSecret: false)
+            func status(_ secret: String) async throws -> Int {
+                try await provider.stranger.post("/gorush/default/\(secret)/api/push", Self.body()).status
+            }
+            #expect(try await status("0123456789abcdef") == 200)
+            var last = 0
+            for number in 0..<60 where last != 429 { last = try await status("0123456789abcd\(number + 10)") }
+            #expect(last == 429)
+            #expect(try await status("0123456789abcdef") == 429)
         }
     }
 

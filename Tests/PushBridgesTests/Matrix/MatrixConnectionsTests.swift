@@ -1,4 +1,6 @@
 import NIOEmbedded
+import PushHTTP
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -7,9 +9,9 @@ import Testing
 
 @Suite struct MatrixConnectionsTests {
     @Test func aTokenKeepsFewConnections() throws {
-        let connections = MatrixConnections()
+        let connections = MatrixConnections(HeldConnections(Budget(.connections), logger: silentLogger))
         func keep(_ channel: EmbeddedChannel, _ token: Int, of app: Int64 = 1) -> Bool {
-            connections.keep(channel, for: .numbered(token), of: app)
+            connections.keep(channel, for: .numbered(token), of: app, BudgetCaller())
             return connections.isKept(channel)
         }
         let first = (0..<MatrixConnections.perToken).map { _ in EmbeddedChannel() }

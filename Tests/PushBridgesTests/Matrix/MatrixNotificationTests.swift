@@ -65,12 +65,16 @@ import Testing
 
     @Test(arguments: [
         "[]", "{}", "null", "1", "{\"notification\":null}", "{\"notification\":[]}", "{\"notification\":{}}",
-        "{\"notification\":{\"devices\":[]}}", "{\"notification\":{\"devices\":{}}}",
+        "{\"notification\":{\"devices\":null}}", "{\"notification\":{\"devices\":{}}}",
         "{\"notification\":{\"devices\":[1]}}",
         "{\"notification\":{\"devices\":[{}]}}", "{\"notification\":{\"devices\":[{\"app_id\":\"a\"}]}}",
         "{\"notification\":{\"devices\":[{\"app_id\":\"a\",\"pushkey\":1}]}}",
         "{\"notification\":{\"devices\":[{\"app_id\":\"\",\"pushkey\":\"k\"}]}}",
         "{\"notification\":{\"devices\":[{\"app_id\":\"a\",\"pushkey\":\"k\",\"data\":[]}]}}",
+        "{\"notification\":{\"devices\":[{\"app_id\":\"a\",\"pushkey\":\"k\",\"data\":{\"default_payload\":\"x\"}}]}}",
+        "{\"notification\":{\"devices\":[{\"app_id\":\"a\",\"pushkey\":\"k\",\"data\":{\"default_payload\":[]}}]}}",
+        "{\"notification\":{\"devices\":[{\"app_id\":\"a\",\"pushkey\":\"k\",\"tweaks\":{\"sound\":1}}]}}",
+        "{\"notification\":{\"devices\":[{\"app_id\":\"a\",\"pushkey\":\"k\",\"tweaks\":{\"highlight\":\"yes\"}}]}}",
         "{\"notification\":{\"event_id\":1,\"devices\":[{\"app_id\":\"a\",\"pushkey\":\"k\"}]}}",
         "{\"notification\":{\"counts\":{\"unread\":\"2\"},\"devices\":[{\"app_id\":\"a\",\"pushkey\":\"k\"}]}}",
         "{\"notification\":{\"content\":\"x\",\"devices\":[{\"app_id\":\"a\",\"pushkey\":\"k\"}]}}",
@@ -84,6 +88,16 @@ import Testing
             #expect((error as? MatrixError)?.code == .badJSON)
             #expect((error as? MatrixError)?.status == 400)
         }
+    }
+
+    /// The list is required, and may be empty.
+    @Test func aNotificationMayNameNoDevice() throws {
+        #expect(try MatrixVectors.notification("{\"notification\":{\"devices\":[]}}").devices.isEmpty)
+    }
+
+    @Test func aTweakWithoutAValueIsTrue() throws {
+        let device: [String: JSONValue] = ["tweaks": ["sound": true, "highlight": true, "org.example.new": 1]]
+        #expect(try MatrixVectors.notification(MatrixVectors.body([:], device: device)).devices.first?.sound == nil)
     }
 
     @Test func thereAreAtMostSoManyDevices() throws {
@@ -105,8 +119,8 @@ import Testing
         #expect(try MatrixVectors.notification(MatrixVectors.body(["counts": more])).counts.badge == 2_000_000_000)
     }
 
-    @Test func whatUsersAndAppsChooseDoesNotStopANotification() throws {
-        let device: [String: JSONValue] = ["data": ["default_payload": "x", "collapse": 1], "tweaks": ["sound": 1]]
+    @Test func whatUsersChooseDoesNotStopANotification() throws {
+        let device: [String: JSONValue] = ["data": ["default_payload": .null, "collapse": 1], "tweaks": ["sound": ""]]
         let content: JSONValue = ["msgtype": 1, "body": ["x"], "membership": 2]
         let notification = try MatrixVectors.notification(
             MatrixVectors.body(["type": "m.room.message", "content": content], device: device)

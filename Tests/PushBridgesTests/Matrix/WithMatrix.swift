@@ -50,12 +50,18 @@ func withMatrix<Value: Sendable>(
     _ sender: ScriptedSender = ScriptedSender(),
     settings: JSONValue = [:],
     environments: [PushEnvironment] = PushEnvironment.allCases,
+    time: any TimeSource = SystemTime(),
     logger: Logger = silentLogger,
     configure: (inout ProviderConfiguration) -> Void = { _ in },
     _ body: @escaping @Sendable (RunningMatrix) async throws -> Value
 ) async throws -> Value {
-    try await withProvider(senders: sender, logger: logger, addition: { try Bridges($0) }, configure: configure) {
-        provider in
+    try await withProvider(
+        senders: sender,
+        time: time,
+        logger: logger,
+        addition: { try Bridges($0) },
+        configure: configure
+    ) { provider in
         try await provider.addVectorsApp(in: environments)
         try await provider.api.put(RunningMatrix.bridge, ["environment": "production", "settings": settings])
         let homeserver = JSONClient(baseURL: provider.api.baseURL)

@@ -12,7 +12,7 @@ import Testing
 @testable import PushBridges
 
 /// Messages of others, from their request to the push.
-@Suite(.timeLimit(.minutes(5))) struct PushDoorTests {
+@Suite(.timeLimit(.patience)) struct PushDoorTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let resources = "\(Self.app)/installations/the-phone-1/push-resources"
     /// The body of the example of RFC 8291.
@@ -77,6 +77,7 @@ import Testing
     private func withInstallation(
         time: any TimeSource = SystemTime(),
         origin: String? = nil,
+        configure: @escaping @Sendable (inout ProviderConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (Fixture) async throws -> Void
     ) async throws {
         let sender = ScriptedSender()
@@ -87,6 +88,7 @@ import Testing
             configure: {
                 $0.webhookAddresses.allowsPrivate = true
                 $0.publicOrigin = origin
+                configure(&$0)
             }
         ) { provider in
             try await provider.addVectorsApp(in: [.sandbox])
@@ -278,6 +280,37 @@ import Testing
             #expect(statuses.last == 429 && last.status == 429)
             #expect(last.headers["retry-after"] != nil)
             #expect(try await fixture.post(other).status == 201, "it has a rate of its own")
+        }
+    }
+
+    /// Every server that sends to a subscriber has the address. One that is beyond its rate earns its connection nothing.
+    @Test func anAddressLeavesConnectionsToOthers() async throws {
+        let configure: @Sendable (inout ProviderConfiguration) -> Void = {
+            $0.limits.connections = 16
+            $0.budgetLimits[.resourceMessages] = BudgetLimits(.init(caller: .rate(perSecond: 1, burst: 12)))
+        }
+        try await self.withInstallation(time: ManualTime(), configure: configure) { fixture in
+            let path = try await fixture.path()
+            let port = try #require(URL(string: fixture.provider.api.baseURL)?.port)
+            let post = "POST \(path) HTTP/1.1\r\nhost: a\r\nttl: 60\r\ncontent-length: 0\r\n\r\n"
+            var (attackers, accepted): ([RawConnection], Int) = ([], 0)
+            for _ in 0..<24 {
+                let connection = try await RawConnection.open(port: port)
+                connection.write(post.utf8)
+                let response = try await connection.read { String(decoding: $0, as: UTF8.self).contains("\r\n\r\n") }
+                if String(decoding: response, as: UTF8.self).hasPrefix("HTTP/1.1 201") { accepted += 1 }
+                attackers.append(connection)
+            }
+            #expect(accepted == 12)
+            let key = fixture.provider.api.apiKey ?? ""
+            for _ in 0..<3 {
+                let admin = try await RawConnection.open(port: port)
+                admin.write("GET /v1/apps HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(key)\r\n\r\n".utf8)
+                let response = try await admin.read { String(decoding: $0, as: UTF8.self).contains("\r\n\r\n") }
+                #expect(String(decoding: response, as: UTF8.self).hasPrefix("HTTP/1.1 200"))
+                attackers.append(admin)
+            }
+            for connection in attackers { await connection.close() }
         }
     }
 }

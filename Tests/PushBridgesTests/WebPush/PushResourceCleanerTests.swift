@@ -8,7 +8,7 @@ import Testing
 
 @testable import PushBridges
 
-@Suite(.timeLimit(.minutes(2))) struct PushResourceCleanerTests {
+@Suite(.timeLimit(.patience)) struct PushResourceCleanerTests {
     private struct Fixture {
         let store: any ProviderStore
         let app: Int64
@@ -54,7 +54,7 @@ import Testing
                 let time = ManualTime()
                 let cleaner = PushResourceCleaner(
                     store: store,
-                    client: GuardedClient(addresses: addresses),
+                    client: GuardedClient(addresses: addresses, deadline: .patience),
                     time: time,
                     logger: silentLogger
                 )
@@ -104,7 +104,7 @@ import Testing
             let one = try await fixture.add(1, unsubscribe: "/one")
             try await fixture.leave(one)
             fixture.service.script("/one", .silence)
-            let client = GuardedClient(addresses: AddressPolicy(allowsPrivate: true), deadline: .seconds(3600))
+            let client = GuardedClient(addresses: AddressPolicy(allowsPrivate: true), deadline: .patience)
             let (store, time, service) = (fixture.store, fixture.time, fixture.service)
             let cleaner = PushResourceCleaner(store: store, client: client, time: time, logger: silentLogger)
             try await withServices([cleaner]) { try await service.waitForPosts(1) }

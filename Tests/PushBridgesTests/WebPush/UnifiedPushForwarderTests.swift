@@ -3,90 +3,156 @@ import NIOHTTP1
 import PushProvider
 import PushSupport
 import PushTesting
+import PushTypes
 import PushWire
 import Testing
 
 @testable import PushBridges
 
-@Suite(.timeLimit(.minutes(2))) struct UnifiedPushForwarderTests {
-    private let body = Data(#"{"notification":{}}"#.utf8)
+@Suite(.timeLimit(.patience)) struct UnifiedPushForwarderTests {
+    private typealias Answer = BrowserPushService.Answer
 
-    private func forwarder(_ addresses: AddressPolicy = AddressPolicy(allowsPrivate: true)) -> UnifiedPushForwarder {
-        UnifiedPushForwarder(client: GuardedClient(addresses: addresses), time: ManualTime())
+    private let body = Data(#"{"notification":{}}"#.utf8)
+    private let client = BudgetCaller(.network([192, 0, 2, 1]))
+    /// The answer of an endpoint to the question whether it is one.
+    private let discovery = Answer(200, body: #"{"unifiedpush":{"version":1}}"#)
+
+    private func forwarder(
+        _ addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
+        budgets: Budgets = Budgets()
+    ) -> UnifiedPushForwarder {
+        let client = GuardedClient(addresses: addresses, deadline: .patience)
+        return UnifiedPushForwarder(client: client, budgets: budgets, time: ManualTime())
+    }
+
+    private func forward(
+        _ forwarder: UnifiedPushForwarder,
+        _ body: Data? = nil,
+        to endpoint: String,
+        isUrgent: Bool = false
+    ) async throws -> UnifiedPushForwarder.End {
+        let app = (id: Int64(1), bundleID: try #require(Topic(Vectors.bundleID)))
+        return try await forwarder.forward(
+            body ?? self.body,
+            to: endpoint,
+            app: app,
+            for: self.client,
+            isUrgent: isUrgent
+        )
     }
 
     @Test func aBodyIsPostedAsItIs() async throws {
         try await BrowserPushService.run { service in
-            let end = await self.forwarder().forward(self.body, to: service.url("/up?x=1"), app: 1, isUrgent: true)
+            service.script("/up?x=1", self.discovery)
+            let end = try await self.forward(self.forwarder(), to: service.url("/up?x=1"), isUrgent: true)
             #expect(end == .accepted)
-            let post = try #require(service.posts.first)
+            #expect(service.posts.map(\.method) == ["GET", "POST"])
+            let post = try #require(service.posts.last)
             #expect(post.path == "/up?x=1" && post.body == Array(self.body))
             #expect(post.headers["ttl"] == ["86400"] && post.headers["urgency"] == ["high"])
+        }
+    }
+
+    /// Strangers name any address, which gets no post of theirs.
+    @Test func nothingIsPostedToWhatIsNoEndpoint() async throws {
+        try await BrowserPushService.run { service in
+            let answers = [
+                Answer(200, body: "<html>"), Answer(200, body: #"{"unifiedpush":{"gateway":"matrix"}}"#), Answer(201),
+                Answer(302, headers: [("location", service.url("/up"))]), Answer(405),
+                Answer(200, body: String(repeating: " ", count: 2000) + #"{"unifiedpush":{"version":1}}"#),
+            ]
+            for (number, answer) in answers.enumerated() {
+                service.script("/\(number)", answer, self.discovery)
+                let forwarder = self.forwarder()
+                #expect(try await self.forward(forwarder, to: service.url("/\(number)")) == .noEndpoint, "\(number)")
+                // It is not asked again at once.
+                #expect(try await self.forward(forwarder, to: service.url("/\(number)")) == .noEndpoint)
+            }
+            #expect(service.posts.count == answers.count && service.posts.allSatisfy { $0.method == "GET" })
+            service.script("/gone", Answer(404))
+            let gone = try await self.forward(self.forwarder(), to: service.url("/gone"))
+            #expect(gone == .gone)
+            service.script("/busy", Answer(503))
+            let busy = try await self.forward(self.forwarder(), to: service.url("/busy"))
+            #expect(busy == .unavailable(retryAfter: nil))
         }
     }
 
     @Test func answersAreEnds() async throws {
         try await BrowserPushService.run { service in
             let ends: [(Int, UnifiedPushForwarder.End)] = [
-                (200, .accepted), (404, .gone), (410, .gone), (413, .refused(status: 413)),
-                (302, .refused(status: 302)), (500, .unavailable(retryAfter: nil)),
-                (507, .unavailable(retryAfter: nil)),
+                (200, .accepted), (413, .refused(status: 413)), (302, .refused(status: 302)),
+                (500, .unavailable(retryAfter: nil)), (507, .unavailable(retryAfter: nil)), (404, .gone),
             ]
+            let forwarder = self.forwarder()
+            service.script("/up", self.discovery)
             for (status, expected) in ends {
                 service.script("/up", .init(status))
-                let end = await self.forwarder().forward(self.body, to: service.url("/up"), app: 1, isUrgent: false)
+                let end = try await self.forward(forwarder, to: service.url("/up"))
                 #expect(end == expected, "\(status)")
             }
-            service.script("/up", .init(429, headers: [("retry-after", "9")]))
-            let end = await self.forwarder().forward(self.body, to: service.url("/up"), app: 1, isUrgent: false)
-            #expect(end == .unavailable(retryAfter: .seconds(9)))
+            // What is gone is asked again.
+            service.script("/up", self.discovery, .init(429, headers: [("retry-after", "9")]))
+            let busy = try await self.forward(forwarder, to: service.url("/up"))
+            #expect(busy == .unavailable(retryAfter: .seconds(9)))
         }
     }
 
     @Test func limitsHold() async throws {
         let forwarder = self.forwarder(AddressPolicy())
-        #expect(await forwarder.forward(self.body, to: "http://127.0.0.1:1/x", app: 1, isUrgent: false) == .notAllowed)
-        let metadata = await forwarder.forward(self.body, to: "https://169.254.169.254/", app: 1, isUrgent: false)
-        #expect(metadata == .notAllowed)
-        #expect(await forwarder.forward(self.body, to: "nonsense", app: 1, isUrgent: false) == .notAllowed)
+        #expect(try await self.forward(forwarder, to: "http://127.0.0.1:1/x") == .notAllowed)
+        #expect(try await self.forward(forwarder, to: "https://169.254.169.254/") == .notAllowed)
+        #expect(try await self.forward(forwarder, to: "nonsense") == .notAllowed)
         let long = "https://push.example/" + String(repeating: "a", count: 1000)
-        #expect(await forwarder.forward(self.body, to: long, app: 1, isUrgent: false) == .gone)
+        #expect(try await self.forward(forwarder, to: long) == .gone)
         let large = Data(repeating: 1, count: 4097)
-        let end = await forwarder.forward(large, to: "https://push.example/x", app: 1, isUrgent: false)
-        #expect(end == .refused(status: 413))
+        #expect(try await self.forward(forwarder, large, to: "https://push.example/x") == .refused(status: 413))
     }
 
-    @Test func aSlowPushServerLeavesRoomToOthers() throws {
-        let inFlight = UnifiedPushForwarder.InFlight()
-        let (slow, other) = (
-            try #require(WebOrigin("https://slow.example")), try #require(WebOrigin("https://other.example"))
-        )
-        func begin(_ server: WebOrigin) -> Bool { inFlight.begin(server, limit: 3, ofServer: 2) }
-        #expect(begin(slow) && begin(slow) && !begin(slow))
-        #expect(begin(other) && !begin(other), "there are three")
-        inFlight.end(slow)
-        #expect(begin(slow) && !begin(slow))
-        for server in [slow, slow, other] { inFlight.end(server) }
-        #expect(begin(other) && begin(other) && !begin(other))
+    @Test func addressesThatWereNeverAskedHaveASmallRate() async throws {
+        try await BrowserPushService.run { service in
+            let limits = BudgetLimits(.init(caller: .rate(perSecond: 0.001, burst: 2)))
+            let forwarder = self.forwarder(budgets: Budgets([.unknownTokens: limits]))
+            service.script("/a", self.discovery)
+            for _ in 0..<3 { #expect(try await self.forward(forwarder, to: service.url("/a")) == .accepted) }
+            _ = try await self.forward(forwarder, to: service.url("/b"))
+            await #expect(throws: BudgetRefusal.self) { try await self.forward(forwarder, to: service.url("/c")) }
+            #expect(try await self.forward(forwarder, to: service.url("/a")) == .accepted)
+        }
+    }
+
+    @Test func slowPushServersLeaveRoomToOthers() throws {
+        let budget = Budget(.forwards)
+        let topic = try #require(Topic(Vectors.bundleID))
+        func take(_ host: String, app: Topic) -> [BudgetPermit] {
+            (0..<300).compactMap { _ in try? budget.take(for: BudgetCaller(app: app, .name(host))) }
+        }
+        let slow = (0..<20).map { take("slow\($0).example", app: topic) }
+        #expect(slow.allSatisfy { $0.count <= 16 } && slow[3].count == 16)
+        #expect(take("a.example", app: try #require(Topic("com.example.Other"))).count == 16)
     }
 
     /// A homeserver repeats what fails, and forgets what is gone.
     @Test func aHomeserverLearnsWhatItHasToDo() async throws {
+        let app = try MatrixVectors.app()
         try await BrowserPushService.run { service in
-            let forwarder: any UnifiedPushForwarding = self.forwarder()
             for (status, outcome) in [
                 (201, UnifiedPushOutcome.accepted), (400, .accepted), (413, .accepted), (404, .gone), (410, .gone),
             ] {
-                service.script("/up", .init(status))
-                let result = try await forwarder.forward(Array(self.body), to: service.url("/up"), app: 1)
+                let forwarder: any UnifiedPushForwarding = self.forwarder()
+                service.script("/\(status)", self.discovery, .init(status))
+                let url = service.url("/\(status)")
+                let result = try await forwarder.forward(Array(self.body), to: url, of: app, for: self.client)
                 #expect(result == outcome, "\(status)")
             }
-            service.script("/up", .init(503))
+            let forwarder: any UnifiedPushForwarding = self.forwarder()
+            service.script("/up", self.discovery, .init(503))
             await #expect(throws: RetryLaterError.self) {
-                try await forwarder.forward(Array(self.body), to: service.url("/up"), app: 1)
+                try await forwarder.forward(Array(self.body), to: service.url("/up"), of: app, for: self.client)
             }
             let large = [UInt8](repeating: 1, count: 5000)
-            #expect(try await forwarder.forward(large, to: service.url("/up"), app: 1) == .accepted)
+            let dropped = try await forwarder.forward(large, to: service.url("/up"), of: app, for: self.client)
+            #expect(dropped == .accepted)
         }
     }
 }

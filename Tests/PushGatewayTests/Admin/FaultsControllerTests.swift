@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 
 /// `/v1/faults` over HTTP.
-@Suite(.timeLimit(.minutes(5))) struct FaultsControllerTests {
+@Suite(.timeLimit(.patience)) struct FaultsControllerTests {
     @Test func faultsComeAndGo() async throws {
         let time = ManualTime()
         let plan = try FaultPlan(starting: [try FaultRule(text: "dropAcks,percent=50")], now: time.now)

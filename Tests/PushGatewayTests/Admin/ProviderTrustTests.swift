@@ -11,7 +11,7 @@ import X509
 @testable import PushGateway
 
 /// Apps, keys and certificates in the admin API.
-@Suite(.timeLimit(.minutes(5))) struct ProviderTrustTests {
+@Suite(.timeLimit(.patience)) struct ProviderTrustTests {
     // MARK: Apps
 
     @Test func anAppIsMadeReadChangedAndDeleted() async throws {

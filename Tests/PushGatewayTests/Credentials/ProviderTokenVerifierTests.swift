@@ -56,6 +56,28 @@ import Testing
         #expect(Self.verify(try TestKey().sign(header: header, claims: claims)) == .failure(.invalidProviderToken))
     }
 
+    /// Findings D8: pushok (PHP) names ES512, signs a SHA-512 digest with its P-256 key, and pads both numbers to 66 bytes.
+    @Test func aTokenThatNamesES512IsGoodUnlessTheRulesAreStrict() throws {
+        let token = try TestKey().signES512()
+        #expect(try Self.verify(token).get().algorithm == .es512)
+        #expect(Self.verify(token, algorithms: ProviderRules.strict.tokenAlgorithms) == .failure(.invalidProviderToken))
+        let tokens = [try TestKey().token(), try TestKey("OTHERKEY00").signES512(keyID: Vectors.keyID)]
+        #expect(try Self.verify(tokens[0], algorithms: ProviderRules.strict.tokenAlgorithms).get().algorithm == .es256)
+        #expect(Self.verify(tokens[1]) == .failure(.invalidProviderToken), "of another key")
+    }
+
+    @Test func aTokenThatNamesES512AndIsSignedAsES256IsInvalid() throws {
+        let token = try TestKey().sign(
+            header: #"{"alg":"ES512","kid":"ABC123DEFG"}"#,
+            claims: #"{"iss":"DEF123GHIJ","iat":1700000000}"#
+        )
+        #expect(Self.verify(token) == .failure(.invalidProviderToken))
+        let padded = try TestKey().signES512().split(separator: ".")
+        let signature = try #require(padded.last.map { "A" + String($0.dropFirst()) })
+        let shifted = "\(padded[0]).\(padded[1]).B\(signature.dropFirst())"
+        #expect(Self.verify(shifted) == .failure(.invalidProviderToken), "the padding is not zero")
+    }
+
     @Test func aTokenWithAByteChangedIsNoTokenAndNothingCrashes() throws {
         var generator = SeededGenerator(seed: 1)
         let token = Array(Vectors.providerToken.utf8)
@@ -86,10 +108,11 @@ import Testing
 
     private static func verify(
         _ token: String,
+        algorithms: Set<ProviderTokenAlgorithm> = ProviderRules.lenient.tokenAlgorithms,
         now: Timestamp = Vectors.issuedAt
     ) -> Result<VerifiedProviderToken, Reason> {
         let key = try? TestKey().registered
-        let signed = ProviderTokenVerifier.signed(token) { $0 == Vectors.keyID ? key : nil }
+        let signed = ProviderTokenVerifier.signed(token, algorithms: algorithms) { $0 == Vectors.keyID ? key : nil }
         guard let signed else { return .failure(.invalidProviderToken) }
         return signed.rejection(at: now).map { .failure($0) } ?? .success(signed)
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import PushGateway
 
 /// Tokens of 32 bytes, for providers that accept no others: they have the same life as sealed ones.
-@Suite(.timeLimit(.minutes(5))) struct ShortTokenTests {
+@Suite(.timeLimit(.patience)) struct ShortTokenTests {
     let time = ManualTime()
 
     @Test func aShortTokenStaysTheSameAlsoAfterARestart() async throws {

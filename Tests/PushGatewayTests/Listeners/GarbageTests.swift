@@ -6,25 +6,31 @@ import PushWire
 import Testing
 
 /// Garbage on every listener gets a clear end, and the gateway goes on serving.
-@Suite(.timeLimit(.minutes(5))) struct GarbageTests {
+@Suite(.timeLimit(.patience)) struct GarbageTests {
     @Test(arguments: 0..<3)
     func randomBytesInPlaceOfTLSEndTheConnection(listener: Int) async throws {
-        try await self.withGateway(deadline: .milliseconds(200)) { gateway in
-            var generator = SystemRandomNumberGenerator()
-            let connection = try await RawConnection.open(port: gateway.port(ofListener: listener))
-            connection.write((0..<4096).map { _ in UInt8.random(in: 0...255, using: &generator) })
-            _ = await connection.readToEnd()
-            try await gateway.expectAlive()
+        // The handshakes of others are in time too.
+        try await withGrowingLimit { limit in
+            try await self.withGateway(deadline: limit) { gateway in
+                var generator = SystemRandomNumberGenerator()
+                let connection = try await RawConnection.open(port: gateway.port(ofListener: listener))
+                connection.write((0..<4096).map { _ in UInt8.random(in: 0...255, using: &generator) })
+                _ = await connection.readToEnd()
+                return (try? await gateway.isAlive()) == true
+            }
         }
     }
 
     @Test(arguments: 0..<2)
     func randomBytesInsideTLSEndTheConnection(listener: Int) async throws {
-        try await self.withGateway(deadline: .milliseconds(200)) { gateway in
-            let connection = try await RawConnection.open(port: gateway.port(ofListener: listener), tls: gateway.tls)
-            connection.write([UInt8](repeating: 0xff, count: 4096))
-            _ = await connection.readToEnd()
-            try await gateway.expectAlive()
+        try await withGrowingLimit { limit in
+            try await self.withGateway(deadline: limit) { gateway in
+                let port = gateway.port(ofListener: listener)
+                let connection = try await RawConnection.open(port: port, tls: gateway.tls)
+                connection.write([UInt8](repeating: 0xff, count: 4096))
+                _ = await connection.readToEnd()
+                return (try? await gateway.isAlive()) == true
+            }
         }
     }
 
@@ -100,10 +106,10 @@ import Testing
     }
 
     /// - Parameter deadline: for TLS and the first bytes; short only where the test waits for its end.
-    private func withGateway(
-        deadline: Duration = .seconds(30),
-        _ body: @escaping @Sendable (RunningGateway) async throws -> Void
-    ) async throws {
+    private func withGateway<Value: Sendable>(
+        deadline: Duration = .patience,
+        _ body: @escaping @Sendable (RunningGateway) async throws -> Value
+    ) async throws -> Value {
         try await withTemporaryDirectory { directory in
             try await PushTesting.withGateway(in: directory, configure: { $0.limits.handshake = deadline }, body)
         }
@@ -125,12 +131,14 @@ extension RunningGateway {
         }
     }
 
-    func expectAlive() async throws {
-        #expect(try await self.admin.get("/health").status == 200)
+    func expectAlive() async throws { #expect(try await self.isAlive()) }
+
+    /// Returns `true` if the admin listener and that of providers respond as they should.
+    func isAlive() async throws -> Bool {
+        let health = try await self.admin.get("/health").status
         let response = try await PushClient.with(self) { client in
             try await client.send("GET", path: "/", headers: [], body: Data())
         }
-        #expect(response.reason == "MethodNotAllowed")
-        #expect(response.apnsID != nil)
+        return health == 200 && response.reason == "MethodNotAllowed" && response.apnsID != nil
     }
 }

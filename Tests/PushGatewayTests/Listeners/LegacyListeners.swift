@@ -41,6 +41,7 @@ struct LegacyListeners: Sendable {
             }
             var limits = BinaryServerStateMachine.Limits()
             limits.inFlight = inFlight
+            (limits.notification, limits.settlement) = (.patience, .patience)
             let binaryListener = BinaryListener(
                 status: LegacyFixtures.status,
                 submitter: submitter,
@@ -54,8 +55,8 @@ struct LegacyListeners: Sendable {
             let store = FeedbackList(database: database, environment: .sandbox)
             // None of these deadlines is what is tried, and a busy machine takes its time.
             var patience = FeedbackServerStateMachine.Limits()
-            patience.progress = .seconds(240)
-            patience.closing = .seconds(240)
+            patience.progress = .patience
+            patience.closing = .patience
             let feedbackListener = FeedbackListener(
                 store: store,
                 certificates: certificates,
@@ -65,16 +66,14 @@ struct LegacyListeners: Sendable {
                 logger: silentLogger
             )
             let tls = try authorities.serverTLS(allowsOldTLS: allowsOldTLS)
-            var listening = GatewayConfiguration.Limits()
-            listening.handshake = .seconds(240)
             let binary = try Listener(
                 name: "binary",
                 tls: tls,
-                limits: listening,
+                limits: Self.listening,
                 options: .init(allowsHalfClosure: true),
                 logger: silentLogger
             )
-            let feedback = try Listener(name: "feedback", tls: tls, limits: listening, logger: silentLogger)
+            let feedback = try Listener(name: "feedback", tls: tls, limits: Self.listening, logger: silentLogger)
             let listeners = LegacyListeners(
                 binaryPort: try await binary.bind(ListenAddress(port: 0), initialize: binaryListener.initialize),
                 feedbackPort: try await feedback.bind(ListenAddress(port: 0), initialize: feedbackListener.initialize),
@@ -95,12 +94,18 @@ struct LegacyListeners: Sendable {
         }
     }
 
+    private static var listening: GatewayConfiguration.Limits {
+        var limits = GatewayConfiguration.Limits()
+        limits.handshake = .patience
+        return limits
+    }
+
     /// A second gateway in the place of the first one, which has closed.
     func reopenBinary(_ submitter: TestSubmitter) async throws -> Listener {
         let listener = try Listener(
             name: "binary",
             tls: try self.authorities.serverTLS(allowsOldTLS: false),
-            limits: .init(),
+            limits: Self.listening,
             options: .init(allowsHalfClosure: true),
             logger: silentLogger
         )

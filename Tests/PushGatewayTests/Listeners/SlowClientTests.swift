@@ -5,7 +5,7 @@ import PushWire
 import Testing
 
 /// Clients that begin and do not go on: each listener lets them go at its deadline, and serves the others.
-@Suite(.timeLimit(.minutes(5))) struct SlowClientTests {
+@Suite(.timeLimit(.patience)) struct SlowClientTests {
     /// What a client does before it falls silent, and the deadline that ends it. The others are far away.
     struct Client: Sendable, CustomTestStringConvertible {
         let name: String

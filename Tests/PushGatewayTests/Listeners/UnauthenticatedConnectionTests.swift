@@ -11,7 +11,7 @@ import Testing
 
 /// Clients that show no credential hold little and not for long, at each listener of a gateway; the others notice
 /// nothing.
-@Suite(.timeLimit(.minutes(5))) struct UnauthenticatedConnectionTests {
+@Suite(.timeLimit(.patience)) struct UnauthenticatedConnectionTests {
     @Test func connectionsThatHoldMoreThanTheBudgetEndAndOthersAreServed() async throws {
         try await withTemporaryDirectory { directory in
             try await withGateway(in: directory, configure: { $0.limits.unauthenticated.bytes = 1 << 20 }) { gateway in
@@ -34,60 +34,93 @@ import Testing
         }
     }
 
-    /// 0 HTTP/2 after its settings, 1 binary, 2 admin.
-    @Test(arguments: 0..<3) func aConnectionWithoutACredentialEndsInTime(listener: Int) async throws {
+    /// Runs a gateway at which a client without a credential ends after a limit, and no earlier.
+    private func withEndings(
+        after limit: Duration,
+        _ body: @escaping @Sendable (RunningGateway) async throws -> Bool
+    ) async throws -> Bool {
         try await withTemporaryDirectory { directory in
             let configure: (inout GatewayConfiguration) -> Void = {
-                // HTTP/2 has to be spoken before it, on the slowest machine too.
-                $0.limits.unauthenticated.deadline = listener == 0 ? .seconds(8) : .milliseconds(300)
-                $0.limits.handshake = .seconds(600)
-                $0.limits.request = .seconds(600)
-                $0.limits.adminIdle = .seconds(600)
+                $0.limits.unauthenticated.deadline = TimeAmount(limit)
+                $0.limits.unauthenticated.bytes = 1 << 20
             }
-            try await withGateway(in: directory, configure: configure) { gateway in
-                let main = gateway.addresses.main
-                let port = [main.http2, main.binary, gateway.addresses.admin][listener]
-                let tls: TLSConfiguration? = listener == 0 ? try gateway.tls : nil
-                let connection = try await RawConnection.open(port: port, tls: tls)
-                switch listener {
-                case 0:
-                    connection.write(Self.opening)
-                    let bytes = await connection.readToEnd()
-                    let last = PeerFrame.frames(bytes).last
-                    #expect(last?.type == .goAway)
-                    #expect(last?.words.last == HTTP2ErrorCode.noError.rawValue)
-                default: _ = await connection.readToEnd()
-                }
+            return try await withGateway(in: directory, configure: configure, body)
+        }
+    }
+
+    /// HTTP/2 after its settings.
+    @Test func aConnectionWithoutACredentialEndsInTime() async throws {
+        try await withGrowingLimit { limit in
+            try await self.withEndings(after: limit) { gateway in
+                let connection = try await RawConnection.open(
+                    port: gateway.addresses.main.http2,
+                    tls: try gateway.tls
+                )
+                connection.write(Self.opening)
+                // HTTP/2 has to be spoken before the end.
+                guard let last = PeerFrame.frames(await connection.readToEnd()).last else { return false }
+                #expect(last.type == .goAway)
+                #expect(last.words.last == HTTP2ErrorCode.noError.rawValue)
+                return true
             }
         }
     }
 
+    /// 0 binary, 1 admin.
+    @Test(arguments: 0..<2) func aSilentConnectionEndsInTime(listener: Int) async throws {
+        _ = try await self.withEndings(after: .milliseconds(300)) { gateway in
+            let port = [gateway.addresses.main.binary, gateway.addresses.admin][listener]
+            _ = await (try RawConnection.open(port: port)).readToEnd()
+            return true
+        }
+    }
+
     @Test func aConnectionWithACredentialStaysAndAskedWithABadOneGoes() async throws {
-        try await withTemporaryDirectory { directory in
-            let configure: (inout GatewayConfiguration) -> Void = {
-                // Long enough for the slowest machine to show a credential in it.
-                $0.limits.unauthenticated.deadline = .seconds(10)
-                $0.limits.unauthenticated.bytes = 1 << 20
-            }
-            let token = try TestKey().token(issuedAt: SystemTime().now)
-            try await withGateway(in: directory, configure: configure) { gateway in
-                try await gateway.registerVectors()
+        let token = try TestKey().token(issuedAt: SystemTime().now)
+        try await withGrowingLimit { limit in
+            try await self.withEndings(after: limit) { gateway in
+                guard (try? await gateway.registerVectors()) != nil else { return false }
                 let port = gateway.addresses.main.http2
                 let good = try await RawConnection.open(port: port, tls: try gateway.tls)
-                let bad = try await RawConnection.open(port: port, tls: try gateway.tls)
                 good.write(Self.opening)
                 good.write(try Self.request(1, token: token, endStream: true))
-                _ = try await good.read { Self.hasResponse($0, to: 1) }
+                guard Self.hasResponse(try await good.read { Self.hasResponse($0, to: 1) }, to: 1) else { return false }
+                let bad = try await RawConnection.open(port: port, tls: try gateway.tls)
                 bad.write(Self.opening)
                 bad.write(try Self.request(1, token: Vectors.providerTokenForged, endStream: true))
                 let end = await bad.readToEnd()
-                #expect(Self.hasResponse(end, to: 1))
+                guard Self.hasResponse(end, to: 1) else { return false }
                 #expect(PeerFrame.frames(end).last?.type == .goAway)
                 // Later than all deadlines, and larger than the budget.
                 good.write(try Self.unfinished(300, from: 3))
                 good.write(try Self.request(9001, token: token, endStream: true))
-                _ = try await good.read { Self.hasResponse($0, to: 9001) }
+                let response = try await good.read { Self.hasResponse($0, to: 9001) }
+                #expect(Self.hasResponse(response, to: 9001))
                 await good.close()
+                return true
+            }
+        }
+    }
+
+    /// The feedback listener has 100 places, which strangers would hold for as long as a handshake may take.
+    @Test func strangersTakeNoPlacesOfProviders() async throws {
+        try await withTemporaryDirectory { directory in
+            let configure: (inout GatewayConfiguration) -> Void = {
+                $0.limits.connections = 1
+                $0.limits.handshake = .seconds(600)
+            }
+            try await withGateway(in: directory, configure: configure) { gateway in
+                try await gateway.registerVectors()
+                let port = gateway.addresses.main.http2
+                var silent: [RawConnection] = []
+                for _ in 0..<3 { silent.append(try await RawConnection.open(port: port)) }
+                let provider = try await RawConnection.open(port: port, tls: try gateway.tls)
+                provider.write(Self.opening)
+                let token = try TestKey().token(issuedAt: SystemTime().now)
+                provider.write(try Self.request(1, token: token, endStream: true))
+                let response = try await provider.read { Self.hasResponse($0, to: 1) }
+                #expect(Self.hasResponse(response, to: 1))
+                for connection in silent + [provider] { await connection.close() }
             }
         }
     }

@@ -73,6 +73,25 @@ import Testing
         }
     }
 
+    // MARK: Undocumented tokens
+
+    /// Findings D8.
+    @Test func aTokenOfES512IsReportedOnceAndRefusedByTheStrict() async throws {
+        let request = TestRequest.push(["authorization": "bearer \(try TestKey().signES512())"])
+        try await withSession { session in
+            let first = session.receive(request)
+            #expect(first.algorithm == .es512)
+            if case .submit = first.decision {} else { Issue.record("it is not accepted: \(first.decision)") }
+            #expect(session.receive(request).algorithm == nil, "it is in the log already")
+            #expect(session.receive(TestRequest.push()).algorithm == nil)
+        }
+        try await withSession(.strict) { session in
+            #expect(session.receive(request).algorithm == nil)
+            let error = try session.error(request)
+            #expect(error.body?.contains("InvalidProviderToken") == true)
+        }
+    }
+
     // MARK: The stream limit
 
     @Test func theStrictBeginWithOneStreamUntilARequestIsAccepted() async throws {

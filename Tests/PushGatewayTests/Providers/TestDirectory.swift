@@ -144,6 +144,16 @@ struct TestKey {
         return "\(input).\(Self.encode(try self.key.signature(for: Data(input.utf8)).rawRepresentation))"
     }
 
+    /// Signs as pushok does: SHA-512, and numbers of 66 bytes.
+    func signES512(keyID: String = Vectors.keyID, issuedAt: Timestamp = Vectors.issuedAt) throws -> String {
+        let header = Data(#"{"alg":"ES512","kid":"\#(keyID)"}"#.utf8)
+        let claims = Data(#"{"iss":"\#(self.registered.teamID)","iat":\#(issuedAt.seconds)}"#.utf8)
+        let input = "\(Self.encode(header)).\(Self.encode(claims))"
+        let signature = try self.key.signature(for: SHA512.hash(data: Data(input.utf8))).rawRepresentation
+        let padding = Data(count: 34)
+        return "\(input).\(Self.encode(padding + signature.prefix(32) + padding + signature.suffix(32)))"
+    }
+
     private static func encode(_ data: Data) -> String {
         data.base64EncodedString()
             .replacingOccurrences(of: "+", with: "-")

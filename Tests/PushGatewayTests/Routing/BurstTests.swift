@@ -9,7 +9,7 @@ import Testing
 @testable import PushGateway
 
 /// Many pushes at once to one device: it gets all while it is connected, and each of the others has an event.
-@Suite(.timeLimit(.minutes(5))) struct BurstTests {
+@Suite(.timeLimit(.patience)) struct BurstTests {
     let time = ManualTime()
 
     @Test func aThousandPushesToADeviceThatTakesItsTimeArriveAll() async throws {
@@ -64,24 +64,34 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func bytesAreBoundedToo(isPerDevice: Bool) async throws {
-        let one = try TestDevice().push("1")
-        let cost = Message(
-            sequence: 1,
-            device: one.device,
-            token: [],
-            notification: one.notification,
-            topicHash: one.topicHash,
-            acceptedAt: self.time.now,
-            expiresAt: nil
-        ).cost
+        let cost = try Self.cost(TestDevice().push("1"), at: self.time.now)
         var limits = RoutingStateMachine.Limits()
-        if isPerDevice { limits.unacknowledgedBytes = 2 * cost } else { limits.totalBytes = 2 * cost }
+        if isPerDevice { limits.unacknowledgedBytes = 2 * cost } else { limits.totalBytes = 3 * cost }
         try await withCore(self.time, limits: limits) { core, device in
             try await device.connect(core)
             let responses = Results()
             core.router.submit(try Self.submissions(device, 1...3, responses))
             #expect(await responses.all(3).filter { !$0.isAccepted }.map(\.id) == ["3"])
             device.acknowledgeAll(core)
+            #expect(core.router.load.bytes == 0)
+        }
+    }
+
+    /// A device has at most as much as is free: of 8, one takes 4, and the next one still has 2.
+    @Test func aDeviceThatAcknowledgesNothingLeavesRoomForOthers() async throws {
+        let cost = try Self.cost(TestDevice().push("1"), at: self.time.now)
+        var limits = RoutingStateMachine.Limits()
+        limits.totalBytes = 8 * cost
+        try await withCore(self.time, limits: limits) { core, device in
+            let other = try await core.addDevice()
+            for each in [device, other] { try await each.connect(core) }
+            let (greedy, modest) = (Results(), Results())
+            core.router.submit(try Self.submissions(device, 1...8, greedy))
+            #expect(await greedy.all(8).count { $0.isAccepted } == 4)
+            core.router.submit(try Self.submissions(other, 1...3, modest))
+            #expect(await modest.all(3).count { $0.isAccepted } == 2)
+            device.acknowledgeAll(core)
+            other.acknowledgeAll(core)
             #expect(core.router.load.bytes == 0)
         }
     }
@@ -129,6 +139,30 @@ import Testing
         }
     }
 
+    /// Acknowledgements of what was never sent, or was acknowledged before, are nothing, however many come.
+    @Test func acknowledgementsOfWhatWasNeverSentAreNoProgress() async throws {
+        var limits = RoutingStateMachine.Limits()
+        limits.unacknowledged = 2
+        try await withCore(self.time, limits: limits) { core, device in
+            try await device.connect(core)
+            let responses = Results()
+            core.router.submit(try Self.submissions(device, 1...2, responses))
+            _ = await responses.all(2)
+            for _ in 0..<60 {
+                self.time.advance(by: .seconds(1))
+                device.acknowledge(core, Array(3...2000) + [0, .max])
+            }
+            #expect(try await core.count(.delivered, device) == 0)
+            #expect(try await core.stored() == 2)
+            core.router.tick()
+            #expect(device.link.isClosed)
+            device.disconnect(core)
+            device.acknowledge(core, [1, 2])
+            #expect(try await core.count(.delivered, device) == 0, "the session is over")
+            #expect(core.router.load.bytes == 0)
+        }
+    }
+
     @Test func aDeviceThatBlocksItselfAndAcknowledgesNothingHasToComeAgain() async throws {
         var limits = RoutingStateMachine.Limits()
         limits.unacknowledged = 2
@@ -166,6 +200,18 @@ import Testing
             try await core.router.flush()
             #expect(device.link.messages.map(\.notification.id) == ["1", "3"])
         }
+    }
+
+    private static func cost(_ push: AcceptedPush, at now: Timestamp) -> Int {
+        Message(
+            sequence: 1,
+            device: push.device,
+            token: [],
+            notification: push.notification,
+            topicHash: push.topicHash,
+            acceptedAt: now,
+            expiresAt: nil
+        ).cost
     }
 
     private static func submissions(

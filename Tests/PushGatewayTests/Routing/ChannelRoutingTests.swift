@@ -6,7 +6,7 @@ import Testing
 @testable import PushGateway
 
 /// Broadcasts to the devices that follow a channel (reference 4), on a manual clock.
-@Suite(.timeLimit(.minutes(5))) struct ChannelRoutingTests {
+@Suite(.timeLimit(.patience)) struct ChannelRoutingTests {
     let time = ManualTime()
 
     @Test func aConnectedFollowerGetsTheBroadcastWithoutNamingItsTopic() async throws {

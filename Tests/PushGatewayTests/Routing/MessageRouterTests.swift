@@ -9,7 +9,7 @@ import Testing
 @testable import PushGateway
 
 /// The scenarios of stored messages of reference 8.13 and related ones, on a manual clock.
-@Suite(.timeLimit(.minutes(5))) struct MessageRouterTests {
+@Suite(.timeLimit(.patience)) struct MessageRouterTests {
     let time = ManualTime()
 
     @Test func ofTwoNotificationsOnlyTheNewestIsKept() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import PushGateway
 
 /// Priorities, power state and the lists of a filter (reference 7.2, 7.5, 7.6), on a manual clock.
-@Suite(.timeLimit(.minutes(5))) struct PowerRulesTests {
+@Suite(.timeLimit(.patience)) struct PowerRulesTests {
     let time = ManualTime()
 
     @Test(arguments: [(Priority.immediate, true), (.powerAware, false), (.low, false)])

@@ -41,6 +41,16 @@ struct TestCore: Sendable {
         return try await self.events.events(EventFilter(device: device.id), limit: 100).map(\.name).reversed()
     }
 
+    /// Adds a device that has two apps.
+    func addDevice() async throws -> TestDevice {
+        let device = TestDevice()
+        try await self.devices.activate(Device(id: device.id, activatedAt: self.time.now))
+        for topic in device.topics {
+            _ = try await self.devices.token(topic, on: device.id, in: .sandbox, now: self.time.now)
+        }
+        return device
+    }
+
     /// Returns the number of stored messages.
     func stored() async throws -> Int {
         try await self.router.flush()
@@ -97,12 +107,7 @@ func withCore(
             feedback: feedback,
             time: time
         )
-        let device = TestDevice()
-        try await devices.activate(Device(id: device.id, activatedAt: time.now))
-        for topic in device.topics {
-            _ = try await devices.token(topic, on: device.id, in: .sandbox, now: time.now)
-        }
-        try await body(core, device)
+        try await body(core, try await core.addDevice())
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import PushHTTP
 
 /// A request ends when its client disconnects: with a real server and a raw socket.
-@Suite(.timeLimit(.minutes(5))) struct ClientDisconnectionTests {
+@Suite(.timeLimit(.patience)) struct ClientDisconnectionTests {
     private enum Event: Equatable {
         case began
         case ended(isCancelled: Bool)

@@ -10,7 +10,7 @@ import Testing
 @testable import PushStore
 
 /// The paths of requests in the log.
-@Suite(.timeLimit(.minutes(5))) struct RedactedPathTests {
+@Suite(.timeLimit(.patience)) struct RedactedPathTests {
     static let token = String(repeating: "0a1b2c3d", count: 8)
     static let notification = "7D6F2A10-9C1E-4B5A-8D3E-0123456789AB"
 
@@ -41,6 +41,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: directory)
             configuration.port = 0
+            configuration.bePatient()
             let server = try await ProviderServer(
                 configuration: configuration,
                 senders: ScriptedSender(),

@@ -1,8 +1,9 @@
 import HTTPTypes
-import PushHTTP
 import PushSupport
 import PushTesting
 import Testing
+
+@testable import PushHTTP
 
 /// The document of a small API.
 @Suite struct OpenAPIDocumentTests {
@@ -16,12 +17,22 @@ import Testing
         operations: [
             .init(.post, "/v1/{shelf}/things", .audited, id: "addThing", "Adds a thing.") { _ in .noContent }
                 .tag(OperationTag("Things")).scope(.admin).parameters(.limit())
-                .body(.object(required: ["name": .string()]).named("Thing"))
+                .body(
+                    .object(
+                        required: ["name": .string()],
+                        optional: ["note": .string(), "kind": Schema.bool.neverNull]
+                    )
+                    .named("Thing"),
+                    isRequired: false
+                )
                 .responses(.created(.reference("Thing"))).errors(.conflict),
+            .init(.get, "/v1/{shelf}/things/{thing}", id: "showThing", "Shows it.") { _ in .noContent }
+                .responses(.ok(.bool)),
             .init(.get, "/health", id: "health", "Reports.") { _ in .noContent }.responses(.ok(.bool)),
         ],
         tags: [OperationTag("Things")],
-        pathParameters: ["shelf": ("The shelf.", .uuid)],
+        pathParameters: ["shelf": ("The shelf.", .uuid), "thing": ("The thing.", .uuid)],
+        sources: [("thing", "addThing", "$response.body#/id")],
         scopeName: \.rawValue
     ).json
 
@@ -46,6 +57,29 @@ import Testing
         #expect(add["parameters"].elements.map { $0["name"] } == ["shelf", "limit"])
         #expect(add["parameters"].elements.map { $0["in"] } == ["path", "query"])
         #expect(Self.document["paths"]["/health"]["get"]["security"] == [])
+    }
+
+    @Test func answersLinkToTheOperationsThatFollow() {
+        let add = Self.document["paths"]["/v1/{shelf}/things"]["post"]["responses"]
+        #expect(
+            add["201"]["links"]["showThing"] == [
+                "operationId": "showThing",
+                "parameters": ["shelf": "$request.path.shelf", "thing": "$response.body#/id"],
+            ]
+        )
+        #expect(add["400"]["links"] == .null)
+    }
+
+    @Test func nullIsAnAbsentMemberOfARequest() {
+        let add = Self.document["paths"]["/v1/{shelf}/things"]["post"]
+        #expect(add["requestBody"]["required"] == false)
+        let members = Self.document["components"]["schemas"]["Thing"]["properties"]
+        #expect(members["name"]["type"] == "string")
+        #expect(members["note"]["type"] == ["string", "null"])
+        #expect(members["kind"]["type"] == "boolean")
+        #expect(Schema.choice(["a"]).orNull.orNull.json["enum"] == ["a", .null])
+        #expect(Schema.any(of: [.bool, .number]).orNull.orNull.json["anyOf"].elements.count == 3)
+        #expect(Schema.reference("Thing").orNull.json["anyOf"].elements.count == 2)
     }
 
     @Test func namedSchemasAreComponents() {

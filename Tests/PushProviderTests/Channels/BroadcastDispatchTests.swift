@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// Broadcasts through the dispatcher, with a scripted push service and a manual clock.
-@Suite(.timeLimit(.minutes(5))) struct BroadcastDispatchTests {
+@Suite(.timeLimit(.patience)) struct BroadcastDispatchTests {
     private static func channel(_ storage: ChannelStorage, _ app: Int64) throws -> ChannelRecord {
         let id = try #require(ChannelID("dGVzdC0x"))
         return ChannelRecord(id: id, app: app, environment: .sandbox, storage: storage, createdAt: Vectors.issuedAt)

@@ -6,7 +6,7 @@ import Testing
 @testable import PushProvider
 
 /// The channels of apps, with a scripted push service.
-@Suite(.timeLimit(.minutes(5))) struct ChannelDirectoryTests {
+@Suite(.timeLimit(.patience)) struct ChannelDirectoryTests {
     @Test(arguments: StoreBackend.available)
     func aChannelIsNotedAlsoForACallerThatHasGone(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// Campaigns and single pushes to a push service that rejects the credential, the topic or the connection.
-@Suite(.timeLimit(.minutes(5))) struct ConfigurationFaultTests {
+@Suite(.timeLimit(.patience)) struct ConfigurationFaultTests {
     private static let unknownKey = Outcome.refused(403, .invalidProviderToken)
     private static let refused = Outcome.notSent(
         .init("connection refused", fault: .init(.refused, host: "127.0.0.1", port: 9))

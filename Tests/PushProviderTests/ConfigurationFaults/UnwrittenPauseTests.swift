@@ -8,7 +8,7 @@ import Testing
 @testable import PushStore
 
 /// A store that cannot write or read the pauses of environments for a while.
-@Suite(.timeLimit(.minutes(5))) struct UnwrittenPauseTests {
+@Suite(.timeLimit(.patience)) struct UnwrittenPauseTests {
     private static let untrusted = Outcome.Failure(
         "TLS: not trusted",
         fault: .init(.untrustedServer, host: "127.0.0.1", port: 9)

@@ -10,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// The most notifications of a user in a window of time.
-@Suite(.timeLimit(.minutes(5))) struct CapTests {
+@Suite(.timeLimit(.patience)) struct CapTests {
     @Test(arguments: StoreBackend.available)
     func aUserGetsNoMoreThanTheCap(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in

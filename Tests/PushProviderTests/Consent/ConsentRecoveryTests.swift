@@ -11,7 +11,7 @@ import Testing
 
 /// Recipients that are skipped after a lost response, after a crash, or once their environment is sent to again. It is
 /// 22:13:20 UTC.
-@Suite(.timeLimit(.minutes(5))) struct ConsentRecoveryTests {
+@Suite(.timeLimit(.patience)) struct ConsentRecoveryTests {
     private static let night = QuietHours(stored: "22:00-07:00")
 
     /// Changes of a device for which a retry is skipped.

@@ -10,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// Recipients that do not want a notification, or not now. It is 22:13:20 UTC.
-@Suite(.timeLimit(.minutes(5))) struct ConsentTests {
+@Suite(.timeLimit(.patience)) struct ConsentTests {
     private static let night = QuietHours(stored: "22:00-07:00")
 
     /// Returns the reasons of the skipped recipients by the numbers of their tokens.

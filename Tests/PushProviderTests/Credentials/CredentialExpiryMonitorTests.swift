@@ -10,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// The ends of certificates, which an operator is warned of.
-@Suite(.timeLimit(.minutes(5))) struct CredentialExpiryMonitorTests {
+@Suite(.timeLimit(.patience)) struct CredentialExpiryMonitorTests {
     private let certificate: CredentialRecord
     private let expires: Timestamp
 

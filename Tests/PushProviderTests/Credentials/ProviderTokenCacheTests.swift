@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// Provider tokens that outlive a process.
-@Suite(.timeLimit(.minutes(5))) struct ProviderTokenCacheTests {
+@Suite(.timeLimit(.patience)) struct ProviderTokenCacheTests {
     @Test(arguments: StoreBackend.available)
     func aRestartContinuesWithTheTokenInUse(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in

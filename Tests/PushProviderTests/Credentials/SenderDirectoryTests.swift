@@ -8,7 +8,7 @@ import Testing
 @testable import PushProvider
 
 /// Senders of credentials that are replaced.
-@Suite(.timeLimit(.minutes(5))) struct SenderDirectoryTests {
+@Suite(.timeLimit(.patience)) struct SenderDirectoryTests {
     @Test(arguments: StoreBackend.available)
     func theSendersOfAReplacedCredentialEnd(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

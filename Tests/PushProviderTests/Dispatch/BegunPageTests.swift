@@ -10,7 +10,7 @@ import Testing
 @testable import PushStore
 
 /// At most once: a page that is begun knows the recipients to which no push goes, also after a crash, and has their time.
-@Suite(.timeLimit(.minutes(5))) struct BegunPageTests {
+@Suite(.timeLimit(.patience)) struct BegunPageTests {
     /// Makes a notification to a token of another kind, to one that cannot be read, and to one that is sent to.
     private static func accept(_ fixture: DispatchFixture, _ store: SQLiteStore) async throws -> NotificationRecord {
         var webhook = WebhookRecord.fixture(port: 1)
@@ -88,7 +88,7 @@ import Testing
             let delivery = try #require(
                 try await fixture.deliveries(of: notification).first { $0.state == .skipped }
             )
-            let reader = TimelineReader(store: fixture.store, gateway: nil, time: fixture.time)
+            let reader = TimelineReader(store: fixture.store, gateway: nil, faults: nil, time: fixture.time)
             let key = RecipientKey(notification: notification.id, recipient: delivery.recipient)
             let timeline = try #require(try await reader.timelines(of: [key]).first)
             #expect(timeline.notes.isEmpty)
@@ -114,7 +114,7 @@ import Testing
             try await fixture.settle(after: .seconds(3600))
             let delivery = try #require(try await fixture.deliveries(of: notification).first)
             #expect(delivery.reason == EndedRetry.Cause.deviceRemoved.rawValue)
-            let reader = TimelineReader(store: fixture.store, gateway: nil, time: fixture.time)
+            let reader = TimelineReader(store: fixture.store, gateway: nil, faults: nil, time: fixture.time)
             let key = RecipientKey(notification: notification.id, recipient: delivery.recipient)
             let timeline = try #require(try await reader.timelines(of: [key]).first)
             #expect(timeline.notes.isEmpty)

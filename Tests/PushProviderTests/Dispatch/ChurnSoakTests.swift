@@ -11,7 +11,7 @@ import Testing
 @testable import PushProvider
 
 /// Random registrations, deletions and responses beside several campaigns: the invariants of recipients.
-@Suite(.timeLimit(.minutes(5))) struct ChurnSoakTests {
+@Suite(.timeLimit(.patience)) struct ChurnSoakTests {
     @Test(arguments: StoreBackend.available, [2, 5, 7, 10, 11, 12, 50] as [UInt64])
     func recipientIDsAreReversible(backend: StoreBackend, seed: UInt64) async throws {
         var breaker = CircuitBreaker.Limits()

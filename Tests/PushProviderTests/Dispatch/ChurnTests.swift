@@ -8,7 +8,7 @@ import Testing
 @testable import PushProvider
 
 /// Registrations that change while a notification is being sent: a recipient is the device that the promise was made to.
-@Suite(.timeLimit(.minutes(5))) struct ChurnTests {
+@Suite(.timeLimit(.patience)) struct ChurnTests {
     private func expectSound(_ fixture: DispatchFixture, _ notification: NotificationRecord) async throws {
         let end = try await fixture.progress(of: notification)
         #expect(end.state == .done)

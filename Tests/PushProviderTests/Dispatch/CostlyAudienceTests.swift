@@ -7,7 +7,7 @@ import Testing
 @testable import PushProvider
 
 /// Audiences that take long to count.
-@Suite(.timeLimit(.minutes(5))) struct CostlyAudienceTests {
+@Suite(.timeLimit(.patience)) struct CostlyAudienceTests {
     /// An audience for which no index helps.
     private static let costly = AudienceExpression.and(
         (0..<60).map { .not(.attribute(name: "level\($0)", .atLeast, .integer(3))) }
@@ -43,6 +43,38 @@ import Testing
             let opened = try await fixture.store.current(notification)
             #expect(opened.progress.recipients == Self.devices)
             #expect(opened.state != .scheduled)
+        }
+    }
+
+    /// Where others are counted first, it is due later, and never paused.
+    @Test(arguments: StoreBackend.available)
+    func tooManyCountsAreNoFault(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...Self.devices)
+            let acceptor = self.acceptor(fixture, acceptance: .zero, opening: .seconds(3600))
+            let notification = try await self.accept(acceptor, fixture)
+            let busy = NotificationOpener(store: fixture.store, wakes: fixture.wakes, time: fixture.time) { _, _ in
+                throw BudgetRefusal(.counts, .whole)
+            }
+            await #expect(throws: BudgetRefusal.self) { try await busy.openDue(notification) }
+            #expect(try await fixture.store.current(notification).state == .scheduled)
+            #expect(try await acceptor.opener.openDue(notification))
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func whatWasCancelledMeanwhileIsNotCounted(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...Self.devices)
+            let acceptor = self.acceptor(fixture, acceptance: .zero, opening: .seconds(3600))
+            let found = try await self.accept(acceptor, fixture)
+            _ = try await fixture.store.setState(.cancel, of: found.id, now: fixture.time.now)
+            let opener = NotificationOpener(store: fixture.store, wakes: fixture.wakes, time: fixture.time) { _, _ in
+                Issue.record("its recipients were counted")
+                return 0
+            }
+            #expect(try await !opener.openDue(found))
+            #expect(try await fixture.store.current(found).state == .cancelled)
         }
     }
 

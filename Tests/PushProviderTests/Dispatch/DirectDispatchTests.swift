@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// Notifications that are claimed when they are accepted.
-@Suite(.timeLimit(.minutes(5))) struct DirectDispatchTests {
+@Suite(.timeLimit(.patience)) struct DirectDispatchTests {
     private static let named = Self.naming(1)
 
     private static func naming(_ number: Int) -> [String: JSONValue] {

@@ -63,7 +63,7 @@ struct DispatchFixture: Sendable {
                         time: time,
                         logger: silentLogger
                     ),
-                    acceptor: NotificationAcceptor(store: store, wakes: wakes, time: time),
+                    acceptor: NotificationAcceptor(store: store, wakes: wakes, budget: .patience, time: time),
                     limits: limits
                 )
             )
@@ -97,7 +97,13 @@ struct DispatchFixture: Sendable {
 
     /// An acceptor at the beginning of a direct way.
     func acceptor(_ direct: DirectDispatch) -> NotificationAcceptor {
-        NotificationAcceptor(store: self.store, wakes: self.wakes, direct: direct, time: self.time)
+        NotificationAcceptor(
+            store: self.store,
+            wakes: self.wakes,
+            budget: .patience,
+            direct: direct,
+            time: self.time
+        )
     }
 
     var scheduler: ScheduleRunner { self.scheduler(silentLogger) }

@@ -10,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// The dispatcher step by step, with a scripted push service and a manual clock.
-@Suite(.timeLimit(.minutes(5))) struct DispatcherTests {
+@Suite(.timeLimit(.patience)) struct DispatcherTests {
     @Test(arguments: StoreBackend.available)
     func aBroadcastReachesEveryDeviceOnce(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 10) { fixture in

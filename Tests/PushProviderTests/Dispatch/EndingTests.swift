@@ -10,7 +10,7 @@ import Testing
 @testable import PushStore
 
 /// Recipients whose tries are over: each gets its final state and its event.
-@Suite(.timeLimit(.minutes(5))) struct EndingTests {
+@Suite(.timeLimit(.patience)) struct EndingTests {
     @Test(arguments: StoreBackend.available)
     func recipientsWaitingAtCancellationAreReported(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

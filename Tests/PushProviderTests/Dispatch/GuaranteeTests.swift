@@ -8,7 +8,7 @@ import Testing
 @testable import PushProvider
 
 /// At most once, and pausing: pushes that are sent, and the states in the ledger.
-@Suite(.timeLimit(.minutes(5))) struct GuaranteeTests {
+@Suite(.timeLimit(.patience)) struct GuaranteeTests {
     @Test(arguments: StoreBackend.available)
     func atMostOnceIsOnDiskBeforeItIsSent(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in

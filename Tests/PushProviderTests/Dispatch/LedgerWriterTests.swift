@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// Requests and pages that share transactions.
-@Suite(.timeLimit(.minutes(5))) struct LedgerWriterTests {
+@Suite(.timeLimit(.patience)) struct LedgerWriterTests {
     private static func request(
         _ number: Int,
         app: Int64,

@@ -8,7 +8,7 @@ import Testing
 @testable import PushProvider
 
 /// Devices that are gone when the turn of the queue comes to them.
-@Suite(.timeLimit(.minutes(5))) struct RemovedRecipientTests {
+@Suite(.timeLimit(.patience)) struct RemovedRecipientTests {
     private func remove(_ number: Int, _ fixture: DispatchFixture) async throws {
         try await fixture.delete(number)
     }

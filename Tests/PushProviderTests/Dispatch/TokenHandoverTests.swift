@@ -7,7 +7,7 @@ import Testing
 
 /// Tokens that go from one installation to another while a notification is being sent: what a token has had is known by the
 /// token, by whatever clock.
-@Suite(.timeLimit(.minutes(5))) struct TokenHandoverTests {
+@Suite(.timeLimit(.patience)) struct TokenHandoverTests {
     /// A registration: the token's number and the installation's name.
     private typealias Move = (token: Int, installation: String)
 

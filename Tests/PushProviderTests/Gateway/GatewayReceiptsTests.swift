@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// Receipts from the events of a gateway, which is a server with a log in memory.
-@Suite(.timeLimit(.minutes(5))) struct GatewayReceiptsTests {
+@Suite(.timeLimit(.patience)) struct GatewayReceiptsTests {
     private static let apnsID = DeliveryID(notification: UUID()).text(recipient: 42)
 
     private static func event(_ name: String, _ apnsID: String?) -> GatewayEvent {
@@ -85,7 +85,7 @@ import Testing
     }
 
     private static func receipts(port: Int, _ store: RecordingReceiptStore) throws -> GatewayReceipts {
-        let gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)"))
+        let gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)")?.patient)
         let writer = ReceiptWriter(store: store, events: WakeSignal(), time: ManualTime(Vectors.issuedAt))
         return GatewayReceipts(gateway: gateway, store: store, writer: writer, logger: silentLogger)
     }

@@ -25,10 +25,14 @@ enum RawServer {
         }
     }
 
-    /// Returns an HTTP response with a body.
+    /// Returns an HTTP response with a body, after which the client closes.
     static func response(_ body: String) -> String {
-        "HTTP/1.1 200 OK\r\ncontent-length: \(body.utf8.count)\r\n\r\n\(body)"
+        "HTTP/1.1 200 OK\r\n\(Self.leavesClosing)content-length: \(body.utf8.count)\r\n\r\n\(body)"
     }
+
+    /// The field of a response that leaves the closing of the connection to the client. A server that is faster could close it before the
+    /// client has noted that its own request is complete.
+    private static let leavesClosing = "connection: close\r\n"
 
     private final class Responder: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
@@ -41,7 +45,9 @@ enum RawServer {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             guard let response = self.respond(String(buffer: Self.unwrapInboundIn(data))) else { return }
             let channel = context.channel
-            channel.writeAndFlush(ByteBuffer(string: response)).whenComplete { _ in channel.close(promise: nil) }
+            channel.writeAndFlush(ByteBuffer(string: response)).whenComplete { _ in
+                if !response.contains(RawServer.leavesClosing) { channel.close(promise: nil) }
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// The story of campaigns in the log.
-@Suite(.timeLimit(.minutes(5))) struct CampaignMonitorTests {
+@Suite(.timeLimit(.patience)) struct CampaignMonitorTests {
     @Test(arguments: StoreBackend.available)
     func aCampaignHasItsStoryAndASinglePushHasNone(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 1) { fixture in

@@ -10,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// The changes of tokens, as metrics and as sums in the log.
-@Suite(.timeLimit(.minutes(5))) struct TokenEventMonitorTests {
+@Suite(.timeLimit(.patience)) struct TokenEventMonitorTests {
     @Test(arguments: StoreBackend.available)
     func deactivationsAreSummedByReason(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

@@ -1,13 +1,22 @@
 import Dispatch
 import NIOPosix
 import PushSupport
+import PushTesting
 import Testing
 
 @testable import PushProvider
 
 /// Stored passwords.
-@Suite(.timeLimit(.minutes(5))) struct PasswordHashTests {
+@Suite(.timeLimit(.patience)) struct PasswordHashTests {
     private static let cheap = PasswordHash.Parameters(logarithm: 4, blockSize: 8, parallelism: 1)
+
+    private static func check(
+        _ hasher: PasswordHasher,
+        _ password: String,
+        _ stored: String?
+    ) async throws -> PasswordHasher.Verdict {
+        try await hasher.admitted(.known(.app)) { try await $0.check(password, stored) }
+    }
 
     /// The password, the salt and the parameters are those of the third vector of RFC 7914 section 12; Python's `hashlib` and
     /// `hmac` have made the text.
@@ -63,34 +72,38 @@ import Testing
             secret: "secret"
         ).text
         let hasher = PasswordHasher(Self.cheap, secret: "secret")
-        #expect(try await hasher.check("wrong", old) == .wrong)
-        guard case .outdated(let renewed) = try await hasher.check("correct horse battery", old) else {
+        #expect(try await Self.check(hasher, "wrong", old) == .wrong)
+        guard case .outdated(let renewed) = try await Self.check(hasher, "correct horse battery", old) else {
             Issue.record("it has the parameters of new ones")
             return
         }
-        #expect(try await hasher.check("correct horse battery", renewed) == .right)
-        #expect(try await hasher.check("correct horse battery", nil) == .wrong)
-        #expect(try await hasher.check("correct horse battery", "damaged") == .wrong)
+        #expect(try await Self.check(hasher, "correct horse battery", renewed) == .right)
+        #expect(try await Self.check(hasher, "correct horse battery", nil) == .wrong)
+        #expect(try await Self.check(hasher, "correct horse battery", "damaged") == .wrong)
     }
 
-    /// Each hash takes memory: so many wait, and further ones are refused at once.
-    @Test(.timeLimit(.minutes(1))) func moreThanSixteenAtOnceAreRefused() async throws {
+    /// Each hash takes memory: few wait, and further ones are refused at once.
+    @Test(.timeLimit(.patience)) func moreThanSomeAtOnceAreRefused() async throws {
         let threads = NIOThreadPool(numberOfThreads: 1)
         threads.start()
         let parameters = PasswordHash.Parameters(logarithm: 1, blockSize: 8, parallelism: 1)
-        let hasher = PasswordHasher(parameters, secret: "secret", threads: threads)
+        let strangers = Budget.patient(.strangerHashes)
+        let hasher = PasswordHasher(parameters, secret: "secret", strangersPlaces: strangers, threads: threads)
+        func hash(_ network: UInt8) async throws -> String {
+            try await hasher.hash("correct horse battery", for: .stranger(.network([192, 0, 2, network])))
+        }
         // The thread is taken, so that no hash ends.
         let gate = DispatchSemaphore(value: 0)
         threads.submit { _ in gate.wait() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<16 { group.addTask { _ = try await hasher.hash("correct horse battery") } }
-            while hasher.inProgress < 16 { await Task.yield() }
-            let refused = await #expect(throws: RetryLaterError.self) { try await hasher.hash("one more") }
-            #expect(refused?.error.kind == .rateLimited)
+            for network in 0..<15 { group.addTask { _ = try await hash(UInt8(network)) } }
+            while strangers.usage != (1, 14) { await Task.yield() }
+            let refused = await #expect(throws: RetryLaterError.self) { try await hash(99) }
+            #expect(refused?.error.kind == .rateLimited && refused?.error.code == "busy")
             gate.signal()
             try await group.waitForAll()
         }
-        #expect(try await hasher.check("x", nil) == .wrong, "later ones are served again")
+        #expect(try await Self.check(hasher, "x", nil) == .wrong, "later ones are served again")
         try await threads.shutdownGracefully()
     }
 }

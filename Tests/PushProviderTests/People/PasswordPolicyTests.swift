@@ -53,7 +53,10 @@ import Testing
         #expect(self.code("anna und ihre Eulen", name: "Anna") == nil)
     }
 
-    @Test(arguments: ["", " ", "\t\n", "a\u{0}b", "a\nb", "a\u{202e}b", String(repeating: "x", count: 101)])
+    @Test(arguments: [
+        "", " ", "\t\n", "a\u{0}b", "a\nb", "a\u{202e}b", "anna\u{3164}", "anna\u{2800}", "an\u{ad}na", "\u{115f}anna",
+        String(repeating: "x", count: 101),
+    ])
     func whatIsNoNameIsRefused(name: String) {
         #expect(throws: RequestError.self) { try PersonName.check(name) }
     }

@@ -1,12 +1,73 @@
 import Foundation
-import PushProvider
 import PushStore
 import PushSupport
 import PushTesting
 import Testing
 
+@testable import PushProvider
+
 /// Attacks on signing in.
-@Suite(.timeLimit(.minutes(5))) struct SignInAttackTests {
+@Suite(.timeLimit(.patience)) struct SignInAttackTests {
+    /// Sign-ins from fresh networks, of IPv4 or of one site of IPv6, leave the place of those who have been here before.
+    @Test(arguments: [(40, false), (1000, true)])
+    func strangersKeepNobodyOutWhoIsKnown(networks: Int, areOfOneSite: Bool) async throws {
+        try await withSignIns { fixture in
+            try await fixture.add("alice")
+            // No stranger's hash ends.
+            let place = try fixture.strangers.take(for: BudgetCaller(.name("held")))
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for number in 0..<networks {
+                    let address =
+                        areOfOneSite ? "2001:db9:7:\(String(number, radix: 16))::1" : "198.51.100.\(number)"
+                    group.addTask { try await fixture.failure("alice", from: address)?.code }
+                }
+                // Few of them wait, of one site fewer, and the others are refused.
+                let waiting = areOfOneSite ? 2 : 14
+                for _ in 0..<(networks - waiting) { #expect(try await group.next() == "busy") }
+                #expect(fixture.strangers.usage.waiting == waiting)
+                _ = try await fixture.signIn("alice")
+                place.end()
+                for try await code in group { #expect(code == "wrong_credentials" || code == "too_many_sign_ins") }
+            }
+            _ = try await fixture.signIn("alice")
+        }
+    }
+
+    /// Whatever is wrong, as many hashes are computed: the time tells nothing about a name.
+    @Test func everyFailureTakesTheSameWork() async throws {
+        try await withSignIns { fixture in
+            try await fixture.add("alice")
+            let bert = try await fixture.add("bert")
+            _ = try await fixture.store.changePerson(bert.id) { $0.isDisabled = true }
+            // She has not chosen a password yet.
+            _ = try await fixture.people.add(PersonRecord(name: "carol", role: .author, createdAt: fixture.time.now))
+            let attempts = [
+                ("nobody", "a wrong password"), ("alice", "a wrong password"), ("bert", "a wrong password"),
+                ("bert", SignInFixture.password), ("carol", "a wrong password"),
+            ]
+            for (number, (name, password)) in attempts.enumerated() {
+                let before = fixture.hasher.completedHashes
+                let error = try await fixture.failure(name, password, from: "198.51.100.\(number)")
+                #expect(error == SignInService.wrong)
+                #expect(fixture.hasher.completedHashes == before + 1, "\(name)")
+            }
+            // From the network from which she has signed in it is no other work.
+            for name in ["nobody", "alice"] {
+                let before = fixture.hasher.completedHashes
+                #expect(try await fixture.failure(name, from: "192.0.2.1") == SignInService.wrong)
+                #expect(fixture.hasher.completedHashes == before + 1, "\(name)")
+            }
+            // A name is locked whether anybody has it or not, and nothing is computed then.
+            for name in ["nobody", "alice", "bert", "carol"] {
+                for number in 0..<10 { _ = try await fixture.failure(name, from: "203.0.113.\(number)") }
+                let before = fixture.hasher.completedHashes
+                let error = try await fixture.failure(name, from: "203.0.113.99")
+                #expect(error?.code == "too_many_sign_ins" && error?.kind == .rateLimited, "\(name)")
+                #expect(fixture.hasher.completedHashes == before, "\(name)")
+            }
+        }
+    }
+
     /// Nothing tells whether a name exists, is disabled or has no password.
     @Test func everyFailureHasTheSameWords() async throws {
         try await withSignIns { fixture in

@@ -7,7 +7,7 @@ import PushTypes
 import Testing
 
 /// Sessions from their beginning to their end.
-@Suite(.timeLimit(.minutes(5))) struct SignInServiceTests {
+@Suite(.timeLimit(.patience)) struct SignInServiceTests {
     @Test func aPersonSignsInWithTheRightsOfTheRole() async throws {
         try await withSignIns { fixture in
             for role in PersonRole.allCases {

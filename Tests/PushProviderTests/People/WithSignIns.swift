@@ -1,11 +1,12 @@
 import Foundation
-import PushProvider
 import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
 import Synchronization
 import Testing
+
+@testable import PushProvider
 
 /// A service that signs people in, over a store of its own.
 struct SignInFixture: Sendable {
@@ -15,6 +16,9 @@ struct SignInFixture: Sendable {
     let people: People
     let keys: APIKeys
     let service: SignInService
+    let hasher: PasswordHasher
+    /// The budget of hashes for those from unknown networks.
+    let strangers: Budget
     let time: ManualTime
     let audit: RecordedAudit
 
@@ -87,11 +91,13 @@ func withSignIns(_ body: (SignInFixture) async throws -> Void) async throws {
     for backend in StoreBackend.available {
         try await backend.withStore { store, _ in
             let (time, audit) = (ManualTime(), RecordedAudit())
+            let strangers = Budget.patient(.strangerHashes)
+            let hasher = PasswordHasher(.cheap, secret: "secret", strangersPlaces: strangers)
             let keys = APIKeys(store: store, time: time, logger: silentLogger)
             let service = SignInService(
                 store: store,
                 keys: keys,
-                hasher: PasswordHasher(.cheap, secret: "secret"),
+                hasher: hasher,
                 time: time,
                 logger: silentLogger,
                 audit: audit.add
@@ -103,6 +109,8 @@ func withSignIns(_ body: (SignInFixture) async throws -> Void) async throws {
                     people: people,
                     keys: keys,
                     service: service,
+                    hasher: hasher,
+                    strangers: strangers,
                     time: time,
                     audit: audit
                 )

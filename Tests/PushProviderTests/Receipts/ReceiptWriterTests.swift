@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// The writer of receipts, without a database.
-@Suite(.timeLimit(.minutes(5))) struct ReceiptWriterTests {
+@Suite(.timeLimit(.patience)) struct ReceiptWriterTests {
     private static func batch(_ count: Int = 1) throws -> ReceiptBatch {
         let app = try #require(Topic(Vectors.bundleID))
         let entries = (0..<count).map { _ in
@@ -18,18 +18,30 @@ import Testing
         return ReceiptBatch(from: .installation("installation", of: app), privacy: .device, entries)
     }
 
-    private static func writer(_ store: RecordingReceiptStore, waiting: Int = 1000) -> ReceiptWriter {
+    private static func writer(
+        _ store: RecordingReceiptStore,
+        places: Budget = Budget(.receipts)
+    ) -> ReceiptWriter {
         var limits = ReceiptWriter.Limits()
-        (limits.waiting, limits.interval) = (waiting, .zero)
-        return ReceiptWriter(store: store, events: WakeSignal(), limits: limits, time: ManualTime(Vectors.issuedAt))
+        limits.interval = .zero
+        return ReceiptWriter(
+            store: store,
+            events: WakeSignal(),
+            limits: limits,
+            places: places,
+            time: ManualTime(Vectors.issuedAt)
+        )
     }
 
     @Test func requestsOfOneTimeShareATransaction() async throws {
         let store = RecordingReceiptStore(isOpen: false)
-        let writer = Self.writer(store)
+        let places = Budget(.receipts)
+        let writer = Self.writer(store, places: places)
         try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<50 { group.addTask { try await writer.write(Self.batch(2), app: "app").count } }
-            while await writer.waitingCount < 98 { await Task.yield() }
+            group.addTask { try await writer.write(Self.batch(2), app: "app").count }
+            while store.transactions.withLock(\.isEmpty) { await Task.yield() }
+            for _ in 1..<50 { group.addTask { try await writer.write(Self.batch(2), app: "app").count } }
+            while places.usage.held < 98 { await Task.yield() }
             store.gate.signal()
             for try await count in group { #expect(count == 2) }
         }
@@ -82,18 +94,26 @@ import Testing
         #expect(store.transactions.withLock { $0.count } >= 2)
     }
 
-    @Test func aFullQueueTakesNoMore() async throws {
+    /// No app fills the queue alone.
+    @Test func anAppWithTooManyReceiptsIsRefused() async throws {
         let store = RecordingReceiptStore(isOpen: false)
-        let writer = Self.writer(store, waiting: 3)
+        let places = Budget(.receipts, limits: BudgetLimits(.init(whole: .held(6), app: .held(3))))
+        let writer = Self.writer(store, places: places)
         try await withThrowingTaskGroup(of: Int.self) { group in
-            group.addTask { try await writer.write(Self.batch(3), app: "app").count }
+            group.addTask { try await writer.write(Self.batch(3), app: "com.example.a").count }
             while store.transactions.withLock(\.isEmpty) { await Task.yield() }
-            group.addTask { try await writer.write(Self.batch(3), app: "app").count }
-            while await writer.waitingCount < 3 { await Task.yield() }
-            await #expect(throws: ReceiptWriter.Busy.self) { try await writer.write(Self.batch(), app: "app") }
+            group.addTask { try await writer.write(Self.batch(3), app: "com.example.a").count }
+            while places.usage.held < 3 { await Task.yield() }
+            let refused = await #expect(throws: BudgetRefusal.self) {
+                try await writer.write(Self.batch(), app: "com.example.a")
+            }
+            #expect(refused?.level == .app && refused?.error.error.code == "too_many_receipts")
+            group.addTask { try await writer.write(Self.batch(3), app: "com.example.b").count }
+            while places.usage.held < 6 { await Task.yield() }
             store.gate.signal()
             for try await count in group { #expect(count == 3) }
         }
+        #expect(places.usage.held == 0)
     }
 
     @Test func whatCannotBeWrittenIsAnErrorOfAllItsRequests() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import PushProvider
 import PushStore
+import PushTesting
 import PushTypes
 import Synchronization
 
@@ -29,7 +30,7 @@ final class RecordingReceiptStore: ReceiptStore {
             return $0.count == 1
         }
         self.onWrite()
-        if isFirst, !self.isOpen { _ = await self.gate.wait(atMost: .seconds(60)) }
+        if isFirst, !self.isOpen { _ = await self.gate.wait(atMost: .patience) }
         if self.fails.withLock({ $0 }) { throw StoreError.cannotWrite(why: "full") }
         return (batches.map { $0.entries.map { _ in .accepted } }, false)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushProvider
 
-@Suite(.timeLimit(.minutes(5))) struct RetentionServiceTests {
+@Suite(.timeLimit(.patience)) struct RetentionServiceTests {
     private func clean(_ fixture: DispatchFixture, _ time: (any TimeSource)? = nil) async throws {
         try await RetentionService(store: fixture.store, time: time ?? fixture.time, logger: silentLogger).clean()
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import PushStore
 
 /// Notifications that have their time, and what runs by itself.
-@Suite(.timeLimit(.minutes(5))) struct ScheduleRunnerTests {
+@Suite(.timeLimit(.patience)) struct ScheduleRunnerTests {
     @Test(arguments: StoreBackend.available)
     func scheduledNotificationsWaitForTheirTime(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

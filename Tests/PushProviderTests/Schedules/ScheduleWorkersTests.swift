@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// Runs of many schedules, of several apps, and what people decide meanwhile.
-@Suite(.timeLimit(.minutes(5))) struct ScheduleWorkersTests {
+@Suite(.timeLimit(.patience)) struct ScheduleWorkersTests {
     @Test func anAppHasOneWorkerAndAllTogetherHaveAFew() {
         let (workers, now) = (ScheduleWorkers(), ContinuousClock.now)
         for app in 1...Int64(ScheduleWorkers.maximum) {

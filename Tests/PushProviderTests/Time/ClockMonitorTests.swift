@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushProvider
 
-@Suite(.timeLimit(.minutes(5))) struct ClockMonitorTests {
+@Suite(.timeLimit(.patience)) struct ClockMonitorTests {
     private func keeper(_ fixture: DispatchFixture) -> ClockMonitor {
         ClockMonitor(
             store: fixture.store,

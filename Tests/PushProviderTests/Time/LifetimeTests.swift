@@ -7,7 +7,7 @@ import Testing
 @testable import PushProvider
 
 /// The time for which a notification without an expiration is tried.
-@Suite(.timeLimit(.minutes(5))) struct LifetimeTests {
+@Suite(.timeLimit(.patience)) struct LifetimeTests {
     private static let long = Duration.seconds(40 * 86_400)
 
     /// Forty days behind when it is accepted, and right before it is sent.

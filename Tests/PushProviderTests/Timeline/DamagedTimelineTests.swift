@@ -9,7 +9,7 @@ import Testing
 @testable import PushStore
 
 /// Timelines of rows that hold anything: damaged, or written under a clock that was wrong.
-@Suite(.timeLimit(.minutes(5))) struct DamagedTimelineTests {
+@Suite(.timeLimit(.patience)) struct DamagedTimelineTests {
     /// The columns of numbers from which timelines are made.
     private static let columns = [
         ("notification", ["receivedAt", "checkedIn", "openedAt", "createdAt", "startsAt", "finishedAt"]),
@@ -47,7 +47,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let (notification, recipients) = try await self.sent(store)
-            let reader = TimelineReader(store: store, gateway: nil, time: ManualTime(Vectors.issuedAt))
+            let reader = TimelineReader(store: store, gateway: nil, faults: nil, time: ManualTime(Vectors.issuedAt))
             var read = 0
             for _ in 0..<60 {
                 let (table, column) = try #require(Self.columns.randomElement(using: &generator))

@@ -8,7 +8,7 @@ import Testing
 @testable import PushStore
 
 /// The machine that makes timelines of what is stored.
-@Suite(.timeLimit(.minutes(5))) struct TimelineBuilderTests {
+@Suite(.timeLimit(.patience)) struct TimelineBuilderTests {
     private let now = Vectors.issuedAt
 
     private func after(_ milliseconds: Int64) -> Timestamp { self.now.advanced(by: .milliseconds(milliseconds)) }
@@ -134,7 +134,7 @@ import Testing
         #expect(self.events(timeline) == [.accepted, .answered])
         #expect(timeline.steps[0].text.contains("shop"), "the key is named where the request is not known")
         #expect(timeline.notes.count == 2)
-        #expect(timeline.notes.contains { $0.contains("before 0.2.0") })
+        #expect(timeline.notes.contains("no page of it was recorded"))
         #expect(timeline.notes.contains { $0.contains("silent") })
         let forgotten = try self.facts { facts in
             facts.notification.isForgotten = true
@@ -143,6 +143,49 @@ import Testing
         #expect(
             TimelineBuilder.timeline(of: forgotten).notes == ["its delivery is deleted for its age, if there was one"]
         )
+    }
+
+    /// A held recipient is due at its expiration; what it waits for is the probe.
+    @Test(arguments: [14_000, nil] as [Int64?])
+    func aPausedEnvironmentShowsTheMomentOfItsProbe(probe: Int64?) throws {
+        let fault = ConfigurationFault(.refused, detail: "Connection refused", host: "localhost", port: 2197)
+        let facts = try self.facts { facts in
+            facts.history.delivery = nil
+            facts.history.page = nil
+            facts.history.milliseconds = nil
+            facts.history.nextTryAt = self.after(30 * 86_400_000)
+            facts.history.heldFor = .one(.sandbox)
+            facts.clocks = ClockReading(wall: self.after(9000), steady: self.after(9000))
+            let status = ConfigurationFaultStateMachine.Status(
+                fault: fault,
+                proofs: 3,
+                since: self.after(100),
+                isPaused: true,
+                nextProbeAt: probe.map(self.after)
+            )
+            facts.pause = EnvironmentStatus(status, facts.clocks)
+        }
+        let step = try #require(TimelineBuilder.timeline(of: facts).steps.last)
+        #expect(step.event == .waits && step.at == self.after(probe ?? 9000))
+        #expect(step.text.contains("probe") && step.text.contains("localhost:2197"))
+        // Released, and not yet tried.
+        var released = facts
+        released.pause = nil
+        let next = try #require(TimelineBuilder.timeline(of: released).steps.last)
+        #expect(next.at == self.after(9000) && next.text == "is due again")
+    }
+
+    @Test func aNotificationWithoutResponsesHasNoPagesToRecord() throws {
+        var facts = NotificationFacts(
+            notification: try self.facts().notification,
+            app: nil,
+            history: NotificationHistory(beginning: try self.facts().history.beginning)
+        )
+        facts.notification.progress.startedAt = self.after(10)
+        facts.notification.progress.retrying = 1
+        #expect(TimelineBuilder.timeline(of: facts).notes == ["so far: of 1 1 retrying"])
+        facts.notification.progress.accepted = 1
+        #expect(TimelineBuilder.timeline(of: facts).notes.contains("no pages of it were recorded"))
     }
 
     @Test func receiptsAreStepsOfADeliveryAndCountsOfANotification() throws {

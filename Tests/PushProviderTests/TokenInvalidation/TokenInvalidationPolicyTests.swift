@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import PushSender
 import PushStore
@@ -9,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// The effects of responses on tokens.
-@Suite(.timeLimit(.minutes(5))) struct TokenInvalidationPolicyTests {
+@Suite(.timeLimit(.patience)) struct TokenInvalidationPolicyTests {
     @Test(arguments: StoreBackend.available)
     func a410EndsTheDevice(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
@@ -190,6 +191,26 @@ import Testing
             #expect(health.breakerOpenSince == nil)
             // They are not deactivated by the thousand either.
             #expect(try await self.active(fixture) > 2500)
+        }
+    }
+
+    /// Strangers name any tokens at endpoints without credentials, such as the one for Matrix homeservers.
+    @Test(arguments: StoreBackend.available, [false, true])
+    func tokensOfStrangersAreNoEvidence(backend: StoreBackend, hasKey: Bool) async throws {
+        try await DispatchFixture.run(backend, page: 50) { fixture in
+            let app = try #require(try await fixture.store.app(id: fixture.app))
+            for number in 1...300 { fixture.sender.script(.numbered(number), .refused(400, .badDeviceToken)) }
+            let tokens = (1...300).map { JSONValue.string(DeviceToken.numbered($0).hex) }
+            let request = try NotificationRequest(
+                .object(["alert": "Hello", "environment": "sandbox", "to": .object(["tokens": .array(tokens)])]),
+                bundleID: app.bundleID,
+                now: fixture.time.now
+            )
+            let key = hasKey ? KeyReference(id: UUID(), name: "back end") : nil
+            _ = try await fixture.acceptor.accept(request, app: fixture.app, key: key)
+            try await fixture.settle()
+            let health = try await fixture.store.health(app: fixture.app, environment: .sandbox)
+            #expect((health.breakerOpenSince != nil) == hasKey)
         }
     }
 

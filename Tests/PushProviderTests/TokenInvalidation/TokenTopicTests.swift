@@ -8,7 +8,7 @@ import Testing
 @testable import PushProvider
 
 /// Responses to pushes whose topic is not that of their tokens (docs/decisions/0021).
-@Suite(.timeLimit(.minutes(5))) struct TokenTopicTests {
+@Suite(.timeLimit(.patience)) struct TokenTopicTests {
     private static let rejections: [Outcome] = [
         Outcome.refused(400, .deviceTokenNotForTopic), Outcome.refused(400, .badDeviceToken),
         Outcome.refused(410, .unregistered),

@@ -5,11 +5,11 @@ import Testing
 @testable import PushProvider
 
 /// The places of push services in the pool. Nothing is connected here.
-@Suite(.timeLimit(.minutes(1))) struct PushServicePoolTests {
+@Suite(.timeLimit(.patience)) struct PushServicePoolTests {
     private static let (first, second) = ("https://first.example.net/1", "https://second.example.net/1")
 
     private static func pool(_ configure: (inout WebPushLimits) -> Void) -> PushServicePool {
-        var limits = WebPushLimits()
+        var limits = WebPushLimits.patient
         configure(&limits)
         return PushServicePool(
             addresses: AddressPolicy(),

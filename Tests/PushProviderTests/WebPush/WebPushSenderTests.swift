@@ -12,7 +12,7 @@ import Testing
 @testable import PushProvider
 
 /// Sending to browsers, with a push service in the test.
-@Suite(.timeLimit(.minutes(2))) struct WebPushSenderTests {
+@Suite(.timeLimit(.patience)) struct WebPushSenderTests {
     /// The keys and subscriptions of one app.
     private final class Subscriptions: WebPushStore {
         struct Down: Error {}
@@ -82,7 +82,7 @@ import Testing
 
     private func withFixture(
         addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
-        limits: WebPushLimits = WebPushLimits(),
+        limits: WebPushLimits = .patient,
         _ body: (Fixture) async throws -> Void
     ) async throws {
         try await BrowserPushService.run { service in
@@ -196,16 +196,21 @@ import Testing
     }
 
     @Test func aSilentPushServiceIsGivenUp() async throws {
-        var limits = WebPushLimits()
-        limits.deadline = .seconds(2)
-        try await self.withFixture(limits: limits) { fixture in
-            let (_, silent) = try fixture.browser("/silent")
-            fixture.service.script("/silent", .silence)
-            let outcomes = try await fixture.send(silent)
-            guard case .unknown? = outcomes.first else {
-                Issue.record("\(outcomes)")
-                return
+        try await withGrowingLimit { limit in
+            var limits = WebPushLimits.patient
+            limits.deadline = limit
+            var outcome: Outcome?
+            var isAsked = false
+            try await self.withFixture(limits: limits) { fixture in
+                let (_, silent) = try fixture.browser("/silent")
+                fixture.service.script("/silent", .silence)
+                outcome = try await fixture.send(silent).first
+                isAsked = !fixture.service.posts.isEmpty
             }
+            guard isAsked else { return false }
+            if case .unknown? = outcome { return true }
+            Issue.record("\(String(describing: outcome))")
+            return true
         }
     }
 

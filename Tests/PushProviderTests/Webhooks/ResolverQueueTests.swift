@@ -7,7 +7,7 @@ import Testing
 @testable import PushProvider
 
 /// Names whose servers do not respond.
-@Suite(.timeLimit(.minutes(5))) struct ResolverQueueTests {
+@Suite(.timeLimit(.patience)) struct ResolverQueueTests {
     private static func limits(_ slots: Int, perApp: Int, neverFound: Int) -> ResolverQueue.Limits {
         var limits = ResolverQueue.Limits()
         (limits.slots, limits.perApp, limits.neverFound) = (slots, perApp, neverFound)
@@ -64,7 +64,7 @@ import Testing
             try await group.waitForAll()
         }
         for app in 2...9 {
-            let found = try await resolver.addresses(of: "name\(app)", for: Int64(app), within: .seconds(60))
+            let found = try await resolver.addresses(of: "name\(app)", for: Int64(app), within: .patience)
             #expect(found.count == 1)
         }
         for _ in 0..<40 { holes.signal() }
@@ -73,7 +73,7 @@ import Testing
     @Test func aFailedLookUpHasAReason() async throws {
         let resolver = SystemResolver { _ in throw NameResolutionFailure.unknown(reason: "no such name") }
         await #expect(throws: NameResolutionFailure.unknown(reason: "no such name")) {
-            try await resolver.addresses(of: "name", for: 1, within: .seconds(60))
+            try await resolver.addresses(of: "name", for: 1, within: .patience)
         }
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// Changes of a webhook while posts are in flight.
-@Suite(.timeLimit(.minutes(5))) struct WebhookChangeTests {
+@Suite(.timeLimit(.patience)) struct WebhookChangeTests {
     /// Each changes a part of its own, and finds what was answered until it changes it again.
     @Test(arguments: StoreBackend.available, [200, 503])
     func noChangeIsUndoneByABusyDelivery(backend: StoreBackend, status: Int) async throws {
@@ -96,6 +96,7 @@ import Testing
             bundleID: { _ in Topic(Vectors.bundleID) },
             wake: WakeSignal(),
             addresses: AddressPolicy(allowsPrivate: true),
+            limits: .patient,
             policy: policy,
             time: ManualTime(),
             logger: silentLogger

@@ -8,7 +8,7 @@ import Testing
 @testable import PushProvider
 
 /// One webhook turn by turn, with a real receiver and a manual clock.
-@Suite(.timeLimit(.minutes(5))) struct WebhookDeliveryTests {
+@Suite(.timeLimit(.patience)) struct WebhookDeliveryTests {
     @Test func eventsArriveOnceInOrderAndSigned() async throws {
         try await DeliveryFixture.run { fixture in
             fixture.store.addBlock(1...2)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func aRunEndsSoThatOthersHaveTheirs() async throws {
-        var limits = WebhookLimits()
+        var limits = WebhookLimits.patient
         limits.postsPerRun = 2
         try await DeliveryFixture.run(limits: limits) { fixture in
             let filler = String(repeating: "x", count: WebhookBatch.maximumLength)

@@ -6,7 +6,7 @@ import Testing
 @testable import PushProvider
 
 /// Addresses that posts must not reach.
-@Suite(.timeLimit(.minutes(5))) struct WebhookPrivacyTests {
+@Suite(.timeLimit(.patience)) struct WebhookPrivacyTests {
     let strict = AddressPolicy(allowsPlainHTTP: true)
 
     @Test(arguments: ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "localhost", "LOCALHOST"])
@@ -46,6 +46,30 @@ import Testing
             #expect(
                 fixture.receiver.posts.first?.headers.first(name: "host")?.hasPrefix("hook.example.invalid:") == true
             )
+        }
+    }
+
+    /// A name that resolves to a public address when it is checked, and to this host when the connection is made.
+    @Test func aNameThatIsReboundReachesNoPrivateAddress() async throws {
+        // No host has the first address, which is public.
+        let resolver = ScriptedResolver(["3ffe:ffff::1"], ["127.0.0.1"])
+        var limits = WebhookLimits()
+        limits.deadline = .milliseconds(100)
+        try await DeliveryFixture.run(
+            host: "rebound.example",
+            addresses: self.strict,
+            resolver: resolver,
+            limits: limits
+        ) { fixture in
+            fixture.store.addBlock(1...1)
+            #expect(await fixture.postEvents() == .failed)
+            // The connection went to the address that was checked, without another look-up.
+            #expect(resolver.lookUps == 1 && fixture.receiver.connections == 0)
+            fixture.waitForNextTry()
+            // The next try looks the name up again, and checks what it finds.
+            #expect(await fixture.postEvents() == .failed)
+            #expect(resolver.lookUps == 2 && fixture.receiver.connections == 0)
+            #expect(fixture.record?.lastError?.hasPrefix("the address is not allowed") == true)
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// The service with real receivers and the real clock.
-@Suite(.timeLimit(.minutes(5))) struct WebhookServiceTests {
+@Suite(.timeLimit(.patience)) struct WebhookServiceTests {
     let store = MemoryWebhookStore()
     let wake = WakeSignal()
 
@@ -72,13 +72,11 @@ import Testing
         try await ScriptedReceiver.run { hanging, hangingPort in
             try await ScriptedReceiver.run { receiver, port in
                 hanging.script(.unfinished(""), .unfinished(""))
-                var limits = Self.limits
-                limits.inFlight = 3
-                limits.deadline = .seconds(3600)
                 for _ in 1...2 { self.store.addWebhook(.fixture(port: hangingPort)) }
                 for _ in 1...10 { self.store.addWebhook(.fixture(port: port)) }
                 self.store.addBlock(1...1)
-                try await withServices([self.delivery(limits)]) {
+                // An app has three places of four.
+                try await withServices([self.delivery(places: 4)]) {
                     try await hanging.waitForPosts(2)
                     try await receiver.waitForPosts(10)
                     self.store.addBlock(2...2)
@@ -110,9 +108,7 @@ import Testing
             self.store.addWebhook(.fixture(port: port))
             self.store.addBlock(1...1)
             receiver.script(.unfinished(""))
-            var limits = Self.limits
-            limits.deadline = .seconds(3600)
-            let delivery = self.delivery(limits)
+            let delivery = self.delivery()
             let task = Task { try await delivery.run() }
             try await receiver.waitForPosts(1)
             task.cancel()
@@ -123,22 +119,50 @@ import Testing
     }
 
     private static var limits: WebhookLimits {
-        var limits = WebhookLimits()
+        var limits = WebhookLimits.patient
         limits.gathering = .milliseconds(1)
         limits.sleep = .seconds(3600)
         return limits
     }
 
-    private func delivery(_ limits: WebhookLimits = Self.limits) -> WebhookDelivery {
+    /// One app's webhooks whose receivers say nothing leave places for those of another.
+    @Test func silentWebhooksOfAnAppLeavePlacesForOthers() async throws {
+        try await ScriptedReceiver.run { silent, silentPort in
+            try await ScriptedReceiver.run { receiver, port in
+                for _ in 1...11 { silent.script(.unfinished("")) }
+                for _ in 1...50 { self.store.addWebhook(.fixture(port: silentPort)) }
+                self.store.addBlock(1...1)
+                try await withServices([self.delivery()]) {
+                    try await silent.waitForPosts(11)
+                    for _ in 1...5 {
+                        var webhook = WebhookRecord.fixture(port: port)
+                        webhook.app = 2
+                        self.store.addWebhook(webhook)
+                    }
+                    self.store.addBlock(1...1, app: 2)
+                    self.wake.signal()
+                    try await receiver.waitForPosts(5)
+                    #expect(silent.posts.count == 11)
+                    silent.disconnect()
+                    try await silent.waitForPosts(61)
+                }
+            }
+        }
+    }
+
+    private func delivery(places: Int = 16) -> WebhookDelivery {
+        var budget = Resource.webhookPosts.row.limits
+        budget.bounds.whole = .held(places)
         var policy = WebhookPolicy()
         policy.backoff = Backoff(base: .milliseconds(5), maximum: .milliseconds(20))
         return WebhookDelivery(
             store: self.store,
-            bundleID: { _ in Topic(Vectors.bundleID) },
+            bundleID: { Topic("\(Vectors.bundleID)\($0)") },
             wake: self.wake,
             addresses: AddressPolicy(allowsPrivate: true),
-            limits: limits,
+            limits: Self.limits,
             policy: policy,
+            places: Budget(.webhookPosts, limits: budget),
             time: SystemTime(),
             logger: silentLogger
         )

@@ -9,7 +9,7 @@ import Testing
 @testable import PushProvider
 
 /// Test posts, and the signal that wakes webhook delivery.
-@Suite(.timeLimit(.minutes(5))) struct WebhookTestPostTests {
+@Suite(.timeLimit(.patience)) struct WebhookTestPostTests {
     private static func topic() throws -> Topic { try #require(Topic(Vectors.bundleID)) }
 
     @Test func aTestPostIsSignedAndMovesNothing() async throws {

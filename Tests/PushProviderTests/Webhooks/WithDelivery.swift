@@ -30,7 +30,7 @@ struct DeliveryFixture: Sendable {
         host: String = "127.0.0.1",
         addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
         resolver: any NameResolver = SystemResolver(),
-        limits: WebhookLimits = WebhookLimits(),
+        limits: WebhookLimits = .patient,
         _ body: (DeliveryFixture) async throws -> Void
     ) async throws {
         try await ScriptedReceiver.run { receiver, port in

@@ -9,7 +9,7 @@ import PushWire
 import Testing
 
 /// Against a scripted server over TLS. What the server accepted is compared with the outcomes.
-@Suite(.timeLimit(.minutes(5))) struct BinarySenderTests {
+@Suite(.timeLimit(.patience)) struct BinarySenderTests {
     let certificate: SelfSignedCertificate
 
     init() throws {
@@ -199,11 +199,15 @@ import Testing
     }
 
     private func connector(port: Int) throws -> LegacyConnector {
-        try LegacyConnector(to: PushServiceEndpoint(host: "127.0.0.1", port: port), tls: self.certificate.client)
+        try LegacyConnector(
+            to: PushServiceEndpoint(host: "127.0.0.1", port: port).patient,
+            tls: self.certificate.client
+        )
     }
 
     private static var configuration: BinaryConfiguration {
         var configuration = BinaryConfiguration()
+        configuration.waitTimeout = .patience
         configuration.reconnectBase = .milliseconds(5)
         configuration.reconnectMaximum = .milliseconds(20)
         return configuration

@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// Credentials whose transport is binary, from the pool of senders.
-@Suite(.timeLimit(.minutes(5))) struct BinaryTransportTests {
+@Suite(.timeLimit(.patience)) struct BinaryTransportTests {
     private static func push(_ type: PushType = .alert, topic: String = Vectors.bundleID) -> Push {
         var push = Vectors.push(topic: topic)
         push.notification.pushType = type
@@ -20,6 +20,7 @@ import Testing
             port: port,
             additionalTrustRoots: try SelfSignedCertificate.shared.get().pem
         )
+        .patient
         return try SenderPool(legacy: [.sandbox: LegacyService(binary: endpoint)], logger: silentLogger)
     }
 

@@ -6,7 +6,7 @@ import PushWire
 import Testing
 
 /// Reference 6 and 8.8, against a scripted server over TLS.
-@Suite(.timeLimit(.minutes(5))) struct FeedbackClientTests {
+@Suite(.timeLimit(.patience)) struct FeedbackClientTests {
     static let stream = "6553f1000020\(Vectors.tokenA)6553f2f40036\(Vectors.tokenC)"
 
     @Test func theListIsReadToItsEndAndIsEmptyTheNextTime() async throws {
@@ -62,7 +62,7 @@ import Testing
     private static func with(
         _ scripts: [LegacyPeer.Script],
         limit: Int = 100,
-        idleTimeout: Duration = .seconds(30),
+        idleTimeout: Duration = .patience,
         _ body: (FeedbackClient) async throws -> Void
     ) async throws {
         let certificate = try SelfSignedCertificate.shared.get()
@@ -75,7 +75,7 @@ import Testing
     }
 
     private static func client(_ port: Int, _ tls: TLSConfiguration) throws -> FeedbackClient {
-        let endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port)
+        let endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port).patient
         return FeedbackClient(connector: try LegacyConnector(to: endpoint, tls: tls))
     }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import PushSender
 @testable import PushWire
 
-@Suite(.timeLimit(.minutes(5))) struct ChannelServiceTests {
+@Suite(.timeLimit(.patience)) struct ChannelServiceTests {
     private static let path = "/1/apps/com.example.MyApp/channels"
 
     /// Runs `body` with a scripted service and channels of it.
@@ -19,7 +19,7 @@ import Testing
         _ body: @Sendable (ChannelService, ScriptedService) async throws -> Value
     ) async throws -> Value {
         let service = try await ScriptedService.start(script: script)
-        var configuration = SenderConfiguration()
+        var configuration = SenderConfiguration.patient
         configure(&configuration)
         let channels = try ChannelService(
             to: service.endpoint,
@@ -225,7 +225,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct BroadcastTests {
+@Suite(.timeLimit(.patience)) struct BroadcastTests {
     @Test func aBroadcastSharesTheConnectionOfPushes() async throws {
         let script: ScriptedService.Script = { _, event in
             guard case .request(let request) = event else { return ScriptedService.greeting }

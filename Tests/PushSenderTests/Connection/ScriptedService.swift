@@ -115,7 +115,7 @@ final class ScriptedService: Sendable {
     }
 
     var endpoint: PushServiceEndpoint {
-        PushServiceEndpoint(host: "localhost", port: self.port, additionalTrustRoots: self.certificate.pem)
+        PushServiceEndpoint(host: "localhost", port: self.port, additionalTrustRoots: self.certificate.pem).patient
     }
 
     var requests: [ServiceRequest] { self.state.value.withLock { $0.requests } }

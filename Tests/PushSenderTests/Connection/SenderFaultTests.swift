@@ -9,7 +9,7 @@ import Testing
 @testable import PushSender
 
 /// Faults of a push service, over real connections, with the outcome that callers must see.
-@Suite(.timeLimit(.minutes(5))) struct SenderFaultTests {
+@Suite(.timeLimit(.patience)) struct SenderFaultTests {
     @Test func silenceAfterAcceptIsNotSent() async throws {
         try await withSender(script: { _, _ in [] }) {
             $0.handshakeTimeout = .milliseconds(50)
@@ -34,11 +34,17 @@ import Testing
     @Test func silenceAfterHalfOfTheResponsesLeavesTheRestUnknown() async throws {
         let script: ScriptedService.Script = { _, event in
             guard case .request(let request) = event else { return ScriptedService.greeting }
-            return request.number < 500 ? [.reply()] : []
+            return request.number < 10 ? [.reply()] : []
         }
-        try await withSender(script: script, configure: { $0.responseTimeout = .seconds(3) }) { sender, service in
-            #expect(kinds(await sender.send(makePushes(1000))) == ["accepted": 500, "unknown": 500])
-            #expect(service.requests.count == 1000)
+        try await withGrowingLimit { limit in
+            try await withSender(script: script, configure: { $0.responseTimeout = limit }) { sender, service in
+                let kinds = kinds(await sender.send(makePushes(20)))
+                // The ten responses have to arrive before the limit.
+                guard kinds["accepted"] == 10 else { return false }
+                #expect(kinds == ["accepted": 10, "unknown": 10])
+                #expect(service.requests.count == 20)
+                return true
+            }
         }
     }
 

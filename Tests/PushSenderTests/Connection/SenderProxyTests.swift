@@ -6,7 +6,7 @@ import Testing
 @testable import PushSender
 
 /// Pushes through proxies that open tunnels, and through those that do not.
-@Suite(.timeLimit(.minutes(5))) struct SenderProxyTests {
+@Suite(.timeLimit(.patience)) struct SenderProxyTests {
     @Test func pushesGoThroughTheTunnel() async throws {
         let proxy = try await TestProxy.start(.tunnelFor(credentials: "cHVzaDpzZWNyZXQ="))
         let endpoint = ProxyEndpoint(host: "127.0.0.1", port: proxy.port, user: "push", password: "secret")
@@ -31,7 +31,7 @@ import Testing
         let endpoint = ProxyEndpoint(host: "127.0.0.1", port: proxy.port, user: "push", password: "secret")
         try await withSender(script: ScriptedService.always200) {
             $0.proxy = endpoint
-            $0.waitTimeout = .seconds(240)
+            $0.waitTimeout = .patience
         } _: { sender, service in
             guard case .notSent(let failure) = await sender.send(Vectors.push(id: "a")) else {
                 Issue.record("it was sent")
@@ -56,7 +56,7 @@ import Testing
     func aProxyInTroubleIsTriedAgain(behaviour: TestProxy.Behaviour, text: String) async throws {
         let proxy = try await TestProxy.start(behaviour)
         var endpoint = PushServiceEndpoint(host: "localhost", port: 443)
-        endpoint.connectTimeout = text == Self.timeout ? .milliseconds(500) : .seconds(240)
+        endpoint.connectTimeout = text == Self.timeout ? .milliseconds(500) : .patience
         let address = "127.0.0.1:\(proxy.port)"
         let outcome = try await Self.outcome(to: endpoint, through: proxy.port) { failure in
             failure.contains(text) && failure.contains(address) && proxy.connections > 1
@@ -83,7 +83,7 @@ import Testing
     ) async throws -> Outcome {
         let sender = try makeSender(to: endpoint) {
             $0.proxy = ProxyEndpoint(host: "127.0.0.1", port: port)
-            $0.waitTimeout = .seconds(600)
+            $0.waitTimeout = .patience
         }
         async let outcome = sender.send(Vectors.push(id: "a"))
         while !isExpected(sender.statistics.lastFailure ?? "") {
@@ -99,7 +99,7 @@ import Testing
         let endpoint = ProxyEndpoint(host: "127.0.0.1", port: first.port)
         try await withSender(script: ScriptedService.always200) {
             $0.proxy = endpoint
-            $0.waitTimeout = .seconds(240)
+            $0.waitTimeout = .patience
         } _: { sender, service in
             #expect(kinds(await sender.send(makePushes(10))) == ["accepted": 10])
             await first.stop()
@@ -120,7 +120,7 @@ import Testing
         let proxy = try await TestProxy.start()
         let sender = try makeSender(to: PushServiceEndpoint(host: "127.0.0.1", port: 1)) {
             $0.proxy = ProxyEndpoint(host: "127.0.0.1", port: proxy.port)
-            $0.waitTimeout = .seconds(240)
+            $0.waitTimeout = .patience
         }
         guard case .notSent(let failure) = await sender.send(Vectors.push(id: "a")) else {
             Issue.record("it was sent")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushSender
 
-@Suite(.timeLimit(.minutes(5))) struct SenderTests {
+@Suite(.timeLimit(.patience)) struct SenderTests {
     @Test func manyPushesHaveTheirOutcomesInOrder() async throws {
         let script: ScriptedService.Script = { _, event in
             guard case .request(let request) = event else { return ScriptedService.greeting }

@@ -32,7 +32,7 @@ func makeSender(
     time: any TimeSource = SystemTime(),
     configure: (inout SenderConfiguration) -> Void = { _ in }
 ) throws -> Sender {
-    var configuration = SenderConfiguration()
+    var configuration = SenderConfiguration.patient
     configuration.maximumConnections = 1
     configuration.reconnectBase = .milliseconds(5)
     configuration.reconnectMaximum = .milliseconds(20)

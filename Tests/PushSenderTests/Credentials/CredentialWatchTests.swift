@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func asAServiceItChecksRepeatedly() async throws {
+    @Test(.timeLimit(.patience)) func asAServiceItChecksRepeatedly() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/push.pem"
             let seen = Seen()

@@ -6,7 +6,7 @@ import Testing
 @testable import PushSender
 
 /// Certificates and keys in the other formats.
-@Suite(.timeLimit(.minutes(5))) struct CredentialWritingTests {
+@Suite(.timeLimit(.patience)) struct CredentialWritingTests {
     /// A certificate with its key, and a name for the test.
     struct Source: Sendable, CustomTestStringConvertible {
         let name: String

@@ -1,11 +1,12 @@
 import PushSupport
+import PushTesting
 import PushTypes
 import Testing
 
 @testable import PushSender
 
 /// The outcomes of one call, and the ways of its pushes.
-@Suite(.timeLimit(.minutes(5))) struct SendBatchTests {
+@Suite(.timeLimit(.patience)) struct SendBatchTests {
     private static func connection(_ port: Int) -> OpenedConnection {
         OpenedConnection(service: "s:1", address: "192.0.2.1:1", localPort: port, openedAt: .atEpoch)
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import PushSender
 
 /// A push service with two ports of which one does not work, over real connections.
-@Suite(.timeLimit(.minutes(5))) struct SenderPortTests {
+@Suite(.timeLimit(.patience)) struct SenderPortTests {
     @Test func pushesTakeTheFallbackPortAndReturnWithoutLoss() async throws {
         var refusing: RefusingPort? = try RefusingPort()
         let port = try #require(refusing?.number)
@@ -116,7 +116,7 @@ import Testing
         var endpoint = second.endpoint
         (endpoint.port, endpoint.fallbackPort) = (first, second.port)
         // The tests do not depend on speed.
-        endpoint.connectTimeout = .seconds(480)
+        endpoint.connectTimeout = .patience
         return endpoint
     }
 
@@ -126,14 +126,11 @@ import Testing
         _ log: RecordedLog,
         configure: (inout SenderConfiguration) -> Void = { _ in }
     ) throws -> Sender {
-        var configuration = SenderConfiguration()
+        var configuration = SenderConfiguration.patient
         configuration.maximumConnections = 1
         configuration.reconnectBase = .milliseconds(5)
         configuration.reconnectMaximum = .milliseconds(20)
-        configuration.waitTimeout = .seconds(240)
-        configuration.responseTimeout = .seconds(240)
-        configuration.drainTimeout = .seconds(240)
-        configuration.pingAfter = .seconds(240)
+        configuration.drainTimeout = .patience
         configure(&configuration)
         let ports = try PortSelector(
             endpoint,

@@ -52,6 +52,24 @@ import Testing
         #expect(queue.firstDeadline == nil)
     }
 
+    /// Taking some pushes of a call back leaves the others in their order.
+    @Test func pushesOfOneCallAreTakenBack() {
+        var queue = WorkQueue()
+        let (first, second) = (Self.batch(6), Self.batch(2))
+        queue.append(first, deadline: self.later)
+        queue.append(second, deadline: self.later)
+        #expect(queue.remove([0, 3, 4], of: first).map(\.index).sorted() == [0, 3, 4])
+        #expect(queue.count == 5)
+        var tickets: [PushTicket] = []
+        while !queue.isEmpty { queue.take(10, into: &tickets) }
+        #expect(tickets.filter { $0.batch === first }.map(\.index) == [1, 2, 5])
+        #expect(tickets.filter { $0.batch === second }.map(\.index) == [0, 1])
+        #expect(queue.remove([1], of: first).isEmpty, "a connection has it")
+        queue.prepend(tickets.filter { $0.index == 1 })
+        #expect(queue.remove([1], of: first).count == 1, "it came back")
+        #expect(queue.count == 1)
+    }
+
     private static func batch(_ count: Int) -> SendBatch {
         SendBatch(makePushes(count), metrics: SenderMetrics(service: "test"))
     }

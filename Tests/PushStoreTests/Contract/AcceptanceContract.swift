@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of notifications that are accepted in one transaction, and of those that are claimed in it.
-@Suite(.timeLimit(.minutes(5))) struct AcceptanceContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct AcceptanceContract: StoreContract {
     /// Returns a request for one named token that is claimed for the caller.
     private func request(
         _ number: Int,
@@ -326,7 +326,8 @@ import Testing
             #expect(try await self.write([], pages: [self.page(claimed[1])], to: store).pages == [.stopped])
             _ = try await store.stop(AppStop(app: app, since: self.now, reason: nil, by: nil))
             #expect(try await self.write([], pages: [self.page(claimed[2])], to: store).pages == [.stopped])
-            for (id, state) in zip(ids, [NotificationRecord.State.paused, .cancelled, .done]) {
+            // The last page of a paused notification ends it.
+            for (id, state) in zip(ids, [NotificationRecord.State.done, .cancelled, .done]) {
                 let notification = try #require(try await store.notification(id))
                 #expect(notification.state == state)
                 #expect(notification.progress.accepted == 1)

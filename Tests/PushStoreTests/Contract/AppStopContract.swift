@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The switch that stops an app.
-@Suite(.timeLimit(.minutes(5))) struct AppStopContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct AppStopContract: StoreContract {
     private func stop(_ app: Int64, _ store: any ProviderStore, reason: String? = nil) async throws -> AppStop {
         try await store.stop(AppStop(app: app, since: self.now, reason: reason, by: nil))
     }

@@ -4,7 +4,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``AppStore``.
-@Suite(.timeLimit(.minutes(5))) struct AppStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct AppStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func anAppIsAddedOnce(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The devices that each kind of condition selects.
-@Suite(.timeLimit(.minutes(5))) struct AudienceContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct AudienceContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func identitiesChooseByEquality(backend: StoreBackend) async throws {
         try await self.withDevices(backend) { population in

@@ -3,7 +3,7 @@ import PushTesting
 import Testing
 
 /// The contract of every ``BadgeStore``.
-@Suite(.timeLimit(.minutes(5))) struct BadgeStoreContract {
+@Suite(.timeLimit(.patience)) struct BadgeStoreContract {
     @Test(arguments: StoreBackend.available)
     func aNotificationChangesACountOnce(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

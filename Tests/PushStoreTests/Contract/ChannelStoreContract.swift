@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``ChannelStore``, and of broadcasts in the ledger.
-@Suite(.timeLimit(.minutes(5))) struct ChannelStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct ChannelStoreContract: StoreContract {
     private func channel(
         _ id: String,
         _ app: Int64,

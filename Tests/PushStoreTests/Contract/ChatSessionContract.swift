@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``ChatSessionStore``.
-@Suite(.timeLimit(.minutes(5))) struct ChatSessionContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct ChatSessionContract: StoreContract {
     private func session(_ app: Int64, user: String = "ada") -> ChatSessionRecord {
         ChatSessionRecord(
             app: app,
@@ -110,12 +110,15 @@ import Testing
             try await store.noteChatSessions([key: ChatSessionProgress(lastError: "lost", seenThrough: later)])
             var stored = try await store.chatSession(session.id)
             #expect(stored?.lastError == "lost" && stored?.seenThrough == later && stored?.state == .active)
-            // Time never goes back, and an earlier version says nothing.
+            #expect(stored?.usesSCRAM == false)
+            try await store.noteChatSessions([key: ChatSessionProgress(seenThrough: later, usesSCRAM: true)])
+            // Time never goes back, a proof of the server stays, and an earlier version says nothing.
             try await store.noteChatSessions([key: ChatSessionProgress(seenThrough: self.now)])
             let former = ChatSessionKey(id: session.id, revision: UUID())
             try await store.noteChatSessions([former: ChatSessionProgress(hasFailed: true, seenThrough: later)])
             stored = try await store.chatSession(session.id)
             #expect(stored?.lastError == nil && stored?.seenThrough == later && stored?.state == .active)
+            #expect(stored?.usesSCRAM == true)
             try await store.noteChatSessions([
                 key: ChatSessionProgress(hasFailed: true, lastError: "x", seenThrough: later)
             ])

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of commits, and of the end of a notification.
-@Suite(.timeLimit(.minutes(5))) struct CommitContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct CommitContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func aRecipientHasOneFinalStateHoweverOftenItIsCommitted(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -44,9 +44,9 @@ import Testing
             pages.append(PageResult(notificationNumber: .max))
             let results = try await store.commit(pages, now: self.now)
             #expect(results == [.inProgress, .stopped, .inProgress, .leaseLost])
-            for (notification, state) in zip(notifications, [NotificationRecord.State.done, .paused, .done]) {
+            for notification in notifications {
                 let current = try await store.current(notification)
-                #expect(current.state == state)
+                #expect(current.state == .done)
                 #expect(current.progress.accepted == 1)
             }
         }

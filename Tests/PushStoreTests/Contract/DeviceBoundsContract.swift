@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// The bounds of every store on one device.
-@Suite(.timeLimit(.minutes(5))) struct DeviceBoundsContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct DeviceBoundsContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func attributesOfManyRegistrationsDoNotAddUp(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -6,7 +6,7 @@ import Testing
 @testable import PushStore
 
 /// The contract of every ``DeviceStore``.
-@Suite(.timeLimit(.minutes(5))) struct DeviceStoreContract {
+@Suite(.timeLimit(.patience)) struct DeviceStoreContract {
     let now = Vectors.issuedAt
     var later: Timestamp { self.now.advanced(by: .seconds(1)) }
 

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``EntitlementServerStore``.
-@Suite(.timeLimit(.minutes(5))) struct EntitlementServerContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct EntitlementServerContract: StoreContract {
     private func server(_ app: Int64, secret: String = "first") -> EntitlementServerRecord {
         EntitlementServerRecord(
             app: app,

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of pauses of environments.
-@Suite(.timeLimit(.minutes(5))) struct EnvironmentPauseContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct EnvironmentPauseContract: StoreContract {
     private func request(_ app: Int64, epoch: Int64 = 1) -> EnvironmentPauseRequest {
         let fault = ConfigurationFault(.refused, detail: "connection refused", host: "a", port: 1)
         let target = AppEnvironment(app: app, environment: .sandbox)

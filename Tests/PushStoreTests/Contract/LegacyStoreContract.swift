@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``LegacyTokenStore`` and ``FeedbackStore``.
-@Suite(.timeLimit(.minutes(5))) struct LegacyStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct LegacyStoreContract: StoreContract {
     private func target(_ app: Int64) -> AppEnvironment { AppEnvironment(app: app, environment: .sandbox) }
 
     /// Commits a page that has proven tokens invalid, of a notification that came over a bridge.

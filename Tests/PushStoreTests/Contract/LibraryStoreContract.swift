@@ -29,7 +29,7 @@ import Testing
         let result = try await store.changeLibrary(change, limits: LibraryLimits())
         guard case .changed(let item, _) = result else {
             Issue.record("\(result)")
-            throw StoreError.tooManyQueries
+            throw StoreError.ending
         }
         return item
     }

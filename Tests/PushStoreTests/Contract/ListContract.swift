@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// Lists of notifications and devices that are filtered, sorted and paged.
-@Suite(.timeLimit(.minutes(5))) struct ListContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct ListContract: StoreContract {
     /// Reads all pages of a list.
     private func all<Entry>(
         _ read: (ListPosition?) async throws -> ListPage<Entry>

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Names that look the same and have other bytes: what is in memory and in the database agrees.
-@Suite(.timeLimit(.minutes(5))) struct LookalikeContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct LookalikeContract: StoreContract {
     /// e with an accent in one character, and in two.
     private static let (short, long) = ("caf\u{e9}", "cafe\u{301}")
 

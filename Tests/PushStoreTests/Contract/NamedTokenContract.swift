@@ -4,7 +4,7 @@ import PushTypes
 import Testing
 
 /// Tokens that another system names, and their tags.
-@Suite(.timeLimit(.minutes(5))) struct NamedTokenContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct NamedTokenContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func aTokenIsRegisteredInEachEnvironment(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -65,7 +65,7 @@ import Testing
 }
 
 /// The reports about bridges in shadow mode.
-@Suite(.timeLimit(.minutes(5))) struct ShadowContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct ShadowContract: StoreContract {
     private func comparison(_ count: Int) -> ShadowComparison {
         var comparison = ShadowComparison()
         comparison.differences = (0..<count).map {

@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``NotificationStore``.
-@Suite(.timeLimit(.minutes(5))) struct NotificationStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct NotificationStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func anAcceptedNotificationReadsBackWhole(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

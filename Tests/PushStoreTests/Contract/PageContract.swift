@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// The contract of pages: the recipients of a shard.
-@Suite(.timeLimit(.minutes(5))) struct PageContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct PageContract: StoreContract {
     @Test(arguments: StoreBackend.available, [1, 2, 3, 7, 1000])
     func everyActiveDeviceIsReachedOnceInOrder(backend: StoreBackend, size: Int) async throws {
         try await backend.withStore { store, app in

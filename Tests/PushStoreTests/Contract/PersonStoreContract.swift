@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``PersonStore``.
-@Suite(.timeLimit(.minutes(5))) struct PersonStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct PersonStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func aNameBelongsToOnePersonWhateverItsCase(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in

@@ -4,7 +4,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``ProviderTokenStore``.
-@Suite(.timeLimit(.minutes(5))) struct ProviderTokenContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct ProviderTokenContract: StoreContract {
     let key = ProviderTokenKey(teamID: Vectors.teamID, keyID: Vectors.keyID, fingerprint: "f")
 
     @Test(arguments: StoreBackend.available)

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``PublishingStore``.
-@Suite(.timeLimit(.minutes(5))) struct PublishingStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct PublishingStoreContract: StoreContract {
     /// Adds a publication.
     private func publication(
         _ store: any ProviderStore,
@@ -49,7 +49,7 @@ import Testing
             name: "issue.zip",
             createdAt: self.now
         )
-        #expect(try await store.addUpload(upload) == .added)
+        #expect(try await store.addUpload(upload, quota: nil) == .added)
         #expect(try await store.completeUpload(upload.id, now: self.now)?.hash == hash)
         return hash
     }
@@ -159,6 +159,72 @@ import Testing
         }
     }
 
+    private static func cover(_ hash: ContentHash, _ type: String = "application/zip") -> CoverFile {
+        CoverFile(hash: hash, contentType: type)
+    }
+
+    /// However it was uploaded.
+    @Test(arguments: StoreBackend.available)
+    func aCoverHasTheTypeOfItsContent(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let issue = try await self.issue(store, try await self.publication(store, app), 1)
+            let hash = try await self.file(store, app, 1)
+            _ = try await store.setCover(of: issue.id, to: Self.cover(hash, "image/png"), now: self.now)
+            #expect(try await store.issue(issue.id)?.cover?.contentType == "image/png")
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anAppHasAQuotaOfItsFilesAndUploads(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            _ = try await self.file(store, app, 1)
+            let used = try await store.storedBytes(app: app)
+            #expect(used > 0)
+            var upload = UploadRecord(
+                id: UUID(),
+                app: app,
+                size: 100,
+                hash: try #require(ContentHash(bytes: [UInt8](repeating: 9, count: 32))),
+                contentType: "application/zip",
+                name: "large.zip",
+                createdAt: self.now
+            )
+            #expect(try await store.addUpload(upload, quota: used + 99) == .overQuota(used: used))
+            #expect(try await store.addUpload(upload, quota: used + 100) == .added)
+            #expect(try await store.storedBytes(app: app) == used + 100)
+            upload.id = UUID()
+            #expect(try await store.addUpload(upload, quota: used + 199) == .overQuota(used: used + 100))
+        }
+    }
+
+    /// A crash after the commit leaves an issue that was notified of, and one before it none.
+    @Test(arguments: StoreBackend.available)
+    func aNotificationIsThatOfItsIssueInTheSameTransaction(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let issue = try await self.issue(store, try await self.publication(store, app), 1)
+            func accept() async throws -> (UUID, Acceptance?) {
+                var notification = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+                notification.state = .scheduled
+                let request = AcceptanceRequest(notification, shards: [], issue: issue.id)
+                let results = try await store.write(
+                    LedgerWrites(requests: [request]),
+                    now: self.now,
+                    leaseUntil: self.now
+                )
+                return (notification.id, try results.requests.first?.get().acceptance)
+            }
+            let (draft, refused) = try await accept()
+            #expect(refused == .issueWithdrawn)
+            #expect(try await store.notification(draft) == nil)
+            var changes = IssueChanges()
+            changes.state = .published
+            _ = try await store.changeIssue(issue.id, changes, now: self.now)
+            let (id, accepted) = try await accept()
+            #expect(accepted == .accepted)
+            #expect(try await store.issue(issue.id)?.notification == id)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func aFileIsUnusedOnceNothingRefersToIt(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
@@ -168,7 +234,7 @@ import Testing
             #expect(try await store.file(one, app: app)?.unusedSince == self.now)
             let set = try #require(try await store.setRendition(size, of: issue.id, to: one, now: self.now).record)
             #expect(set.renditions.map(\.screenSize.description) == ["2048x1536"])
-            _ = try await store.setCover(of: issue.id, to: one, now: self.now)
+            _ = try await store.setCover(of: issue.id, to: Self.cover(one), now: self.now)
             #expect(try await store.file(one, app: app)?.unusedSince == nil)
             // The cover still refers to it.
             _ = try await store.setRendition(size, of: issue.id, to: other, now: self.later)
@@ -180,7 +246,7 @@ import Testing
             #expect(try await store.forgetFiles(unusedSince: after, limit: 10) == 1)
             #expect(try await !store.hasFile(one))
             #expect(try await store.hasFile(other))
-            #expect(try await store.setCover(of: issue.id, to: one, now: self.now) == .noFile)
+            #expect(try await store.setCover(of: issue.id, to: Self.cover(one), now: self.now) == .noFile)
             #expect(try await store.deleteIssue(issue.id, now: self.later) == .deleted)
             #expect(try await store.file(other, app: app)?.unusedSince == self.later)
         }
@@ -202,10 +268,10 @@ import Testing
                     name: "another.pdf",
                     createdAt: self.later
                 )
-                #expect(try await store.addUpload(upload) == .added)
+                #expect(try await store.addUpload(upload, quota: nil) == .added)
                 return try await store.completeUpload(upload.id, now: self.later)
             }
-            _ = try await store.setCover(of: issue.id, to: hash, now: self.now)
+            _ = try await store.setCover(of: issue.id, to: Self.cover(hash), now: self.now)
             let used = try #require(try await uploadAgain("application/pdf"))
             #expect(used.contentType == "application/zip" && used.name == "issue.zip" && used.unusedSince == nil)
             _ = try await store.setCover(of: issue.id, to: nil, now: self.now)
@@ -268,14 +334,14 @@ import Testing
                 name: "a",
                 createdAt: self.now
             )
-            #expect(try await store.addUpload(upload) == .added)
+            #expect(try await store.addUpload(upload, quota: nil) == .added)
             #expect(try await store.upload(upload.id) == upload)
             #expect(try await store.noteUpload(upload.id, received: 4, now: self.later))
             (upload.received, upload.changedAt) = (4, self.later)
             #expect(try await store.upload(upload.id) == upload)
             var other = upload
             (other.id, other.changedAt) = (UUID(), self.now)
-            #expect(try await store.addUpload(other) == .added)
+            #expect(try await store.addUpload(other, quota: nil) == .added)
             #expect(try await store.openUploads(app: app).map(\.id) == [upload.id, other.id])
             #expect(try await store.openUploads(app: app + 1) == [])
             #expect(try await store.completeUpload(other.id, now: self.later) != nil)

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``PushResourceStore``.
-@Suite(.timeLimit(.minutes(5))) struct PushResourceContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct PushResourceContract: StoreContract {
     private static let phone = "the phone"
 
     private func resource(_ number: UInt8, _ app: Int64, installation: String = Self.phone) -> PushResourceRecord {

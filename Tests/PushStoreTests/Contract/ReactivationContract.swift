@@ -4,7 +4,7 @@ import PushTypes
 import Testing
 
 /// The contract of every store about undone deactivations.
-@Suite(.timeLimit(.minutes(5))) struct ReactivationContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct ReactivationContract: StoreContract {
     private func minutes(_ count: Int64) -> Timestamp { self.now.advanced(by: .seconds(60 * count)) }
 
     private func filter(from: Int64, to: Int64) -> DeactivationFilter {

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of receipts. After each test the counters are compared with the ledger, by the store's own rules.
-@Suite(.timeLimit(.minutes(5))) struct ReceiptContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct ReceiptContract: StoreContract {
     private static let installation = "installation-1"
 
     /// Returns the batch of an installation.

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``APIKeyStore`` and ``AuditStore``.
-@Suite(.timeLimit(.minutes(5))) struct RecordStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct RecordStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func anAPIKeyIsFoundByItsHashOnly(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in

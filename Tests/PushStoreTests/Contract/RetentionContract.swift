@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of retention.
-@Suite(.timeLimit(.minutes(5))) struct RetentionContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct RetentionContract: StoreContract {
     @Test(arguments: StoreBackend.available, [1, 2, 1000])
     func whatEndedBeforeIsForgottenPieceByPiece(backend: StoreBackend, limit: Int) async throws {
         try await backend.withStore { store, app in

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// The contract of retries.
-@Suite(.timeLimit(.minutes(5))) struct RetryContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct RetryContract: StoreContract {
     var dueAt: Timestamp { self.now.advanced(by: .seconds(60)) }
     var lease: Timestamp { self.now.advanced(by: .seconds(120)) }
 

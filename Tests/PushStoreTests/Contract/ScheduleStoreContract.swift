@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``ScheduleStore``.
-@Suite(.timeLimit(.minutes(5))) struct ScheduleStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct ScheduleStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func aScheduleReadsBackChangesAndGoes(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

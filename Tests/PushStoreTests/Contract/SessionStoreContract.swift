@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``SessionStore``.
-@Suite(.timeLimit(.minutes(5))) struct SessionStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct SessionStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func aSessionIsFoundByItsHashWithItsHolderOfNow(backend: StoreBackend) async throws {
         try await backend.withStore { store, _ in

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The counters of charts.
-@Suite(.timeLimit(.minutes(5))) struct StatisticsContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct StatisticsContract: StoreContract {
     /// Commits one page at a time, with a result for each recipient.
     private func send(
         _ store: any ProviderStore,

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// The contract of what timelines are made of.
-@Suite(.timeLimit(.minutes(5))) struct TimelineContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct TimelineContract: StoreContract {
     private func after(_ milliseconds: Int64) -> Timestamp { self.now.advanced(by: .milliseconds(milliseconds)) }
 
     private var times: PageTimes {

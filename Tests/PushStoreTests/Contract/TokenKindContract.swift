@@ -6,7 +6,7 @@ import Testing
 @testable import PushStore
 
 /// The contract of every store about kinds of tokens (docs/decisions/0021).
-@Suite(.timeLimit(.minutes(5))) struct TokenKindContract {
+@Suite(.timeLimit(.patience)) struct TokenKindContract {
     let now = Vectors.issuedAt
 
     /// Registers a token of the installation `i`.

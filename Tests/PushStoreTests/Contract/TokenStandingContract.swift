@@ -4,7 +4,7 @@ import PushTypes
 import Testing
 
 /// The contract of every store about tokens that notifications name: which of them are known to be invalid.
-@Suite(.timeLimit(.minutes(5))) struct TokenStandingContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct TokenStandingContract: StoreContract {
     private static let token = DeviceToken.numbered(1)
 
     private func standing(_ store: any ProviderStore, _ app: Int64, _ environment: PushEnvironment = .sandbox)

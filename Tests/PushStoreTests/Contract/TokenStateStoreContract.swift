@@ -4,7 +4,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``TokenStateStore``.
-@Suite(.timeLimit(.minutes(5))) struct TokenStateStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct TokenStateStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func changesApplyToTheirDevices(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -7,7 +7,7 @@ import PushWire
 import Testing
 
 /// The contract of every ``WebPushStore``.
-@Suite(.timeLimit(.minutes(5))) struct WebPushContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct WebPushContract: StoreContract {
     private func key(_ app: Int64, after seconds: Int64 = 0) -> VAPIDKeyRecord {
         let key = VAPIDKey()
         return VAPIDKeyRecord(

@@ -5,7 +5,7 @@ import PushTypes
 import Testing
 
 /// The contract of every ``WebhookStore``.
-@Suite(.timeLimit(.minutes(5))) struct WebhookStoreContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct WebhookStoreContract: StoreContract {
     @Test(arguments: StoreBackend.available)
     func aWebhookReadsBackChangesAndGoes(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -6,7 +6,7 @@ import Testing
 @testable import PushStore
 
 /// The contract of every ``XMPPNodeStore``.
-@Suite(.timeLimit(.minutes(5))) struct XMPPNodeContract: StoreContract {
+@Suite(.timeLimit(.patience)) struct XMPPNodeContract: StoreContract {
     private func node(
         _ name: String,
         _ app: Int64,

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Copies and examinations of a database in use.
-@Suite(.timeLimit(.minutes(5))) struct SQLiteStoreFileTests {
+@Suite(.timeLimit(.patience)) struct SQLiteStoreFileTests {
     let now = Vectors.issuedAt
 
     @Test func aCopyHasEverythingAndNothingHalf() async throws {

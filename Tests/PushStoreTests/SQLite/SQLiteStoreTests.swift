@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// The file, the master key and the pragmas of the SQLite store.
-@Suite(.timeLimit(.minutes(5))) struct SQLiteStoreTests {
+@Suite(.timeLimit(.patience)) struct SQLiteStoreTests {
     let credential = CredentialRecord.key(
         teamID: Vectors.teamID,
         keyID: Vectors.keyID,

@@ -129,6 +129,35 @@ import Testing
         #expect(machine.release(8, of: self.caller(self.weather)) == [1, 2])
     }
 
+    /// Strangers of many networks are not one app, and neither are administrators.
+    @Test func callersWithoutAnAppHaveNoShareOfOne() {
+        var machine = self.machine(whole: .held(10), app: .held(2), waiting: .init(whole: 9, app: 1))
+        for number in 1...10 {
+            #expect(machine.request(1, for: self.caller(nil, "\(number)"), now: self.start) == .granted)
+        }
+        #expect(machine.request(1, for: self.caller(nil), now: self.start) == .refused(.whole, delay: nil))
+        for ticket in 1...2 as ClosedRange<UInt64> {
+            #expect(machine.request(1, for: self.caller(nil), ticket: ticket, now: self.start) == .queued)
+        }
+    }
+
+    @Test func whatIsHeldMovesToAnotherAccount() {
+        var machine = self.machine(whole: .held(3), app: .held(2), caller: .held(1), waiting: .init(whole: 3))
+        let (stranger, key) = (self.caller(nil), self.caller(self.weather))
+        for caller in [stranger, self.caller(self.weather, "b"), self.caller(self.news)] {
+            #expect(machine.request(1, for: caller, now: self.start) == .granted)
+        }
+        #expect(machine.request(1, for: stranger, ticket: 1, now: self.start) == .queued)
+        // The whole is full, and holds no more for it.
+        #expect(machine.move(1, from: stranger, to: key).full == nil)
+        #expect(machine.usage(of: key).held == 1 && machine.usage(of: stranger).held == 0)
+        #expect(machine.usage.held == 3)
+        #expect(machine.move(1, from: self.caller(self.news), to: key).full == .caller)
+        #expect(machine.move(1, from: self.caller(self.news), to: self.caller(self.weather, "c")).full == .app)
+        #expect(machine.usage(of: self.caller(self.news)).held == 1)
+        #expect(machine.release(1, of: key) == [1])
+    }
+
     /// Whatever is taken, abandoned and released at random, nothing is lost and nothing is left.
     @Test(arguments: 0..<20) func accountsAddUp(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)

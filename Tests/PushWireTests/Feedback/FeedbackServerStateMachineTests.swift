@@ -7,6 +7,7 @@ import Testing
 /// Reference 6 and 8.8: the writes, and the condition for clearing.
 @Suite struct FeedbackServerStateMachineTests {
     private typealias Action = FeedbackServerStateMachine.Action
+    private static let end: [Action] = [.finish(after: .milliseconds(250))]
     private let now = Timestamp(seconds: 1_700_000_000)
 
     @Test func theVectorIsWritten() throws {
@@ -21,7 +22,7 @@ import Testing
         }
         let vector = "6553f1000020\(Vectors.tokenA)6553f2f40036\(Vectors.tokenC)"
         #expect(Hexadecimal.encode(buffer.readableBytesView) == vector)
-        #expect(machine.written(now: self.now) == [.finish])
+        #expect(machine.written(now: self.now) == Self.end)
         machine.outputClosed(now: self.now)
         #expect(machine.connectionClosed(isClean: true) == [.clear(count: tuples.count)])
         #expect(machine.connectionClosed(isClean: true).isEmpty)
@@ -36,7 +37,7 @@ import Testing
         #expect(machine.written(now: self.now) == [.load(first, after: tuples[1].token)])
         #expect(machine.loaded([tuples[2]], now: self.now).count == 1)
         #expect(machine.written(now: self.now) == [.load(second, after: nil)])
-        #expect(machine.loaded([], now: self.now) == [.finish])
+        #expect(machine.loaded([], now: self.now) == Self.end)
         machine.outputClosed(now: self.now)
         #expect(machine.connectionClosed(isClean: true) == [.clear(count: tuples.count)])
     }
@@ -64,7 +65,17 @@ import Testing
         }
         #expect(writes > 5)
         #expect(read == tuples)
-        #expect(actions == [.finish])
+        #expect(actions == Self.end)
+    }
+
+    /// Findings D1: Go's TLS reports the end together with the last tuple when it finds both at once.
+    @Test func theEndFollowsTheLastTupleAfterAPauseAndAnEmptyListAtOnce() throws {
+        var machine = try self.loaded([try Self.tuple(Vectors.tokenA, at: 1)])
+        #expect(machine.written(now: self.now) == [.finish(after: .milliseconds(250))])
+        #expect(machine.connectionClosed(isClean: true).isEmpty, "a client that leaves in the pause keeps its entries")
+        var empty = FeedbackServerStateMachine(now: self.now)
+        _ = empty.start([try Self.topic()], now: self.now)
+        #expect(empty.loaded([], now: self.now) == [.finish(after: .zero)])
     }
 
     @Test func whatIsNotWrittenToItsEndIsNotCleared() throws {
@@ -84,7 +95,7 @@ import Testing
         _ = machine.loaded(Array(tuples[..<2]), now: self.now)
         _ = machine.written(now: self.now)
         _ = machine.loaded(Array(tuples[2...]), now: self.now)
-        #expect(machine.written(now: self.now) == [.finish])
+        #expect(machine.written(now: self.now) == Self.end)
         machine.outputClosed(now: self.now)
         #expect(machine.connectionClosed(isClean: true) == [.clear(count: 3)])
     }
@@ -134,7 +145,7 @@ import Testing
         _ = machine.start([try Self.topic()], now: self.now)
         #expect(machine.shutDown().isEmpty)
         _ = machine.loaded(tuples, now: self.now)
-        #expect(machine.written(now: self.now) == [.finish])
+        #expect(machine.written(now: self.now) == Self.end)
         machine.outputClosed(now: self.now)
         #expect(machine.connectionClosed(isClean: true) == [.clear(count: tuples.count)])
 

@@ -31,8 +31,12 @@ import Testing
 
     @Test func aTokenIsValidForADayAtMost() throws {
         try self.check(WebPushVectors.ownAuthorization)
-        #expect(throws: VAPIDCredential.Fault.tooLong) { try self.check(WebPushVectors.longAuthorization) }
-        try self.check(WebPushVectors.longAuthorization, now: Vectors.issuedAt.advanced(by: .seconds(1)))
+        // Some senders always use the whole day, by a clock that is a little ahead.
+        try self.check(WebPushVectors.longAuthorization)
+        try self.check(WebPushVectors.longAuthorization, now: Vectors.issuedAt.advanced(by: .seconds(-299)))
+        #expect(throws: VAPIDCredential.Fault.tooLong) {
+            try self.check(WebPushVectors.longAuthorization, now: Vectors.issuedAt.advanced(by: .seconds(-300)))
+        }
     }
 
     @Test func aChangedTokenIsRefused() throws {

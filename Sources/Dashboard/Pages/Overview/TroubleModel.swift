@@ -37,7 +37,7 @@ struct TroubleModel {
             "kind": self.isBad ? "bad" : "warn", "title": title, "cause": self.json["message"].stringValue ?? false,
             "advice": false, "page": false, "form": false,
         ]
-        if self.button == nil || self.code == "environmentPaused" {
+        if self.button == nil || ["environmentPaused", "filesMissing"].contains(self.code) {
             model["advice"] = self.json["remedy"].stringValue ?? false
         }
         switch self.button {
@@ -65,6 +65,7 @@ struct TroubleModel {
         case "scheduleProblem": return .page(label: "see", path: "\(self.appPath)/schedules/\(self.object)")
         case "webhookDisabled", "webhookFailing":
             return mayOperate ? .page(label: "see", path: "\(self.appPath)/webhooks/\(self.object)") : nil
+        case "filesMissing": return .page(label: "see", path: "\(self.appPath)/publishing/files")
         case "diskLow", "logGrows": return .page(label: "see", path: "/system")
         default: return nil
         }

@@ -45,8 +45,8 @@ struct SignInPages: PageArea {
                 }
             return Self.begin(grant, visitor)
         } catch {
-            let page = Self.page(visitor, name: form["name"], error: visitor.requestError(error))
-            return Self.refusal(page, error)
+            let (error, headers) = visitor.failure(error)
+            return Self.refusal(Self.page(visitor, name: form["name"], error: error), headers)
         }
     }
 
@@ -79,8 +79,8 @@ struct SignInPages: PageArea {
             )
             return Self.begin(grant, visitor)
         } catch {
-            let page = Self.linkPage(visitor, name: form["name"], error: visitor.requestError(error))
-            return Self.refusal(page, error)
+            let (error, headers) = visitor.failure(error)
+            return Self.refusal(Self.linkPage(visitor, name: form["name"], error: error), headers)
         }
     }
 
@@ -100,9 +100,9 @@ struct SignInPages: PageArea {
     // MARK: Responses
 
     /// Returns a page that shows an error, with the time after which another attempt may succeed.
-    private static func refusal(_ page: Response, _ error: any Error) -> Response {
+    private static func refusal(_ page: Response, _ headers: HTTPFields) -> Response {
         var page = page
-        if let later = error as? RetryLaterError { page.headers[.retryAfter] = later.seconds }
+        page.headers[.retryAfter] = headers[.retryAfter]
         return page
     }
 

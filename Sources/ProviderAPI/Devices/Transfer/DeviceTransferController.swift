@@ -98,7 +98,8 @@ struct DeviceTransferController: Controller {
         case StoreError.cannotWrite(let why):
             self.logger.error("store cannot write", metadata: ["error": "\(why)"])
             headers[.retryAfter] = "5"
-            error = RequestError(.unavailable, code: "storage_unavailable", message: "\(interruption)")
+            let message = "nothing can be stored now (\(why)): \(interruption)"
+            error = RequestError(.unavailable, code: "storage_unavailable", message: message)
         default:
             self.logger.warning(
                 "import interrupted",

@@ -62,7 +62,9 @@ struct ChatSessionsController: Controller {
                 .responses(.ok(ChatSessionResponse.schema)),
             .init(.post, "\(one):resume", effect, id: "resume\(suffix)", self.resume)
                 .summary("Signs in again after a stop or a failure, with a new password if one is given.")
-                .body(password, maximum: Self.maximumBody).responses(.ok(ChatSessionResponse.schema)),
+                .body(password, maximum: Self.maximumBody, isRequired: false).responses(
+                    .ok(ChatSessionResponse.schema)
+                ),
             .init(.delete, one, effect, id: "delete\(suffix)", "Signs out, and forgets the password.", self.delete)
                 .responses(.noContent),
         ]
@@ -94,7 +96,7 @@ struct ChatSessionsController: Controller {
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let user = try await self.user(of: request, app) ?? request.query["user"]
+        let user = try await self.user(of: request, app) ?? request.text("user")
         let page = try request.page(.chatSessions)
         let sessions = try await self.store.chatSessions(
             app: app.id,

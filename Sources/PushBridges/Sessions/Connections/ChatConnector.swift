@@ -9,16 +9,15 @@ import PushSupport
 ///
 /// A name is resolved for each connection, and the address that was checked is the one that is connected to.
 final class ChatConnector: Sendable {
-    /// The most time to resolve a name, and to connect.
-    private static let timeout: Duration = .seconds(10)
-
     let addresses: AddressPolicy
+    /// The most time to resolve a name, and to connect.
+    private let timeout: Duration
     private let resolver: any NameResolver
     /// The context of all connections: the authorities take megabytes.
     private let tls: Result<NIOSSLContext, any Error>
 
     /// - Parameter authorities: Certificates in PEM that are trusted besides those of the system.
-    init(addresses: AddressPolicy, authorities: String?, resolver: any NameResolver) {
+    init(addresses: AddressPolicy, authorities: String?, resolver: any NameResolver, timeout: Duration) {
         self.tls = Result {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.minimumTLSVersion = .tlsv12
@@ -27,7 +26,7 @@ final class ChatConnector: Sendable {
             }
             return try NIOSSLContext(configuration: tls)
         }
-        (self.addresses, self.resolver) = (addresses, resolver)
+        (self.addresses, self.resolver, self.timeout) = (addresses, resolver, timeout)
     }
 
     /// Connects.
@@ -53,7 +52,7 @@ final class ChatConnector: Sendable {
         do {
             let remote = try SocketAddress(ipAddress: address.description, port: server.port)
             _ = try await ClientBootstrap(group: eventLoop)
-                .connectTimeout(TimeAmount(Self.timeout))
+                .connectTimeout(TimeAmount(self.timeout))
                 .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .channelOption(.socketOption(.so_keepalive), value: 1)
                 .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
@@ -73,7 +72,7 @@ final class ChatConnector: Sendable {
         if let literal = server.literal { return literal }
         let found: [IPAddress]
         do {
-            found = try await self.resolver.addresses(of: server.host, for: app, within: Self.timeout)
+            found = try await self.resolver.addresses(of: server.host, for: app, within: self.timeout)
         } catch {
             throw ChatFailure("no connection: \(error)")
         }

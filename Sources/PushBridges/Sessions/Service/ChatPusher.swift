@@ -8,8 +8,6 @@ import Synchronization
 
 /// Hands pushes of sessions to the provider's one way into the ledger.
 final class ChatPusher: Sendable {
-    /// The most pushes that wait; further ones are counted and dropped.
-    private static let maximumWaiting = 10_000
     /// The pushes that are accepted at a time.
     private static let width = 8
     /// The tries of a push while the store cannot write, and the time between them.
@@ -20,6 +18,7 @@ final class ChatPusher: Sendable {
         var app: Int64
         var request: ChatPushRequest
         var arrived: Timestamp
+        var place: BudgetPermit
     }
 
     private let store: any ProviderStore
@@ -27,20 +26,21 @@ final class ChatPusher: Sendable {
     private let metrics: ChatSessionMetrics
     private let time: any TimeSource
     private let log: LimitedLog
-    private let (pushes, continuation) = AsyncStream.makeStream(
-        of: Waiting.self,
-        bufferingPolicy: .bufferingOldest(ChatPusher.maximumWaiting)
-    )
+    private let budget: Budget
+    private let waiting = Mutex(TurnQueue<Waiting>())
+    /// An element for each push of ``waiting``.
+    private let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
 
     init(
         store: any ProviderStore,
         acceptor: NotificationAcceptor,
+        budgets: Budgets,
         metrics: ChatSessionMetrics,
         time: any TimeSource,
         logger: Logger
     ) {
         (self.store, self.acceptor, self.metrics, self.time) = (store, acceptor, metrics, time)
-        self.log = LimitedLog(logger)
+        (self.budget, self.log) = (budgets[.chatPushes], LimitedLog(logger))
     }
 
     func push(_ push: ChatPush, _ session: RunningSession) {
@@ -51,11 +51,19 @@ final class ChatPusher: Sendable {
             bridge: "\(session.chatProtocol.rawValue):\(session.host)",
             showsText: session.showsText
         )
-        let waiting = Waiting(app: session.app, request: request, arrived: self.time.now)
-        guard case .enqueued = self.continuation.yield(waiting) else {
+        // Beyond its share an app's pushes are counted and dropped.
+        guard let place = try? self.budget.take(for: BudgetCaller(app: session.bundleID)) else {
             self.metrics.count(.dropped)
-            return self.log.log(.error, "a message of a chat session is not pushed, as too many wait", [:])
+            let metadata: Logger.Metadata = ["app": "\(session.bundleID)"]
+            return self.log.log(
+                .error,
+                "a message of a chat session is not pushed, as too many of its app wait",
+                metadata
+            )
         }
+        let waiting = Waiting(app: session.app, request: request, arrived: self.time.now, place: place)
+        self.waiting.withLock { $0.add(waiting, of: session.app) }
+        self.continuation.yield()
     }
 
     /// Ends ``run()`` once all pushes are accepted.
@@ -64,13 +72,18 @@ final class ChatPusher: Sendable {
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             var running = 0
-            for await waiting in self.pushes {
+            for await _ in self.turns {
                 if running == Self.width {
                     await group.next()
                     running -= 1
                 }
+                guard let waiting = self.waiting.withLock({ $0.take() }) else { continue }
                 running += 1
-                group.addTask { await self.accept(waiting) }
+                group.addTask {
+                    await self.accept(waiting)
+                    waiting.place.end()
+                    self.waiting.withLock { $0.end(of: waiting.app) }
+                }
             }
         }
     }

@@ -3,11 +3,15 @@ package import ProviderAPI
 extension ChatSessionService {
     /// Makes the service of a provider.
     package convenience init(_ parts: ProviderParts) {
+        var limits = Limits()
+        limits.connect = parts.configuration.limits.peer
         self.init(
             store: parts.store,
             acceptor: parts.acceptor,
+            budgets: parts.budgets,
             addresses: parts.configuration.webhookAddresses,
             authorities: parts.configuration.chatAuthorities,
+            limits: limits,
             metrics: parts.metrics,
             time: parts.time,
             logger: parts.logger

@@ -13,15 +13,15 @@ import Synchronization
 /// Keeps the sessions at chat servers that are active in the store.
 ///
 /// A session has no task while it is idle: it is a connection on one of the event loops, with a machine beside it. A task exists
-/// while it connects, and ``Limits/openings`` do so at a time.
+/// while it connects, and few do so at a time (``Resource/chatSignIns``).
 package final class ChatSessionService: Service {
     package struct Limits: Sendable {
-        /// The sessions that connect at a time. Default 32.
-        package var openings = 32
         /// The time after which changes of the store are looked for without a signal, such as an erasure. Default 30 s.
         package var refresh: Duration = .seconds(30)
         /// The time between two writes of the sessions' progress. Default 5 s.
         package var journal: Duration = .seconds(5)
+        /// The most time to resolve the name of a server, and to connect. Default 10 s.
+        package var connect: Duration = .seconds(10)
         package var supervisor = SessionSupervisor.Limits()
         /// See ``PushCoalescer``.
         package var coalescing: Duration = .seconds(5)
@@ -48,9 +48,9 @@ package final class ChatSessionService: Service {
     /// Indicates whether the store has changed since it was read.
     private let isChanged = Mutex(true)
     private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
-    private let openings = Mutex(OpeningQueue<Opening>())
-    /// An element for each session of ``openings``.
-    private let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
+    private let signIns: Budget
+    /// The sessions that want to connect.
+    private let (turns, continuation) = AsyncStream.makeStream(of: Opening.self)
 
     /// - Parameters:
     ///   - addresses: The addresses that servers may have.
@@ -58,6 +58,7 @@ package final class ChatSessionService: Service {
     package init(
         store: any ProviderStore,
         acceptor: NotificationAcceptor,
+        budgets: Budgets,
         addresses: AddressPolicy,
         authorities: String? = nil,
         limits: Limits = Limits(),
@@ -67,11 +68,18 @@ package final class ChatSessionService: Service {
         time: any TimeSource,
         logger: Logger
     ) {
-        self.connector = ChatConnector(addresses: addresses, authorities: authorities, resolver: resolver)
+        self.connector = ChatConnector(
+            addresses: addresses,
+            authorities: authorities,
+            resolver: resolver,
+            timeout: limits.connect
+        )
         self.metrics = ChatSessionMetrics(factory: metrics)
+        self.signIns = budgets[.chatSignIns]
         self.pusher = ChatPusher(
             store: store,
             acceptor: acceptor,
+            budgets: budgets,
             metrics: self.metrics,
             time: time,
             logger: logger
@@ -172,16 +180,23 @@ package final class ChatSessionService: Service {
                 continue
             }
             let loop = loops[Int(UInt(bitPattern: key.id.hashValue) % UInt(loops.count))]
+            guard let app = try? await self.store.app(id: record.app) else { continue }
             running[key] = loop
-            self.start(record, key, on: loop)
+            self.start(record, key, of: app.bundleID, on: loop)
         }
     }
 
-    private func start(_ record: ChatSessionRecord, _ key: ChatSessionKey, on loop: SessionLoop) {
+    private func start(
+        _ record: ChatSessionRecord,
+        _ key: ChatSessionKey,
+        of bundleID: Topic,
+        on loop: SessionLoop
+    ) {
         let settings = (try? ChatPushSettings(record.settings)) ?? ChatPushSettings()
         let session = RunningSession(
             key: key,
             app: record.app,
+            bundleID: bundleID,
             user: record.user,
             chatProtocol: record.chatProtocol,
             host: record.host,
@@ -189,7 +204,7 @@ package final class ChatSessionService: Service {
         )
         let supervisor = SessionSupervisor(
             settings: settings,
-            memory: ChatMemory(seenThrough: record.seenThrough),
+            memory: ChatMemory(seenThrough: record.seenThrough, usesSCRAM: record.usesSCRAM),
             // Something has arrived since the password was set.
             wasSignedIn: record.seenThrough > record.changedAt,
             seed: UInt64.random(in: .min ... .max),
@@ -202,20 +217,23 @@ package final class ChatSessionService: Service {
     // MARK: Connecting
 
     private func openSessions() async {
-        await withTaskGroup(of: Void.self) { group in
-            var running = 0
-            for await _ in self.turns {
-                if running == self.limits.openings {
-                    await group.next()
-                    running -= 1
-                }
-                guard let opening = self.openings.withLock({ $0.take() }) else { continue }
-                running += 1
-                group.addTask {
-                    await self.open(opening.session, opening.loop)
-                    self.openings.withLock { $0.end(of: opening.session.app) }
-                }
-            }
+        await withDiscardingTaskGroup { group in
+            for await opening in self.turns { group.addTask { await self.openInTurn(opening) } }
+        }
+    }
+
+    /// Connects a session when it is its turn: apps take turns, and servers that do not respond hold up few sessions of others.
+    private func openInTurn(_ opening: Opening) async {
+        let (session, loop) = (opening.session, opening.loop)
+        do {
+            let place = try await self.signIns.wait(for: BudgetCaller(app: session.bundleID, .name(session.host)))
+            defer { place.end() }
+            await self.open(session, loop)
+        } catch let refusal as BudgetRefusal {
+            guard let attempt = await loop.begin(session) else { return }
+            loop.failed(session, ChatFailure(refusal.error.error.message), connection: attempt.connection)
+        } catch {
+            // The service ends.
         }
     }
 
@@ -264,8 +282,7 @@ package final class ChatSessionService: Service {
 
 extension ChatSessionService: SessionOutputs {
     func open(_ session: RunningSession, _ loop: SessionLoop) {
-        self.openings.withLock { $0.add(Opening(session: session, loop: loop), of: session.app) }
-        self.continuation.yield()
+        self.continuation.yield(Opening(session: session, loop: loop))
     }
 
     func push(_ push: ChatPush, _ session: RunningSession) { self.pusher.push(push, session) }

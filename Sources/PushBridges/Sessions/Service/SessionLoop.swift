@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOPosix
 import PushStore
 import PushSupport
 import PushTypes
@@ -24,6 +25,13 @@ final class SessionLoop: Sendable {
         /// The time at which the timer fires.
         var timerAt: Timestamp?
     }
+
+    /// The thread on which keys are derived. Servers choose the number of rounds, and nothing else waits for it.
+    static let derivations: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: 1)
+        threads.start()
+        return threads
+    }()
 
     let eventLoop: any EventLoop
     let connector: ChatConnector

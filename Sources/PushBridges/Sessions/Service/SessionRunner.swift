@@ -9,6 +9,7 @@ import PushTypes
 struct RunningSession: Hashable, Sendable {
     var key: ChatSessionKey
     var app: Int64
+    var bundleID: Topic
     var user: String
     var chatProtocol: ChatProtocol
     var host: String
@@ -127,10 +128,10 @@ final class SessionRunner {
         }
     }
 
-    /// Derives a key on a thread that may be busy.
+    /// Derives a key on a thread that may be busy, and that nothing else needs.
     private func derive(_ derivation: KeyDerivation) {
         let (number, key) = (self.connection, self.session.key)
-        NIOThreadPool.singleton.runIfActive(eventLoop: self.loop.eventLoop) { derivation.key() }
+        SessionLoop.derivations.runIfActive(eventLoop: self.loop.eventLoop) { derivation.key() }
             .whenComplete { [loop] result in
                 let derived = (try? result.get()) ?? []
                 loop.run(key) { $0.perform(number) { $0.derived(derived, at: $1) } }

@@ -18,7 +18,7 @@ package struct SessionSupervisor: Sendable {
         /// The time signed in after which earlier failures do not count.
         package var stable: Duration = .seconds(60)
         /// The refusals in a row that end a session which was signed in before: services of a network that start anew may
-        /// refuse anybody for a while. One that was never signed in ends at the first.
+        /// refuse anybody for a while. One that was never signed in ends at the first, or after so many that may be refusals.
         package var refusals = 3
         /// The time after the user's own words at another client in which messages are not pushed.
         package var presence: Duration = .seconds(60)
@@ -103,7 +103,8 @@ package struct SessionSupervisor: Sendable {
         ChatSessionProgress(
             hasFailed: self.state == .failed,
             lastError: self.lastError,
-            seenThrough: self.session?.memory.seenThrough ?? self.memory.seenThrough
+            seenThrough: self.session?.memory.seenThrough ?? self.memory.seenThrough,
+            usesSCRAM: self.session?.memory.usesSCRAM ?? self.memory.usesSCRAM
         )
     }
 
@@ -162,7 +163,8 @@ package struct SessionSupervisor: Sendable {
     /// - Parameter failure: The cause; `nil` if the server closed it.
     package mutating func closed(_ failure: ChatFailure?, at now: ClockReading) -> [Action] {
         switch self.state {
-        case .opening, .signedIn: self.fail(failure ?? ChatFailure("the server closed the connection"), at: now)
+        case .opening, .signedIn:
+            self.fail(failure ?? self.session?.closing ?? ChatFailure("the server closed the connection"), at: now)
         // The machine has ended it itself.
         case .waiting, .queued, .failed, .stopped: []
         }
@@ -202,8 +204,9 @@ package struct SessionSupervisor: Sendable {
         self.failures = wasStable ? 1 : min(self.failures + 1, 1000)
         self.lastError = failure.reason
         self.forgetSession()
-        if failure.isFinal { self.refusals += 1 }
-        if failure.isFinal, !self.wasSignedIn || self.refusals >= self.limits.refusals {
+        let isRefusal = failure.isFinal || failure.mayBeRefusal && !self.wasSignedIn
+        if isRefusal { self.refusals += 1 }
+        if failure.isFinal && !self.wasSignedIn || isRefusal && self.refusals >= self.limits.refusals {
             self.state = .failed
         } else {
             let limit = self.limits.retry.limit(afterFailures: self.failures)
@@ -236,6 +239,7 @@ extension SessionSupervisor {
             case .signedIn:
                 self.state = .signedIn(since: now.steady)
                 (self.lastError, self.wasSignedIn, self.refusals) = (nil, true, 0)
+            case .trouble(let reason): self.lastError = reason
             case .message(let message): actions += self.push(message, at: now.steady)
             case .attached(let isAttached):
                 self.isAttached = isAttached

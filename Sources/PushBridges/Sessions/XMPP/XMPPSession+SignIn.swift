@@ -13,6 +13,8 @@ extension XMPPSession {
         case (.resuming, "resumed", XMPPNamespaces.management): self.resumed(element, at: now)
         case (.resuming, "failed", XMPPNamespaces.management): self.bind()
         case (.binding, "iq", XMPPNamespaces.client): self.receivedBinding(element, at: now)
+        case (.features, _, _), (.startingTLS, _, _), (.authenticating, _, _):
+            self.fail("the server sent <\(element.name.prefix(64))> before the sign-in")
         default: []
         }
     }
@@ -59,6 +61,14 @@ extension XMPPSession {
         guard names.contains("PLAIN") else {
             return self.fail("the server offers none of SCRAM-SHA-256, SCRAM-SHA-1, PLAIN")
         }
+        guard !self.usesSCRAM else {
+            return self.fail(
+                """
+                the server offers PLAIN alone, though it has proven with SCRAM before that it knows the password: it may be \
+                another server. If that is meant, delete the session and add it again
+                """
+            )
+        }
         self.phase = .authenticating(.plain)
         return [Self.auth("PLAIN", SASLPlain.response(account: name, password: password))]
     }
@@ -84,10 +94,11 @@ extension XMPPSession {
             // A server may send its proof before it ends the exchange.
             case ("challenge", .final(let scram)):
                 try scram.check(final: Self.decoded(element))
-                self.phase = .authenticating(.proven)
+                (self.phase, self.usesSCRAM) = (.authenticating(.proven), true)
                 return [Self.response("")]
             case ("success", .final(let scram)):
                 try scram.check(final: Self.decoded(element))
+                self.usesSCRAM = true
                 return self.authenticated()
             case ("success", .proven), ("success", .plain): return self.authenticated()
             default: throw ChatFailure("the server does not follow the authentication")

@@ -31,6 +31,15 @@ package struct XMPPSession: ChatSession {
         static let answer: Duration = .seconds(60)
     }
 
+    /// The maximum numbers of elements that a server sends.
+    private enum Elements {
+        /// Until the session is signed in: some lists of features and the steps of the authentication.
+        static let signIn = 1000
+        /// In ``Elements/window`` after that.
+        static let online = 20_000
+        static let window: Duration = .seconds(10)
+    }
+
     enum Phase: Hashable {
         /// The features of a stream are awaited.
         case features
@@ -53,6 +62,9 @@ package struct XMPPSession: ChatSession {
     let account: XMPPAccount
     private let security: Security
     private var parser = XMPPStreamParser()
+    /// The elements of this window, or of the whole sign-in.
+    private var elements = 0
+    private var windowEnd: Timestamp?
     var phase = Phase.features
     var (isSecure, isAuthenticated) = (false, false)
     /// Indicates whether the server can count stanzas (XEP-0198).
@@ -66,6 +78,8 @@ package struct XMPPSession: ChatSession {
     /// The user's other clients at which they are present.
     var present: Set<String> = []
     var seenThrough: Timestamp
+    /// See ``ChatMemory/usesSCRAM``.
+    var usesSCRAM: Bool
     package private(set) var nextDeadline: Timestamp?
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
@@ -73,7 +87,7 @@ package struct XMPPSession: ChatSession {
         let fields = try login.fields(Self.members)
         self.security = try fields.choice("tls") ?? (Self.directPorts.contains(login.port) ? .direct : .start)
         self.login = login
-        self.seenThrough = memory.seenThrough
+        (self.seenThrough, self.usesSCRAM) = (memory.seenThrough, memory.usesSCRAM)
         self.management = memory.resumption
         self.present = memory.resumption?.present ?? []
     }
@@ -84,7 +98,7 @@ package struct XMPPSession: ChatSession {
     package var memory: ChatMemory {
         var resumption = self.management?.id == nil ? nil : self.management
         resumption?.present = self.present
-        return ChatMemory(seenThrough: self.seenThrough, resumption: resumption)
+        return ChatMemory(seenThrough: self.seenThrough, resumption: resumption, usesSCRAM: self.usesSCRAM)
     }
 
     package mutating func opened(at now: ClockReading) -> [ChatAction] {
@@ -151,6 +165,7 @@ package struct XMPPSession: ChatSession {
     /// The session is signed in.
     mutating func goOnline(at now: ClockReading) {
         self.phase = .online
+        self.parser.truncates = true
         self.nextDeadline = now.steady.advanced(by: Time.silence)
         if !self.login.password.isEmpty { self.login.password = "" }
     }
@@ -164,13 +179,35 @@ extension XMPPSession {
         var actions: [ChatAction] = []
         do throws(XMPPStreamError) {
             try self.parser.receive(bytes.readableBytesView)
-            while self.phase != .ended, self.phase != .securing, let event = try self.parser.next() {
+            while self.phase != .ended, self.phase != .securing {
+                let read = self.parser.elementsRead
+                let event = try self.parser.next()
+                guard self.count(self.parser.elementsRead - read, at: now) else {
+                    return actions + self.fail("the server sends more elements than it may")
+                }
+                guard let event else { break }
                 actions += self.received(event, at: now)
             }
         } catch {
             actions += self.fail("the server's stream cannot be read: \(error)")
         }
         return actions
+    }
+
+    /// Counts elements that were read.
+    /// - Returns: `false` for too many.
+    private mutating func count(_ elements: Int, at now: ClockReading) -> Bool {
+        switch self.phase {
+        case .features, .startingTLS, .securing, .authenticating, .resuming, .binding:
+            self.elements += elements
+            return self.elements <= Elements.signIn
+        case .online, .asked, .ended:
+            if self.windowEnd.map({ $0 <= now.steady }) ?? true {
+                (self.windowEnd, self.elements) = (now.steady.advanced(by: Elements.window), 0)
+            }
+            self.elements += elements
+            return self.elements <= Elements.online
+        }
     }
 
     private mutating func received(_ event: XMPPStreamEvent, at now: ClockReading) -> [ChatAction] {

@@ -5,19 +5,18 @@ import PushSupport
 
 /// Opens connections to the server of a component.
 struct ComponentConnector: Sendable {
-    typealias Channel = NIOAsyncChannel<ComponentEvent, ComponentOrder>
-
-    /// The time to connect.
-    private static let timeout = TimeAmount.seconds(10)
+    typealias Channel = NIOAsyncChannel<ComponentEvent, ComponentResponse>
 
     let bridge: ComponentBridge
+    /// The time to connect.
+    let timeout: Duration
 
     func connect() async throws -> Channel {
         let settings = self.bridge.settings
         let tls = settings.security == .direct ? try self.tls() : nil
         let bridge = self.bridge
         return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connectTimeout(Self.timeout)
+            .connectTimeout(TimeAmount(self.timeout))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .connect(host: settings.host, port: settings.port) { channel in

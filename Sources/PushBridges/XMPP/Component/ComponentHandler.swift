@@ -8,22 +8,21 @@ enum ComponentEvent: Hashable, Sendable {
     case left
 }
 
-/// An order of the service to a link.
-enum ComponentOrder: Hashable, Sendable {
-    case respond(ComponentResponse)
-    /// Close the stream and the connection, once the requests in flight have their answers.
-    case leave
-}
+/// The event by which the service asks a link to close the stream and the connection, once the requests in flight have their
+/// answers. It is no write: a server that reads nothing would hold it up.
+struct ComponentLeave: Hashable, Sendable {}
 
 /// Translates between bytes and ``ComponentStateMachine``. A failure of the link is an error of the channel.
 final class ComponentHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ComponentEvent
-    typealias OutboundIn = ComponentOrder
+    typealias OutboundIn = ComponentResponse
     typealias OutboundOut = ByteBuffer
 
     private var stateMachine: ComponentStateMachine
     private var timer: Scheduled<Void>?
+    /// Indicates whether a read waits until the server may send again.
+    private var isReadHeld = false
 
     init(_ stateMachine: ComponentStateMachine) { self.stateMachine = stateMachine }
 
@@ -48,14 +47,19 @@ final class ComponentHandler: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        let now = context.eventLoop.now
-        let actions =
-            switch Self.unwrapOutboundIn(data) {
-            case .respond(let response): self.stateMachine.answered(response, now: now)
-            case .leave: self.stateMachine.leave(now: now)
-            }
-        self.perform(actions, context)
+        self.perform(self.stateMachine.answered(Self.unwrapOutboundIn(data), now: context.eventLoop.now), context)
         promise?.succeed()
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is ComponentLeave else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        self.perform(self.stateMachine.leave(now: context.eventLoop.now), context)
+        promise?.succeed()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        self.isReadHeld = !self.stateMachine.mayRead(now: context.eventLoop.now)
+        if !self.isReadHeld { context.read() }
     }
 
     private func start(_ context: ChannelHandlerContext) {
@@ -90,6 +94,7 @@ final class ComponentHandler: ChannelDuplexHandler {
         guard let deadline = self.stateMachine.deadline else { return }
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
             self.perform(self.stateMachine.timePassed(now: context.eventLoop.now), context)
+            if self.isReadHeld { self.read(context: context) }
         }
     }
 }

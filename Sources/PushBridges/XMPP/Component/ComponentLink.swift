@@ -12,6 +12,8 @@ struct ComponentLink: Sendable {
     private static let width = 32
 
     let bridge: ComponentBridge
+    /// The time to connect.
+    let timeout: Duration
     let answer: @Sendable (ComponentRequest, ComponentBridge) async -> StanzaAnswer
     let metrics: ComponentMetrics
     let logger: Logger
@@ -59,10 +61,10 @@ struct ComponentLink: Sendable {
     /// Connects and answers until stopped.
     /// - Throws: The reason for which the link ended by itself.
     private func connect(until stop: OneShotValue<Void>, established: () -> Void) async throws {
-        let channel = try await ComponentConnector(bridge: self.bridge).connect()
+        let channel = try await ComponentConnector(bridge: self.bridge, timeout: self.timeout).connect()
         try await withTaskCancellationHandler {
             try await channel.executeThenClose { inbound, outbound in
-                try await self.work(inbound, outbound, stop, established)
+                try await self.work(channel.channel, inbound, outbound, stop, established)
             }
         } onCancel: {
             channel.channel.close(promise: nil)
@@ -71,12 +73,13 @@ struct ComponentLink: Sendable {
 
     /// Answers requests until the link ends.
     private func work(
+        _ channel: any Channel,
         _ inbound: NIOAsyncChannelInboundStream<ComponentEvent>,
-        _ outbound: NIOAsyncChannelOutboundWriter<ComponentOrder>,
+        _ outbound: NIOAsyncChannelOutboundWriter<ComponentResponse>,
         _ stop: OneShotValue<Void>,
         _ established: () -> Void
     ) async throws {
-        async let _ = Self.leave(outbound, on: stop)
+        async let _ = Self.leave(channel, on: stop)
         var hasLeft = false
         try await withThrowingTaskGroup(of: Void.self) { group in
             var working = 0
@@ -94,7 +97,7 @@ struct ComponentLink: Sendable {
                     }
                     group.addTask {
                         let answer = await self.answer(request, self.bridge)
-                        try await outbound.write(.respond(ComponentResponse(stanza: request.stanza, answer: answer)))
+                        try await outbound.write(ComponentResponse(stanza: request.stanza, answer: answer))
                     }
                     working += 1
                 }
@@ -104,11 +107,8 @@ struct ComponentLink: Sendable {
         if !hasLeft { throw ComponentFailure.ended }
     }
 
-    private static func leave(
-        _ outbound: NIOAsyncChannelOutboundWriter<ComponentOrder>,
-        on stop: OneShotValue<Void>
-    ) async {
+    private static func leave(_ channel: any Channel, on stop: OneShotValue<Void>) async {
         guard (try? await stop.valueUnlessCancelled()) != nil else { return }
-        try? await outbound.write(.leave)
+        try? await channel.triggerUserOutboundEvent(ComponentLeave()).get()
     }
 }

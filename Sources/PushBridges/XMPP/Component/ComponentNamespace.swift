@@ -5,6 +5,7 @@ enum ComponentNamespace {
     static let discoInfo = "http://jabber.org/protocol/disco#info"
     static let discoItems = "http://jabber.org/protocol/disco#items"
     static let form = "jabber:x:data"
+    static let priority = "tigase:push:priority:0"
     static let publishOptions = "http://jabber.org/protocol/pubsub#publish-options"
     static let pubsub = "http://jabber.org/protocol/pubsub"
     static let push = "urn:xmpp:push:0"

@@ -22,21 +22,29 @@ struct ComponentService: Service {
     private let publishes: PublishResponder
     private let registrations: RegistrationResponder
     private let metrics: ComponentMetrics
+    /// The time to connect.
+    private let timeout: Duration
     private let time: any TimeSource
     private let logger: Logger
 
     init(_ parts: ProviderParts) {
         self.store = parts.store
         self.metrics = ComponentMetrics(factory: parts.metrics)
-        (self.time, self.logger) = (parts.time, parts.logger)
+        (self.timeout, self.time, self.logger) = (parts.configuration.limits.peer, parts.time, parts.logger)
         self.publishes = PublishResponder(
             store: parts.store,
             acceptor: parts.acceptor,
+            budgets: parts.budgets,
             metrics: self.metrics,
             time: parts.time,
             logger: parts.logger
         )
-        self.registrations = RegistrationResponder(store: parts.store, time: parts.time, logger: parts.logger)
+        self.registrations = RegistrationResponder(
+            store: parts.store,
+            budgets: parts.budgets,
+            time: parts.time,
+            logger: parts.logger
+        )
     }
 
     /// A link that runs.
@@ -99,7 +107,13 @@ struct ComponentService: Service {
             running[name] = Running(bridge: bridge, stop: stop)
             var logger = self.logger
             logger[metadataKey: "bridge"] = "\(name)"
-            let link = ComponentLink(bridge: bridge, answer: self.answer, metrics: self.metrics, logger: logger)
+            let link = ComponentLink(
+                bridge: bridge,
+                timeout: self.timeout,
+                answer: self.answer,
+                metrics: self.metrics,
+                logger: logger
+            )
             group.addTask { await link.run(until: stop) }
         }
     }

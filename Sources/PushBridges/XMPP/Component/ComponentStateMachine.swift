@@ -51,6 +51,8 @@ struct ComponentStateMachine {
     static let leaving = TimeAmount.seconds(10)
     /// The most requests that wait for their answers.
     static let maximumInFlight = 1000
+    /// The most elements that are read in a second. What a server sends beyond that waits in the connection.
+    static let elementsPerSecond = 20_000
 
     private enum Phase {
         case idle
@@ -74,6 +76,8 @@ struct ComponentStateMachine {
     /// The time at which the component asked itself; `nil` since it was answered.
     private var probedAt: NIODeadline?
     private var probes = 0
+    /// The second in which elements are counted now, and their number at its beginning.
+    private var counted = (since: NIODeadline.uptimeNanoseconds(0), elements: 0)
     private(set) var inFlight = 0
 
     /// - Parameter dialects: The dialects in which clients may register themselves.
@@ -109,6 +113,18 @@ struct ComponentStateMachine {
         return actions
     }
 
+    /// Decides whether the server may be heard now; otherwise it may be when ``deadline`` has come.
+    mutating func mayRead(now: NIODeadline) -> Bool {
+        self.countAnew(now)
+        return !self.isPaused
+    }
+
+    private mutating func countAnew(_ now: NIODeadline) {
+        if now >= self.counted.since + .seconds(1) { self.counted = (now, self.parser.elementsRead) }
+    }
+
+    private var isPaused: Bool { self.parser.elementsRead - self.counted.elements >= Self.elementsPerSecond }
+
     /// A request has its answer.
     mutating func answered(_ response: ComponentResponse, now: NIODeadline) -> [ComponentAction] {
         self.inFlight = max(0, self.inFlight - 1)
@@ -120,6 +136,7 @@ struct ComponentStateMachine {
 
     /// The time of ``deadline`` has come.
     mutating func timePassed(now: NIODeadline) -> [ComponentAction] {
+        self.countAnew(now)
         switch self.phase {
         case .idle, .closed: return []
         case .opening, .proving:
@@ -139,13 +156,16 @@ struct ComponentStateMachine {
 
     /// The time at which ``timePassed(now:)`` has to be asked next; `nil` for none.
     var deadline: NIODeadline? {
+        let deadline: NIODeadline
         switch self.phase {
-        case .idle, .closed: nil
-        case .opening, .proving: self.openedAt + Self.acceptance
+        case .idle, .closed: return nil
+        case .opening, .proving: deadline = self.openedAt + Self.acceptance
         case .open:
-            min(self.writtenAt + Self.keepAlive, self.probedAt.map { $0 + Self.probe } ?? (self.readAt + Self.silence))
-        case .leaving(let since): since + Self.leaving
+            let heard = self.probedAt.map { $0 + Self.probe } ?? (self.readAt + Self.silence)
+            deadline = min(self.writtenAt + Self.keepAlive, heard)
+        case .leaving(let since): deadline = since + Self.leaving
         }
+        return self.isPaused ? min(deadline, self.counted.since + .seconds(1)) : deadline
     }
 
     /// The component goes away, once the requests in flight have their answers.
@@ -221,15 +241,18 @@ extension ComponentStateMachine {
             }
             switch self.phase {
             case .open, .leaving: return stanza.has("iq", ComponentNamespace.accept) ? self.iq(stanza, now) : []
-            case .idle, .opening, .proving, .closed: return self.accepted(stanza)
+            case .idle, .opening, .proving, .closed: return try self.accepted(stanza)
             }
         }
     }
 
     /// Takes the server's answer to the proof.
-    private mutating func accepted(_ stanza: XMLElement) -> [ComponentAction] {
-        guard case .proving = self.phase, stanza.has("handshake", ComponentNamespace.accept) else { return [] }
+    private mutating func accepted(_ stanza: XMLElement) throws(XMPPStreamError) -> [ComponentAction] {
+        guard case .proving = self.phase, stanza.has("handshake", ComponentNamespace.accept) else {
+            throw XMPPStreamError(.unsupportedStanzaType, "it has stanzas before the component is accepted")
+        }
         self.phase = .open
+        self.parser.truncates = true
         return [.established]
     }
 

@@ -8,17 +8,14 @@ import PushTypes
 
 /// Registers the devices of clients that ask for it over XMPP, and makes their nodes.
 struct RegistrationResponder: Sendable {
-    /// The registrations of a domain per second, and at once.
-    private static let rate = 5.0
-    private static let burst = 50.0
-
     private let store: any ProviderStore
     private let time: any TimeSource
     private let log: LimitedLog
-    private let rates = TokenBucketTable<String>(rate: Self.rate, burst: Self.burst)
+    private let budget: Budget
 
-    init(store: any ProviderStore, time: any TimeSource, logger: Logger) {
+    init(store: any ProviderStore, budgets: Budgets, time: any TimeSource, logger: Logger) {
         (self.store, self.time, self.log) = (store, time, LimitedLog(logger))
+        self.budget = budgets[.componentRegistrations]
     }
 
     func answer(
@@ -28,9 +25,10 @@ struct RegistrationResponder: Sendable {
     ) async -> StanzaAnswer {
         // A server has no devices.
         guard sender.local != nil else { return .error(.forbidden) }
-        let now = ContinuousClock.now
-        let wait = self.rates.take(sender.domain, now: now)
-        guard wait == nil else { return .error(.resourceConstraint) }
+        // The server whose component this is stands alone: other servers cannot take what its users need.
+        let isHome = bridge.name.hasSuffix(".\(sender.domain)")
+        let domain = BudgetCaller(app: isHome ? nil : bridge.bundleID, .name(sender.domain))
+        guard (try? self.budget.spend(for: domain)) != nil else { return .error(.resourceConstraint) }
         do {
             let name = "\(bridge.name)/\(command.dialect.rawValue)/\(sender.bare)/\(command.device)"
             let installation = "xmpp:\(Hexadecimal.encode(SHA256.hash(data: Data(name.utf8)).prefix(16)))"

@@ -40,7 +40,8 @@ struct XMPPNodesController: Controller {
             required: [("domain", domain)],
             optional: optional + [("installation", text), ("user", text)]
         )
-        .described("With an installation or a user.")
+        .requiringOne(of: "installation", "user")
+        .described("With an installation or a user, not both.")
         let (list, maximum) = (ResponseDescription.ok(.list("nodes", of: XMPPNodeResponse.schema)), 16 * 1024)
         let backEnd: [ProviderOperation] = [
             .init(.post, all, .unaudited, id: "addXMPPNode", self.add)
@@ -86,7 +87,7 @@ struct XMPPNodesController: Controller {
 
     private func list(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let owner = try Self.owner(request.query["installation"], request.query["user"])
+        let owner = try Self.owner(request.text("installation"), request.text("user"))
         return try await self.list(owner, app)
     }
 

@@ -15,6 +15,7 @@ final class PublishResponder: Sendable {
 
     private let store: any ProviderStore
     private let acceptor: NotificationAcceptor
+    private let budget: Budget
     private let metrics: ComponentMetrics
     private let time: any TimeSource
     private let log: LimitedLog
@@ -23,11 +24,13 @@ final class PublishResponder: Sendable {
     init(
         store: any ProviderStore,
         acceptor: NotificationAcceptor,
+        budgets: Budgets,
         metrics: ComponentMetrics,
         time: any TimeSource,
         logger: Logger
     ) {
         (self.store, self.acceptor, self.metrics) = (store, acceptor, metrics)
+        self.budget = budgets[.bridgeRequests]
         (self.time, self.log) = (time, LimitedLog(logger))
     }
 
@@ -39,6 +42,11 @@ final class PublishResponder: Sendable {
             switch PublishJudgement(publish, from: sender, over: bridge, stored) {
             case .refused(let error): return self.refuse(error)
             case .allowed(let node):
+                // Strangers, whose publishes are refused, take nothing of the app's.
+                guard (try? self.budget.spend(for: BudgetCaller(app: bridge.bundleID))) != nil else {
+                    self.metrics.countPublish(.failed)
+                    return .error(.resourceConstraint)
+                }
                 let tokens = try await self.store.xmppTokens(
                     of: node.owner,
                     app: node.app,

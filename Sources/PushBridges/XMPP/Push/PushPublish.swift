@@ -6,7 +6,8 @@ struct PushPublish: Hashable, Sendable {
     var node: String
     /// The secret that the client gave to its server; empty without one.
     var secret: String
-    /// Indicates whether what has come is for the user to see: its summary has the text of a message, mostly a constant.
+    /// Indicates whether what has come is for the user to see: its summary has the text of a message, mostly a constant, or the
+    /// server says that its priority is high, as it does where the summary is encrypted.
     var isImportant: Bool
 
     enum Reading: Hashable, Sendable {
@@ -28,6 +29,7 @@ struct PushPublish: Hashable, Sendable {
             .first
         let secret = DataForm(options?.child("x", ComponentNamespace.form))?["secret"]
         let body = DataForm(notification.child("x", ComponentNamespace.form))?["last-message-body"] ?? ""
-        return .publish(PushPublish(node: node, secret: secret ?? "", isImportant: !body.isEmpty))
+        let isHigh = notification.child("priority", ComponentNamespace.priority)?.text == "high"
+        return .publish(PushPublish(node: node, secret: secret ?? "", isImportant: !body.isEmpty || isHigh))
     }
 }

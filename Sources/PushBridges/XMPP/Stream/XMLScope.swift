@@ -6,6 +6,9 @@ struct XMLScope {
     /// The prefixes and their namespaces, the outermost first; the prefix of the default namespace is empty.
     private var bindings: [(prefix: String, namespace: String)] = []
 
+    /// The number of declarations in force.
+    var count: Int { self.bindings.count }
+
     var defaultNamespace: String { self.namespace("") ?? "" }
 
     /// Enters an element: its declarations are in force until ``leave(to:)``.

@@ -9,7 +9,7 @@ package struct XMPPStreamParser: Sendable {
     /// The deepest nesting of a stanza, itself counted.
     package static let maximumDepth = 32
     /// The most elements of a stanza.
-    package static let maximumElements = 10_000
+    package static let maximumElements = 1000
     /// The longest header of a stream, with the declaration before it, in bytes.
     package static let maximumHeader = 16 * 1024
     /// The most prefixes that are declared at a time.
@@ -34,6 +34,9 @@ package struct XMPPStreamParser: Sendable {
         var scope: Int
     }
 
+    /// Indicates whether a stanza with too many or too deep elements, or too many declarations, is read without any of its content, instead of
+    /// ending the stream: a server routes stanzas of strangers, and vouches for none of them.
+    package var truncates = false
     private let maximumStanza: Int
     private var phase = Phase.start
     /// The bytes that have not been read, from ``position`` on.
@@ -43,9 +46,13 @@ package struct XMPPStreamParser: Sendable {
     private var scope = XMLScope()
     /// The open elements of the stanza that goes on, itself first.
     private var open: [OpenElement] = []
-    /// The bytes and elements of it that have been read.
+    /// The numbers of its bytes and elements that have been read.
     private var length = 0
     private var elements = 0
+    /// Indicates whether its content is left out.
+    private var isTruncated = false
+    /// The number of elements that were read since the beginning. Empty ones are short, and cost as much as others.
+    package private(set) var elementsRead = 0
 
     package init(maximumStanza: Int = Self.maximumStanza) { self.maximumStanza = maximumStanza }
 
@@ -151,7 +158,7 @@ extension XMPPStreamParser {
 
     private mutating func add(_ text: String) throws(XMPPStreamError) {
         guard !self.open.isEmpty else { throw XMPPStreamError(.badFormat, "it has text between stanzas") }
-        self.open[self.open.count - 1].element.text += text
+        if !self.isTruncated { self.open[self.open.count - 1].element.text += text }
     }
 
     private static func check(declaration: ArraySlice<UInt8>) throws(XMPPStreamError) {
@@ -212,24 +219,39 @@ extension XMPPStreamParser {
 
     private mutating func begin(_ tag: XMLTag) throws(XMPPStreamError) {
         self.elements += 1
+        self.elementsRead += 1
+        if !self.isTruncated {
+            do throws(XMPPStreamError) {
+                let (element, scope) = try self.enter(tag)
+                self.open.append(OpenElement(element: element, name: tag.name, scope: scope))
+                return
+            } catch  where self.truncates && error.condition == .policyViolation && !self.open.isEmpty {
+                self.isTruncated = true
+            }
+        }
+        // Only its name, for its end.
+        self.open.append(OpenElement(element: XMLElement("", namespace: ""), name: tag.name, scope: self.scope.count))
+    }
+
+    private mutating func enter(_ tag: XMLTag) throws(XMPPStreamError) -> (XMLElement, Int) {
         guard self.open.count < Self.maximumDepth else {
             throw XMPPStreamError(.policyViolation, "its elements are nested more than \(Self.maximumDepth) deep")
         }
         guard self.elements <= Self.maximumElements else {
             throw XMPPStreamError(.policyViolation, "it has more than \(Self.maximumElements) elements")
         }
-        let (element, scope) = try self.scope.enter(tag)
-        self.open.append(OpenElement(element: element, name: tag.name, scope: scope))
+        return try self.scope.enter(tag)
     }
 
     private mutating func close(_ name: String) throws(XMPPStreamError) -> XMPPStreamEvent? {
-        guard let closed = self.open.popLast(), closed.name == name else { throw Self.wrongEnd }
+        guard var closed = self.open.popLast(), closed.name == name else { throw Self.wrongEnd }
         self.scope.leave(to: closed.scope)
         guard self.open.isEmpty else {
-            self.open[self.open.count - 1].element.children.append(closed.element)
+            if !self.isTruncated { self.open[self.open.count - 1].element.children.append(closed.element) }
             return nil
         }
-        (self.length, self.elements) = (0, 0)
+        if self.isTruncated { (closed.element.text, closed.element.children) = ("", []) }
+        (self.length, self.elements, self.isTruncated) = (0, 0, false)
         return .stanza(closed.element)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOCore
+import PushHTTP
 import PushSupport
 import PushTypes
 import PushWire
@@ -45,6 +46,7 @@ final class DeviceLinkListener: Sendable {
         hasChannel: @escaping @Sendable (ChannelName) -> Bool
     ) {
         (self.router, self.authenticator) = (router, authenticator)
+        self.logger = router.services.logger.ofStrangers()
         (self.limits, self.handshake) = (limits.deviceLink, limits.handshake)
         (self.topic, self.tokenLength, self.hasChannel) = (topic, tokenLength, hasChannel)
     }
@@ -52,7 +54,7 @@ final class DeviceLinkListener: Sendable {
     private var environment: PushEnvironment { self.router.environment }
     private var devices: DeviceRegistry { self.router.services.devices }
     var time: any TimeSource { self.router.services.time }
-    var logger: Logger { self.router.services.logger }
+    let logger: Logger
 
     /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
     /// - Parameter fault: The fault of the connection, which ``Listener`` applies.

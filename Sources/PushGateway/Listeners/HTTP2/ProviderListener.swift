@@ -11,6 +11,8 @@ final class ProviderListener: Sendable {
     let channels: ChannelManager
     let router: MessageRouter
     let rejectionLog: RejectionLog
+    /// The log of connections that end.
+    private let connectionLog: Logger
     private let certificates: CertificateCheck
     private let requestDeadline: TimeAmount
 
@@ -29,6 +31,7 @@ final class ProviderListener: Sendable {
         (self.session, self.channels, self.router) = (session, channels, router)
         (self.certificates, self.requestDeadline) = (certificates, requestDeadline)
         self.rejectionLog = RejectionLog(router.services.logger)
+        self.connectionLog = router.services.logger.ofStrangers()
     }
 
     /// Sets up the pipeline of a connection behind TLS.
@@ -65,7 +68,7 @@ final class ProviderListener: Sendable {
                 limits: limits,
                 now: channel.eventLoop.now,
                 retryAfter: rules.retryAfter,
-                logger: self.logger,
+                logger: self.connectionLog,
                 delegate: ProviderRequestHandler(listener: self, session: session, certificateError: certificateError)
             )
         )

@@ -61,6 +61,10 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
     private mutating func receive(_ request: ProviderRequest, _ stream: UInt32, _ batch: inout Batch, now: Timestamp) {
         let result = self.session.receive(request, now: now)
         self.ordinal += 1
+        if let algorithm = result.algorithm {
+            let rule = "Apple documents ES256 only, and the header says \(algorithm.rawValue)"
+            self.listener.rejectionLog.write("undocumented provider token accepted", .invalidProviderToken, rule: rule)
+        }
         if let fault = self.fault(request, result.decision, now: now) {
             self.perform(fault, stream, result.decision, &batch)
         } else {

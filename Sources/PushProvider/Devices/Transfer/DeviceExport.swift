@@ -26,7 +26,7 @@ package struct DeviceExport: AsyncSequence, Sendable {
 
     package init(store: any DeviceStore, app: Int64, format: TransferFormat, state: State = .active) {
         (self.store, self.app, self.format, self.state) = (store, app, format, state)
-        self.caller = QueryCaller.current.map { QueryCaller(budget: $0.budget, purpose: .export, key: $0.key) }
+        self.caller = QueryCaller.current?.exporting
     }
 
     package func makeAsyncIterator() -> Iterator { Iterator(export: self) }
@@ -68,7 +68,7 @@ package struct DeviceExport: AsyncSequence, Sendable {
                         limit: TransferLimits.batch
                     )
                 }
-            } catch StoreError.tooManyQueries {
+            } catch is BudgetRefusal {
                 try await Task.sleep(for: Self.pause, clock: .continuous)
             }
         }

@@ -4,9 +4,9 @@ import PushTypes
 /// Builds `aps.alert` and `aps.sound` from the members of a request (reference 3.2, 3.3).
 ///
 /// A request writes the keys in camel case: `titleLocKey` is `title-loc-key`.
-struct AlertBuilder {
+package struct AlertBuilder {
     /// The maximum length of a text, in bytes: more than any payload may have, so that the limit of the payload applies.
-    static let maximumText = 8192
+    package static let maximumText = 8192
     /// The maximum number of arguments of one text.
     private static let maximumArguments = 32
 

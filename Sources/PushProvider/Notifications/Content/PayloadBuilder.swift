@@ -2,7 +2,9 @@ import PushSupport
 import PushTypes
 
 /// Builds the payload from the members of a request, or takes its raw payload (reference 3). ``PayloadLint`` checks it.
-struct PayloadBuilder {
+package struct PayloadBuilder {
+    /// The maximum length of a text that devices do not show, in bytes.
+    package static let maximumText = 1024
     /// The members that a payload is built from.
     static let members: Set<String> = [
         "alert", "badge", "sound", "threadId", "category", "contentAvailable", "mutableContent", "targetContentId",
@@ -73,7 +75,7 @@ struct PayloadBuilder {
         else { throw self.fields.error("data.aps", "reserved_field", "aps is made from the other members") }
         if let provider = try self.fields.fields("fileProvider", known: ["containerIdentifier", "domain"]) {
             for (key, name) in [("container-identifier", "containerIdentifier"), ("domain", "domain")] {
-                guard let text = try provider.string(name, maximum: 1024) else { continue }
+                guard let text = try provider.string(name, maximum: Self.maximumText) else { continue }
                 object[key] = .string(text)
             }
         }
@@ -109,7 +111,7 @@ struct PayloadBuilder {
         }
         try self.add(try alerts.sound(), into: &aps)
         for (key, name) in Self.texts {
-            aps[key] = try self.fields.string(name, maximum: 1024).map(JSONValue.string)
+            aps[key] = try self.fields.string(name, maximum: Self.maximumText).map(JSONValue.string)
         }
         for (key, name) in Self.flags where try self.fields.bool(name) == true { aps[key] = .integer(1) }
         aps["relevance-score"] = try self.fields.number("relevanceScore")

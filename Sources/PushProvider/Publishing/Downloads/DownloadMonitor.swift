@@ -14,7 +14,7 @@ package struct DownloadFigures: Hashable, Sendable {
     package init(open: Int, bytesPerSecond: Int) { (self.open, self.bytesPerSecond) = (open, bytesPerSecond) }
 }
 
-/// Admits downloads up to a number, shares the bandwidth among them, and measures them.
+/// Admits downloads by their budget, shares the bandwidth among them, and measures them.
 ///
 /// There is one monitor for the whole provider. All times are of the steady clock.
 package final class DownloadMonitor: Sendable {
@@ -32,17 +32,18 @@ package final class DownloadMonitor: Sendable {
         var measuredFrom: Timestamp?
     }
 
-    private let maximum: Int
+    private let places: Budget
     private let time: any TimeSource
     private let state: Mutex<State>
     private let bytes, completed, aborted, refused: Counter
 
     package init(
         settings: PublishingSettings,
+        places: Budget,
         factory: any MetricsFactory = NOOPMetricsHandler.instance,
         time: any TimeSource
     ) {
-        (self.maximum, self.time) = (settings.maximumDownloads, time)
+        (self.places, self.time) = (places, time)
         let start = time.steady
         self.state = Mutex(
             State(
@@ -59,19 +60,21 @@ package final class DownloadMonitor: Sendable {
     }
 
     /// Admits a download.
-    /// - Returns: The download, which is open until it ends or is released; `nil` if too many are open.
-    package func begin(app: Int64) -> OpenDownload? {
-        let isAdmitted = self.state.withLock { state in
-            guard state.all.open < self.maximum else { return false }
+    /// - Parameter caller: The app, and the address of the client.
+    /// - Returns: The download, which is open until it ends or is released.
+    package func begin(app: Int64, for caller: BudgetCaller) throws(BudgetRefusal) -> OpenDownload {
+        let place: BudgetPermit
+        do throws(BudgetRefusal) {
+            place = try self.places.take(for: caller)
+        } catch {
+            self.refused.increment()
+            throw error
+        }
+        self.state.withLock { state in
             state.all.open += 1
             state.apps[app, default: App()].open += 1
-            return true
         }
-        guard isAdmitted else {
-            self.refused.increment()
-            return nil
-        }
-        return OpenDownload(app: app, monitor: self)
+        return OpenDownload(app: app, place: place, monitor: self)
     }
 
     /// The figures of all downloads.
@@ -152,12 +155,15 @@ package struct DownloadPiece: Hashable, Sendable {
 /// A download that is open. It ends as aborted when it is released before ``end()``.
 package final class OpenDownload: Sendable {
     private let app: Int64
+    private let place: BudgetPermit
     private let monitor: DownloadMonitor
     private let hasEnded = Atomic(false)
     /// The bytes that are reserved and not sent.
     private let reserved = Atomic(0)
 
-    fileprivate init(app: Int64, monitor: DownloadMonitor) { (self.app, self.monitor) = (app, monitor) }
+    fileprivate init(app: Int64, place: BudgetPermit, monitor: DownloadMonitor) {
+        (self.app, self.place, self.monitor) = (app, place, monitor)
+    }
 
     deinit {
         guard !self.hasEnded.load(ordering: .relaxed) else { return }
@@ -194,6 +200,7 @@ package final class OpenDownload: Sendable {
     /// Notes that all bytes were sent.
     package func end() {
         guard !self.hasEnded.exchange(true, ordering: .relaxed) else { return }
+        self.place.end()
         self.monitor.ended(app: self.app, isComplete: true, unsent: 0)
     }
 }

@@ -25,7 +25,7 @@ extension EntitlementChecker: EntitlementDeciding {
         else { return nil }
         return """
             the provider has no App Store root certificate (setting serve.publishing.appStoreRoot), and the app no \
-            publisher's server (martlet entitlement set)
+            publisher's server ('martlet entitlement set')
             """
     }
 
@@ -100,7 +100,7 @@ extension EntitlementChecker: EntitlementDeciding {
             token: token,
             products: open.map { question.products[$0].productID }
         )
-        for (index, decision) in zip(open, await self.direct.decide(asked, server)) {
+        for (index, decision) in zip(open, await self.direct.decide(asked, server, client: question.client)) {
             decisions[index] = Self.decision(decision, otherwise: decisions[index])
         }
         return decisions
@@ -120,6 +120,7 @@ extension EntitlementChecker: EntitlementDeciding {
             .refused(reason: "publisher_unavailable", message: "the publisher's server does not answer")
         case .unavailable(let delay):
             .unavailable(message: "the publisher's server does not answer: try again later", retryAfter: delay)
+        case .tooMany(let refusal): .tooMany(refusal)
         }
     }
 }

@@ -15,12 +15,15 @@ package struct EntitlementChecker: Sendable {
     let time: any TimeSource
     let log: LimitedLog
 
-    /// - Parameter addresses: The addresses that publishers' servers may have.
+    /// - Parameters:
+    ///   - addresses: The addresses that publishers' servers may have.
+    ///   - questions: The budget of questions to publishers' servers.
     package init(
         store: any EntitlementServerStore & PublishingStore,
         settings: EntitlementSettings,
         addresses: AddressPolicy,
         resolver: any NameResolver = SystemResolver(),
+        questions: Budget,
         time: any TimeSource,
         logger: Logger
     ) {
@@ -34,6 +37,7 @@ package struct EntitlementChecker: Sendable {
         )
         self.direct = DirectEntitlement(
             asking: client,
+            questions: questions,
             cache: limits,
             breaker: settings.breaker,
             time: time,

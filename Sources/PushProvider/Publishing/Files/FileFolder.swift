@@ -21,8 +21,13 @@ package struct FileFolder: Sendable {
     /// Lets one task at a time place or remove contents.
     private let changes = CountingSemaphore(count: 1)
     private let receiving = ReceivedParts()
+    /// The bytes that the disk has room for; `nil` if it does not say.
+    private let freeBytes: @Sendable (_ path: String) -> Int?
 
-    package init(path: String) { self.path = path }
+    /// - Parameter freeBytes: Returns what the disk has room for besides the reserve.
+    package init(path: String, freeBytes: @escaping @Sendable (_ path: String) -> Int? = FileFolder.room(at:)) {
+        (self.path, self.freeBytes) = (path, freeBytes)
+    }
 
     private var uploads: String { "\(self.path)/uploads" }
 
@@ -61,11 +66,12 @@ package struct FileFolder: Sendable {
 
     /// Returns the bytes that the disk has room for besides the reserve, below zero while that is touched; `nil` if the disk
     /// does not say.
-    package func room() -> Int? {
+    package func room() -> Int? { self.freeBytes(self.path) }
+
+    package static func room(at path: String) -> Int? {
         var status = statvfs()
         // The folder may not exist before the first upload.
-        let folder =
-            access(self.path, F_OK) == 0 ? self.path : URL(filePath: self.path).deletingLastPathComponent().path
+        let folder = access(path, F_OK) == 0 ? path : URL(filePath: path).deletingLastPathComponent().path
         guard statvfs(folder, &status) == 0 else { return nil }
         func bytes(_ blocks: some BinaryInteger) -> Int {
             let (bytes, overflow) = Int(clamping: blocks).multipliedReportingOverflow(
@@ -93,8 +99,22 @@ package struct FileFolder: Sendable {
     }
 
     /// Returns `true` if the folder has a content of this hash with the right length.
-    func hasContent(_ hash: ContentHash, size: Int) -> Bool {
+    package func hasContent(_ hash: ContentHash, size: Int) -> Bool {
         (try? OpenFile(reading: self.path(of: hash)).length()) == size
+    }
+
+    /// Returns the first bytes of a content, as many as tell an image's format.
+    /// - Throws: ``OpenFile/Failure``.
+    package func beginning(of hash: ContentHash) throws -> [UInt8] {
+        let file = try OpenFile(reading: self.path(of: hash))
+        var bytes = [UInt8](repeating: 0, count: ImageFormat.recognizedLength)
+        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+        return Array(bytes.prefix(count))
+    }
+
+    /// Returns the files whose content is absent or has another length.
+    package func missing(of files: [UsedFile]) -> [UsedFile] {
+        files.filter { !self.hasContent($0.file.hash, size: $0.file.size) }
     }
 
     func remove(_ hash: ContentHash) { unlink(self.path(of: hash)) }

@@ -27,10 +27,12 @@ extension UploadService {
         _ file: NewFile,
         _ body: Body
     ) async throws -> FileRecord where Body.Element == ByteBuffer {
+        var reservation: BudgetPermit?
         if let size = file.announcedSize {
             guard size <= self.maximum else { throw self.tooLarge(at: "file") }
-            try await self.checkRoom(for: size)
+            reservation = try await self.reserve(size, app: file.app)
         }
+        defer { reservation?.end() }
         let (id, folder) = (UUID(), self.folder)
         return try await folder.whileReceiving(id) {
             do {
@@ -80,7 +82,7 @@ extension UploadService {
     }
 
     private func place(_ upload: UploadRecord) async throws -> FileRecord {
-        guard try await self.store.addUpload(upload) == .added else { throw Self.tooMany }
+        try await self.add(upload)
         guard let file = try await self.complete(upload, placing: true) else { throw UploadFailure.missing }
         return file
     }

@@ -23,21 +23,27 @@ package final class UploadService: Sendable {
         var hashes: [UUID: PartHash] = [:]
     }
 
-    let store: any PublishingStore
+    let store: any PublishingStore & AppStore
     let folder: FileFolder
     let maximum: Int
+    /// The maximum bytes of an app; `nil` for no limit.
+    let quota: Int?
+    /// The bytes of the uploads that are being received, which have room on the disk.
+    private let reserved: Budget
     let time: any TimeSource
     private let logger: Logger
     private let state = Mutex(State())
 
     package init(
-        store: any PublishingStore,
+        store: any PublishingStore & AppStore,
         folder: FileFolder,
         settings: PublishingSettings,
+        reserved: Budget,
         time: any TimeSource,
         logger: Logger
     ) {
         (self.store, self.folder, self.maximum) = (store, folder, settings.maximumFile)
+        (self.quota, self.reserved) = (settings.quota > 0 ? settings.quota : nil, reserved)
         (self.time, self.logger) = (time, logger)
     }
 
@@ -52,23 +58,51 @@ package final class UploadService: Sendable {
         let isKnown = try await self.store.file(hash, app: upload.app)?.size == upload.size
         let isWhole = try await FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
         let isStored = isKnown && isWhole
+        // What it will need when it is sent is not reserved: a file that could never have room is not begun.
         if !isStored { try await self.checkRoom(for: upload.size) }
-        guard try await self.store.addUpload(upload) == .added else {
-            throw Self.tooMany
-        }
+        try await self.add(upload)
         if isStored { _ = try await self.complete(upload, placing: false) }
         return try await self.store.upload(upload.id) ?? upload
     }
 
-    /// Checks that the disk has room for bytes besides what the uploads that have begun still lack.
-    ///
+    /// Adds the row of an upload.
+    func add(_ upload: UploadRecord) async throws {
+        switch try await self.store.addUpload(upload, quota: self.quota) {
+        case .added: return
+        case .tooMany: throw Self.tooMany
+        case .overQuota(let used): throw self.overQuota(used, for: upload.size)
+        }
+    }
+
+    /// Checks that the disk has room for bytes now.
     /// - Throws: ``UploadFailure/full(_:)``.
-    func checkRoom(for size: Int) async throws {
+    private func checkRoom(for size: Int) async throws {
         let folder = self.folder
-        guard let room = try await FileFolder.blocking({ folder.room() }) else { return }
-        let left = room - (try await self.store.missingUploadBytes())
-        guard left < size else { return }
-        throw UploadFailure.full("it has room for \(max(0, left)) bytes")
+        guard let room = try await FileFolder.blocking({ folder.room() }), room < size else { return }
+        throw UploadFailure.full("it has room for \(max(0, room)) bytes")
+    }
+
+    /// Reserves room for bytes that begin to arrive, besides what others are sending. An app leaves some to the others.
+    /// - Returns: The reservation; `nil` if the disk does not say how much room it has.
+    /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
+    func reserve(_ size: Int, app: Int64) async throws -> BudgetPermit? {
+        let folder = self.folder
+        guard let room = try await FileFolder.blocking({ folder.room() }) else { return nil }
+        let left = room - self.reserved.usage.held
+        guard size <= left else { throw UploadFailure.full(Self.text(room: room, left: left)) }
+        let caller = BudgetCaller(app: try await self.store.app(id: app)?.bundleID)
+        do throws(BudgetRefusal) {
+            return try self.reserved.take(size, for: caller, free: left)
+        } catch {
+            guard error.level != .whole else { throw UploadFailure.full(Self.text(room: room, left: left)) }
+            throw error.error
+        }
+    }
+
+    private static func text(room: Int, left: Int) -> String {
+        let others = room - left
+        let besides = others > 0 ? " besides \(others) bytes that are being received" : ""
+        return "it has room for \(max(0, left)) bytes\(besides)"
     }
 
     /// Checks that the disk has not come to its reserve while bytes arrive.
@@ -83,6 +117,14 @@ package final class UploadService: Sendable {
     func tooLarge(at path: String) -> RequestError {
         let message = "a file has at most \(self.maximum) bytes here"
         return RequestError(.tooLarge, code: "file_too_large", message: message, path: path)
+    }
+
+    func overQuota(_ used: Int, for size: Int) -> RequestError {
+        let message = """
+            the app's files and uploads have \(used) of \(self.quota ?? 0) bytes, so that \(size) more do not fit: remove \
+            issues, files or uploads, or raise serve.publishing.quota
+            """
+        return RequestError(.conflict, code: "quota_exceeded", message: message)
     }
 
     static var tooMany: RequestError {
@@ -107,9 +149,11 @@ package final class UploadService: Sendable {
         guard upload.completedAt == nil, upload.received == offset else {
             throw UploadFailure.wrongOffset(upload.received)
         }
+        let reservation = try await self.reserve(upload.size - upload.received, app: upload.app)
+        defer { reservation?.end() }
         do {
             guard var part = try await self.open(upload) else { return try await self.completed(upload) }
-            try await self.receive(body, into: &part, of: upload)
+            try await self.receive(body, into: &part, of: upload, reservation)
             return try await self.finish(part, of: upload)
         } catch let failure as OpenFile.Failure {
             throw self.reported(failure, upload.id)
@@ -177,7 +221,8 @@ extension UploadService {
     private func receive<Body: AsyncSequence>(
         _ body: Body,
         into part: inout OpenPart,
-        of upload: UploadRecord
+        of upload: UploadRecord,
+        _ reservation: BudgetPermit?
     ) async throws where Body.Element == ByteBuffer {
         do {
             for try await buffer in body {
@@ -186,7 +231,9 @@ extension UploadService {
                     throw RequestError(.invalid, code: "too_many_bytes", message: message)
                 }
                 part.hash = try await Self.write(buffer, to: part.file, part.hash)
-                if part.hash.count - part.counted >= Self.step { part.counted = try await self.count(part, of: upload) }
+                guard part.hash.count - part.counted >= Self.step else { continue }
+                part.counted = try await self.count(part, of: upload)
+                reservation?.reduce(to: upload.size - part.counted)
             }
             part.counted = try await self.count(part, of: upload)
         } catch {

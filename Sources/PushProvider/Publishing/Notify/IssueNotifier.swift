@@ -66,7 +66,6 @@ package struct IssueNotifier: Sendable {
         try await self.check(issue, app: app)
         if again, let repetition, let known = try await self.store.accepted(repetition, app: app.id) {
             guard case .repeated(let earlier) = known else { throw Self.keyTaken }
-            try await self.note(earlier, of: issue)
             return .repeated(earlier)
         }
         let idempotency = (again ? repetition : nil) ?? Self.idempotency(of: issue)
@@ -172,15 +171,13 @@ package struct IssueNotifier: Sendable {
             try self.request(issue, publication, app, messageID ?? self.time.now.milliseconds),
             app: app.id,
             key: key,
-            idempotency: idempotency
+            idempotency: idempotency,
+            issue: issue.id
         )
         switch acceptance {
-        case .accepted:
-            try await self.set(notification, of: issue)
-            return .accepted(notification)
-        case .repeated(let earlier):
-            try await self.note(earlier, of: issue)
-            return .repeated(earlier)
+        case .accepted: return .accepted(notification)
+        case .repeated(let earlier): return .repeated(earlier)
+        case .issueWithdrawn: throw Self.refusal("issue_withdrawn", "it is withdrawn, and cannot be downloaded")
         case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken: throw Self.keyTaken
         }
     }
@@ -189,32 +186,6 @@ package struct IssueNotifier: Sendable {
         "idempotency_conflict",
         "the key or id of the call was used for another product or other waves"
     )
-
-    /// Sets the notification of an issue to that of an earlier call, unless it has a later one.
-    ///
-    /// A crash may have come between the acceptance of the notification and its setting.
-    private func note(_ notification: NotificationRecord, of issue: IssueRecord) async throws {
-        guard issue.notification != notification.id else { return }
-        if let noted = issue.notification, let present = try await self.store.notification(noted),
-            present.createdAt >= notification.createdAt
-        {
-            return
-        }
-        try await self.set(notification, of: issue)
-    }
-
-    /// Sets the notification of an issue, or cancels it if the issue is withdrawn.
-    private func set(_ notification: NotificationRecord, of issue: IssueRecord) async throws {
-        var change = IssueChanges()
-        change.notification = notification.id
-        // The issue may have been withdrawn since it was checked.
-        guard case .done(let present) = try await self.store.changeIssue(issue.id, change, now: self.time.now),
-            present.state == .published
-        else {
-            _ = try await self.store.setState(.cancel, of: notification.id, now: self.time.now)
-            throw Self.refusal("issue_withdrawn", "it is withdrawn, and cannot be downloaded")
-        }
-    }
 
     private func request(
         _ issue: IssueRecord,

@@ -38,6 +38,8 @@ package struct ChatSessionRecord: Hashable, Sendable {
     package var lastError: String?
     /// The time of the newest message that was dealt with, by the server's clock and not after ours.
     package var seenThrough: Timestamp
+    /// `true` once the server has proven with SCRAM that it knows the password.
+    package var usesSCRAM = false
     /// The name of this version of the record, a new one with each change that a person makes.
     package var revision: UUID
     package var createdAt: Timestamp
@@ -79,9 +81,17 @@ package struct ChatSessionProgress: Hashable, Sendable {
     package var lastError: String?
     /// See ``ChatSessionRecord/seenThrough``. It never goes back.
     package var seenThrough: Timestamp
+    /// See ``ChatSessionRecord/usesSCRAM``. It stays once it is `true`.
+    package var usesSCRAM: Bool
 
-    package init(hasFailed: Bool = false, lastError: String? = nil, seenThrough: Timestamp) {
-        (self.hasFailed, self.lastError, self.seenThrough) = (hasFailed, lastError, seenThrough)
+    package init(
+        hasFailed: Bool = false,
+        lastError: String? = nil,
+        seenThrough: Timestamp,
+        usesSCRAM: Bool = false
+    ) {
+        (self.hasFailed, self.lastError) = (hasFailed, lastError)
+        (self.seenThrough, self.usesSCRAM) = (seenThrough, usesSCRAM)
     }
 }
 

@@ -19,12 +19,20 @@ package struct FileRecord: Hashable, Sendable {
     }
 }
 
-/// A file that an address names, while its issue is published.
-package struct DownloadableFile: Hashable, Sendable {
+/// A file that an issue of an app uses.
+package struct UsedFile: Hashable, Sendable {
     package let app: Int64
     package let file: FileRecord
 
     package init(app: Int64, file: FileRecord) { (self.app, self.file) = (app, file) }
+}
+
+/// The file of a cover, with the media type of its content.
+package struct CoverFile: Hashable, Sendable {
+    package let hash: ContentHash
+    package let contentType: String
+
+    package init(hash: ContentHash, contentType: String) { (self.hash, self.contentType) = (hash, contentType) }
 }
 
 /// An upload of a file, which may be interrupted and continued.
@@ -67,4 +75,6 @@ package enum UploadAddition: Hashable, Sendable {
     case added
     /// The app has as many uploads as it may.
     case tooMany
+    /// The app's files and uploads have so many bytes already.
+    case overQuota(used: Int)
 }

@@ -100,7 +100,6 @@ package struct IssueChanges: Hashable, Sendable {
     package var date: CivilDate?
     package var access: IssueAccess?
     package var state: IssueState?
-    package var notification: UUID?
 
     package init() {}
 }

@@ -12,6 +12,8 @@ package struct DeliveryHistory: Hashable, Sendable {
     package var attempts: [AttemptRecord]
     /// The time of the next try, by the steady clock; `nil` if there is none.
     package var nextTryAt: Timestamp?
+    /// The paused environments that hold the next try; `nil` if none does.
+    package var heldFor: HoldingEnvironments?
     package var events: PageEvents?
     /// The changes of the token's state that the notification led to, the oldest first.
     package var tokenEvents: [TokenEventRecord] = []

@@ -13,15 +13,23 @@ struct SealedRows {
     /// The key fits if it opens the mark or any secret. A row that alone cannot be opened is damaged, and stays.
     /// - Throws: ``StoreError/wrongMasterKey`` if there are secrets and nothing can be opened.
     func checkMasterKey() throws {
-        let mark = try Data.fetchOne(self.database, sql: "SELECT sealed FROM masterKeyMark")
-        if let mark, (try? self.masterKey.open(mark, for: .mark)) == Self.mark { return }
-        let secrets = try self.secrets()
-        guard
-            secrets.isEmpty
-                || secrets.contains(where: { (try? self.masterKey.open($0.sealed, for: $0.context)) != nil })
-        else { throw StoreError.wrongMasterKey }
+        if try self.hasMark() { return }
+        guard try self.areOpened() else { throw StoreError.wrongMasterKey }
         let sql = "INSERT OR REPLACE INTO masterKeyMark (id, sealed) VALUES (1, ?)"
         try self.database.run(sql: sql, [try self.masterKey.seal(Self.mark, for: .mark)])
+    }
+
+    /// Returns `true` if the key opens the mark or any secret, or if there is none.
+    func areOpened() throws -> Bool {
+        if try self.hasMark() { return true }
+        let secrets = try self.secrets()
+        return secrets.isEmpty
+            || secrets.contains { (try? self.masterKey.open($0.sealed, for: $0.context)) != nil }
+    }
+
+    private func hasMark() throws -> Bool {
+        let mark = try Data.fetchOne(self.database, sql: "SELECT sealed FROM masterKeyMark")
+        return mark.map { (try? self.masterKey.open($0, for: .mark)) == Self.mark } ?? false
     }
 
     /// Returns all secrets whose rows can be read, with their contexts.

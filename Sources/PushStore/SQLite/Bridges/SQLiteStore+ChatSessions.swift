@@ -105,7 +105,8 @@ extension SQLiteStore {
         guard !progress.isEmpty else { return }
         try await self.database.write { database in
             let sql = """
-                UPDATE chatSession SET state = ?, lastError = ?, seenThrough = max(seenThrough, ?)
+                UPDATE chatSession SET state = ?, lastError = ?, seenThrough = max(seenThrough, ?),
+                    usesSCRAM = max(usesSCRAM, ?)
                 WHERE id = ? AND revision = ? AND state = 'active'
                 """
             for (key, progress) in progress {
@@ -113,8 +114,8 @@ extension SQLiteStore {
                 try database.run(
                     sql: sql,
                     [
-                        state.rawValue, progress.lastError, progress.seenThrough.milliseconds, key.id.uuidString,
-                        key.revision.uuidString,
+                        state.rawValue, progress.lastError, progress.seenThrough.milliseconds, progress.usesSCRAM,
+                        key.id.uuidString, key.revision.uuidString,
                     ]
                 )
             }
@@ -151,6 +152,7 @@ extension SQLiteStore {
         session.number = row["number"] ?? 0
         (session.state, session.lastError) = (state, row["lastError"])
         (session.seenThrough, session.changedAt) = (seenThrough, changedAt)
+        session.usesSCRAM = row["usesSCRAM"] ?? false
         return session
     }
 }

@@ -10,6 +10,7 @@ struct Registration {
 
     var app: Int64 { self.events.app }
     var database: Database { self.events.database }
+    private var users: DeviceUsers { DeviceUsers(app: self.app, database: self.database) }
     private var changes: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
 
     /// Adds, refreshes or merges devices, and records the changes of tokens.
@@ -30,7 +31,7 @@ struct Registration {
         if let excess = self.excess(attributes) {
             return RegistrationResult(device: target?.id ?? 0, kind: .rejected(excess))
         }
-        let result: RegistrationResult
+        var result: RegistrationResult
         if let target {
             try self.merge(byToken: byToken, byInstallation: other, into: target)
             result = try self.renew(
@@ -44,6 +45,7 @@ struct Registration {
             try self.limitActivities(siblings, place)
         }
         try self.share(result.device, with: siblings)
+        result.siblings = siblings.map(\.id)
         return result
     }
 
@@ -119,6 +121,7 @@ struct Registration {
 
     /// Brings a device back that had left, as if it were new: only its id stays.
     private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
+        try self.users.ended(known.user, of: known.id, at: self.events.now)
         try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
         try self.database.run(sql: "DELETE FROM deviceAttribute WHERE device = ?", [known.id])
         let sql = """
@@ -140,6 +143,7 @@ struct Registration {
         let parts = ProfileParts(namedBy: self.registration)
         for sibling in siblings {
             try parts.copy(from: device, to: sibling.id, in: self.database)
+            try self.noteUser(of: sibling, source: nil)
             if self.changesAudience(of: sibling, source: nil) { try self.changes.changed(sibling.id) }
         }
     }
@@ -255,6 +259,14 @@ struct Registration {
         }
         let isOther = !change.place.isPlace(of: known) || self.changesAudience(of: known, source: change.source)
         if !known.hasLeft, isOther { try self.changes.changed(known.id) }
+        try self.noteUser(of: known, source: change.source)
+    }
+
+    /// Notes the end of the time for which a device was its user's, if the registration gives it another one.
+    private func noteUser(of known: RegisteredRow, source: RegisteredRow?) throws {
+        let user = self.registration.user.map(\.value) ?? (source ?? known).user
+        guard !user.isExactly(known.user) else { return }
+        try self.users.ended(known.user, of: known.id, at: self.events.now)
     }
 
     /// Returns `true` if the registration gives a device another user or time zone.

@@ -92,18 +92,8 @@ extension SQLiteStore {
         environment: PushEnvironment?,
         kind: TokenKind?
     ) async throws -> Int {
-        let only = Self.only(environment, kind)
-        let filter = AudienceSQL(audience, app: app)
-        return try await self.database.query { database in
-            // Looking a device up takes longer than visiting it in order.
-            let most = Int(clamping: try Shards.devices(of: app, in: database).count / 3)
-            let driver = try AudienceDriver.choose(audience, of: kind, app: app, limit: most, in: database)
-            let index = driver != nil ? "NOT INDEXED" : audience == .everyone ? "" : "INDEXED BY deviceByApp"
-            let condition = "app = ? AND isActive = 1\(only) AND \(filter.sql)\(driver.condition)"
-            let arguments = filter.arguments + (driver?.arguments(after: .min, upTo: .max) ?? [])
-            let sql = "SELECT count(*) FROM device \(index) WHERE \(condition)"
-            return try database.count(sql: sql, StatementArguments([app.databaseValue] + arguments), isKept: false)
-        }
+        let counting = DeviceCount(audience, environment: environment, kind: kind, app: app)
+        return try await self.database.query(from: DeviceCount.Progress(), counting.step)
     }
 
     package func timeZones(app: Int64, kind: TokenKind?) async throws -> [String?: Int] {

@@ -3,12 +3,13 @@ import PushTypes
 
 /// The end of a notification.
 enum Completion {
-    /// Ends a notification once its shards have been read and every recipient has a final state.
+    /// Ends a notification once its shards have been read and every recipient has a final state. A paused one ends with what
+    /// was under way when it was paused.
     static func finishIfComplete(_ number: Int64, now: Timestamp, in database: Database) throws {
         try Self.releaseHeld(number, in: database)
         let end = """
-            UPDATE notification SET state = 'done', finishedAt = ?
-            WHERE number = ? AND state IN ('accepted', 'sending')
+            UPDATE notification SET state = 'done', finishedAt = ?, pauseReason = NULL
+            WHERE number = ? AND (state IN ('accepted', 'sending') OR state = 'paused' AND startedAt IS NOT NULL)
                 AND NOT EXISTS (SELECT 1 FROM shard WHERE shard.notification = notification.number AND isDone = 0)
                 AND NOT EXISTS (SELECT 1 FROM retry WHERE retry.notification = notification.number)
                 AND NOT EXISTS (

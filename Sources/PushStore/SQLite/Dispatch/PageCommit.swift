@@ -90,6 +90,7 @@ struct PageCommit {
         try self.applyTokenChanges()
         let invalid = self.page.invalidTokens
         try Self.rememberInvalid(invalid, app: self.app, origin: self.origin, now: self.now, in: self.database)
+        if self.page.forgetsContent { try self.forgetContent() }
         try self.advanceShard(counts)
         try self.updateNotification(counts)
         let events = [self.page.events].compactMap { $0 } + ended.compactMap(\.event)
@@ -100,6 +101,13 @@ struct PageCommit {
         try self.trace.write(sent.map(\.recipient) + ended.map(\.delivery.recipient), block: block)
         if !self.begins { try self.endLease() }
         return StartedPage(result: self.isInProgress ? .inProgress : .stopped, started: started)
+    }
+
+    /// Forgets the content of a push to a token that anybody could have made up, at an endpoint without credentials.
+    private func forgetContent() throws {
+        guard let origin, NotificationOrigin(origin)?.kind == .matrix else { return }
+        let sql = "UPDATE notification SET payload = ? WHERE number = ?"
+        try self.database.run(sql: sql, [Data("{}".utf8), self.number])
     }
 
     /// Returns `true` if the lease is held and the cursor is where the claim saw it.

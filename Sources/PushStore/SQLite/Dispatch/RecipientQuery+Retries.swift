@@ -32,7 +32,7 @@ extension RecipientQuery {
         }
         var cause: EndedRetry.Cause? = isCancelled ? .cancelled : nil
         if retry.isInterrupted { cause = .interrupted }
-        if cause == nil, lack == .otherKind { cause = lack }
+        if cause == nil, lack == .otherKind || lack == .erased { cause = lack }
         if cause == nil, let recipient, recipient.id > 0 {
             switch try self.decide(recipient, fence: fence, in: database) {
             case .send: break
@@ -59,7 +59,7 @@ extension RecipientQuery {
     ) throws -> (Recipient?, orElse: EndedRetry.Cause, hasLeft: Bool) {
         if retry.recipient < 0 {
             let named = try self.target(-retry.recipient, in: database)
-            return (named.recipient, named.isOfOtherKind ? .otherKind : .unreadable, false)
+            return (named.recipient, named.lack, false)
         }
         let statement = try RawStatement(sql: "SELECT \(self.columnList) FROM device WHERE id = ?", in: database)
         defer { statement.reset() }

@@ -17,8 +17,7 @@ struct RecipientQuery: Sendable {
             if let recipient = named.recipient, !named.isOfOtherKind {
                 self.recipients.append(recipient)
             } else {
-                let cause = named.isOfOtherKind ? EndedRetry.Cause.otherKind : .unreadable
-                self.ended.append(RecipientQuery.ended(-position, cause, named.recipient))
+                self.ended.append(RecipientQuery.ended(-position, named.lack, named.recipient))
             }
         }
     }
@@ -203,8 +202,13 @@ struct RecipientQuery: Sendable {
         var recipient: Recipient?
         /// Indicates whether the token is registered with another kind than the notification goes to.
         var isOfOtherKind = false
+        /// Indicates whether the token was that of a user who is erased.
+        var isErased = false
         /// The kind with which the token is registered; `nil` if it is not, or if that cannot be read.
         var kind: TokenKind?
+
+        /// The cause of its end if it cannot be sent to.
+        var lack: EndedRetry.Cause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
     }
 
     /// Returns a token that the notification names, with its device if it is registered. The channel of a broadcast has
@@ -220,8 +224,9 @@ struct RecipientQuery: Sendable {
             let token = DeviceToken(standingFor: channel.id)
             return Named(recipient: Recipient(id: -position, device: nil, token: token, environment: environment))
         }
-        guard try statement.step(), let token = statement.token(0),
-            let environment = PushEnvironment(code: statement.integer(1))
+        guard try statement.step() else { return Named() }
+        guard !statement.bytes(0).isEmpty else { return Named(isErased: true) }
+        guard let token = statement.token(0), let environment = PushEnvironment(code: statement.integer(1))
         else { return Named() }
         return try self.named(token, in: environment, position: position, database)
     }

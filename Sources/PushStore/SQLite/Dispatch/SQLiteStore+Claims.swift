@@ -63,6 +63,11 @@ extension SQLiteStore {
             guard let row = try database.row(sql: sql, [notification.uuidString]), let number = row["number"] as Int64?
             else { return }
             var record = try NotificationRow.record(row, in: database)
+            var recipients = recipients
+            if case .tokens = record.audience {
+                // An erased one keeps its place, and is skipped.
+                recipients = try database.count(sql: "SELECT count(*) FROM target WHERE notification = ?", [number])
+            }
             record.progress.recipients = recipients
             let update = "UPDATE notification SET state = 'accepted', recipients = ? WHERE number = ?"
             try database.run(sql: update, [recipients, number])

@@ -89,7 +89,8 @@ enum Shards {
         isNarrow: Bool
     ) -> [Range] {
         switch notification.audience {
-        case .tokens(let tokens): return [Range(cursor: 0, last: Int64(tokens.count))]
+        // Also those that an erasure has emptied since.
+        case .tokens(let tokens): return [Range(cursor: 0, last: max(recipients, Int64(tokens.count)))]
         case .channel: return [Range(cursor: 0, last: 1)]
         case .devices: break
         }

@@ -97,6 +97,6 @@ extension PageResult {
         return !self.deliveries.isEmpty && self.deliveries.allSatisfy { $0.state != .sending }
             && self.removed.isEmpty && self.endings.isEmpty && self.retries.isEmpty && self.tokenChanges.isEmpty
             && self.invalidTokens.isEmpty && self.environmentPauses.isEmpty && self.pauses == nil
-            && self.nextPageAt == nil && self.wave == nil
+            && self.nextPageAt == nil && self.wave == nil && !self.forgetsContent
     }
 }

@@ -8,6 +8,8 @@ extension SQLiteStore {
     static let erasedAtOnce = 1000
     /// The most devices and notifications whose receipts one transaction makes anonymous.
     private static let anonymizedAtOnce = 200
+    /// The most former devices of a user of one step.
+    private static let formerDevicesAtOnce = 20
 
     package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {
         // The bridges of the app go with it.
@@ -69,13 +71,22 @@ extension SQLiteStore {
         }
         guard numbers.isEmpty else { return true }
         // So are the notifications with receipts.
-        let devices = try await self.database.read { try step($0).devices() }
-        guard devices.isEmpty else {
-            let receipts = try await self.database.read { try step($0).receipts(of: devices) }
+        func anonymize(_ receipts: [UserErasure.ReceiptsOfDevice]) async throws {
             for first in stride(from: 0, to: receipts.count, by: Self.anonymizedAtOnce) {
                 let part = receipts[first..<min(receipts.count, first + Self.anonymizedAtOnce)]
                 try await self.database.write { for one in part { try step($0).anonymize(one) } }
             }
+        }
+        var former = 0
+        while let (period, receipts) = try await self.database.read({ try step($0).formerDevice() }) {
+            guard former < Self.formerDevicesAtOnce else { return true }
+            former += 1
+            try await anonymize(receipts)
+            try await self.database.write { try step($0).eraseFormerDevice(period) }
+        }
+        let devices = try await self.database.read { try step($0).devices() }
+        guard devices.isEmpty else {
+            try await anonymize(try await self.database.read { try step($0).receipts(of: devices) })
             try await self.database.write { try step($0).eraseDevices(devices) }
             return true
         }
@@ -88,6 +99,14 @@ extension SQLiteStore {
         let blocks = try await self.database.read { try events.blocks(app: erasure.app, in: $0) }
         for block in blocks { try await self.database.write { try events.erase(from: block, in: $0) } }
         return false
+    }
+
+    package func tokens(of erasure: ErasureRecord) async throws -> Set<DeviceToken> {
+        guard let user = erasure.user else { return [] }
+        return try await self.database.read { database in
+            let now = erasure.requestedAt
+            return try UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database).tokens()
+        }
     }
 
     package func finishErasure(_ erasure: ErasureRecord) async throws {
@@ -107,7 +126,7 @@ extension SQLiteStore {
         let ended = try await self.erasures().filter(\.isEmptied).map(\.id)
         guard !ended.isEmpty else { return true }
         try await self.database.vacuum()
-        guard try await self.foldLog() == 0 else { return false }
+        guard await self.foldLog() else { return false }
         try await self.database.write { database in
             for id in ended { try database.run(sql: "DELETE FROM erasure WHERE id = ?", [id]) }
         }

@@ -111,7 +111,9 @@ struct UserErasure {
         for device in devices {
             tokens.formUnion(try self.tokens(of: device))
             for receipt in try self.lateReceipts(of: device) { try self.anonymize(receipt) }
-            try self.eraseDeliveries(of: device)
+            let since = try DeviceUsers(app: self.app, database: self.database).lastEnd(of: device)
+            // A device that is gone is only a number in those that are in progress.
+            try self.eraseDeliveries(of: UserPeriod(device: device, since: since), in: "finishedAt IS NOT NULL")
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
             try self.eraseCounts(of: "device:\(device)")
             try self.erasePushResources(of: device)
@@ -145,28 +147,47 @@ struct UserErasure {
         return Set(try self.database.rows(sql: sql, [device, self.app]).compactMap { $0.token("token") })
     }
 
-    /// Erases the deliveries of a device in notifications that have ended. Those in progress have only its number.
-    private func eraseDeliveries(of device: Int64) throws {
+    /// Returns a time for which a device was this user's that is another's now, and its receipts; `nil` if there is none.
+    func formerDevice() throws -> (period: UserPeriod, receipts: [ReceiptsOfDevice])? {
+        guard let period = try DeviceUsers(app: self.app, database: self.database).ended(of: self.user) else {
+            return nil
+        }
+        return (period, try self.receipts(in: period))
+    }
+
+    /// Erases what was sent to a device that is another user's now, for the time for which it was this user's.
+    func eraseFormerDevice(_ period: UserPeriod) throws {
+        try self.eraseDeliveries(of: period, in: "1")
+        try DeviceUsers(app: self.app, database: self.database).forget(period)
+    }
+
+    /// Erases the deliveries of a device in the notifications that fulfil a condition.
+    private func eraseDeliveries(of period: UserPeriod, in notifications: String) throws {
         // Those of campaigns have no index by device: each campaign is searched for this one.
         let campaigns = """
             SELECT number, ?2 FROM notification INDEXED BY notificationInBulk
-            WHERE app = ?1 AND lane = 1 AND finishedAt IS NOT NULL
+            WHERE app = ?1 AND lane = 1 AND \(notifications)
             """
         let hasEnded = """
             EXISTS (SELECT 1 FROM notification
-                WHERE number = delivery.notification AND app = ?1 AND finishedAt IS NOT NULL)
+                WHERE number = delivery.notification AND app = ?1 AND \(notifications))
             """
-        for condition in ["(notification, recipient) IN (\(campaigns))", "device = ?2 AND \(hasEnded)"] {
+        let isInPeriod = "\(DeviceUsers.sentAt) > ?3 AND \(DeviceUsers.sentAt) <= ?4"
+        let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
+        let arguments: StatementArguments = [self.app, period.device, since, until]
+        for base in ["(notification, recipient) IN (\(campaigns))", "device = ?2 AND \(hasEnded)"] {
+            // One that is being sent has no outcome yet.
+            let condition = "\(base) AND state != 0 AND \(isInPeriod)"
             let mark = """
                 UPDATE notification SET isForgotten = 1 WHERE number IN (SELECT notification FROM delivery WHERE \(condition))
                 """
-            try self.database.run(sql: mark, [self.app, device])
+            try self.database.run(sql: mark, arguments)
             let attempts = """
                 DELETE FROM attempt WHERE (notification, recipient) IN (
                     SELECT notification, recipient FROM delivery WHERE \(condition))
                 """
-            try self.database.run(sql: attempts, [self.app, device])
-            try self.database.run(sql: "DELETE FROM delivery WHERE \(condition)", [self.app, device])
+            try self.database.run(sql: attempts, arguments)
+            try self.database.run(sql: "DELETE FROM delivery WHERE \(condition)", arguments)
         }
     }
 
@@ -212,6 +233,20 @@ struct UserErasure {
         return try self.database.rows(sql: sql, [self.app, device, since]).compactMap(ReceiptsOfDevice.init)
     }
 
+    /// Returns the receipts for what was sent to a device in a period.
+    private func receipts(in period: UserPeriod) throws -> [ReceiptsOfDevice] {
+        let isInPeriod = "\(DeviceUsers.sentAt) > ?3 AND \(DeviceUsers.sentAt) <= ?4"
+        let sql = """
+            SELECT 1 WHERE EXISTS (
+                    SELECT 1 FROM delivery WHERE notification = ?1 AND recipient = ?2 AND \(isInPeriod))
+                OR EXISTS (SELECT 1 FROM delivery WHERE device = ?2 AND notification = ?1 AND \(isInPeriod))
+            """
+        let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
+        return try self.receipts(of: [period.device]).filter { receipt in
+            try self.database.hasRow(sql: sql, receipt.notification, period.device, since, until)
+        }
+    }
+
     /// Turns receipts into anonymous ones, which still count. Their times are rounded.
     func anonymize(_ receipts: ReceiptsOfDevice) throws {
         // Another subject in each notification, so that nothing connects them.
@@ -244,14 +279,14 @@ struct UserErasure {
         "EXISTS (SELECT 1 FROM notification WHERE number = \(table).notification AND app = ?2)"
     }
 
-    /// Erases what is kept of a token. A notification that names it and has not sent to it yet sends to no device.
+    /// Erases what is kept of a token. A notification that names it and has not sent to it yet skips it: its place is empty.
     private func erase(_ token: DeviceToken) throws {
         let (token, app) = (token.databaseValue, self.app.databaseValue)
         for sql in [
             "DELETE FROM tokenEvent WHERE token = ?1 AND app = ?2",
             "DELETE FROM formerToken WHERE token = ?1 AND app = ?2",
             "DELETE FROM tokenHad WHERE token = ?1 AND \(Self.isOfApp("tokenHad"))",
-            "UPDATE target SET token = randomblob(32) WHERE token = ?1 AND \(Self.isOfApp("target"))",
+            "UPDATE target SET token = x'' WHERE token = ?1 AND \(Self.isOfApp("target"))",
         ] {
             try self.database.run(sql: sql, [token, app])
         }
@@ -278,44 +313,5 @@ extension AudienceExpression {
         case .not(let part): .not(part.without(user))
         default: self
         }
-    }
-}
-
-/// The events of a user and of tokens that wait for webhooks.
-struct ErasedEvents {
-    let user: String
-    let tokens: Set<DeviceToken>
-
-    /// Returns the blocks of an app that have events of the user or of the tokens.
-    func blocks(app: Int64, in database: Database) throws -> [Int64] {
-        let needles = try ([self.user] + self.tokens.map(\.hex)).map { try JSONValue.string($0).text }
-        var found: Set<Int64> = []
-        for needle in needles {
-            let sql = "SELECT id FROM eventBlock WHERE app = ? AND instr(events, ?) > 0"
-            found.formUnion(try database.integers(sql: sql, [app, needle]))
-        }
-        return found.sorted()
-    }
-
-    /// Erases events from a block, and the block with its last event.
-    func erase(from block: Int64, in database: Database) throws {
-        let sql = "SELECT events FROM eventBlock WHERE id = ?"
-        guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
-        let text = Data("[".utf8) + events + Data("]".utf8)
-        guard case .array(let all)? = try? JSONValue(parsing: text) else {
-            // A damaged block is posted to no webhook.
-            return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block])
-        }
-        let rest = all.filter { !self.concerns($0) }
-        guard !rest.isEmpty else { return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block]) }
-        let kept = Data(try rest.map { try $0.text }.joined(separator: Data(",".utf8)))
-        try database.update("eventBlock", ["events": kept], id: block)
-    }
-
-    private func concerns(_ event: JSONValue) -> Bool {
-        guard case .object(let members) = event else { return false }
-        if members["user"] == .string(self.user) { return true }
-        guard case .string(let token)? = members["token"] else { return false }
-        return DeviceToken(hex: token).map(self.tokens.contains) ?? false
     }
 }

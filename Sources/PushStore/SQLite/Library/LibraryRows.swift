@@ -64,7 +64,10 @@ struct LibraryRows {
     }
 
     private func add(_ change: LibraryChange, limits: LibraryLimits) throws -> LibraryChangeResult {
-        guard case .name(let name) = change.item else { return .missing }
+        guard case .name(let place) = change.item else { return .missing }
+        // A new item may be saved at one name under another, which then must be free too.
+        let name = change.name.map { ExactText($0) } ?? place
+        guard try self.item(.name(name)) == nil else { return .nameTaken }
         let count = "SELECT count(*) FROM libraryItem WHERE app = ? AND kind = ?"
         guard try self.database.count(sql: count, [self.app, self.kind.rawValue]) < limits.items else {
             return .tooMany
@@ -73,7 +76,7 @@ struct LibraryRows {
             id: UUID(),
             app: self.app,
             kind: self.kind,
-            name: change.name ?? name.text,
+            name: name.text,
             description: change.description?.isEmpty == true ? nil : change.description,
             body: change.body ?? [:],
             version: 1,

@@ -57,13 +57,16 @@ struct AcceptanceTransaction {
 
     // MARK: Checks
 
-    /// Returns the response to a request that was accepted before, or whose schedule has changed; `nil` for any other.
+    /// Returns the response to a request that was accepted before, or whose schedule or issue has changed; `nil` for any other.
     private func earlier(_ request: AcceptanceRequest) throws -> Acceptance? {
         let notification = request.notification
         if let idempotency = request.idempotency,
             let earlier = try SQLiteStore.accepted(idempotency, app: notification.app, in: self.database)
         {
             return earlier
+        }
+        if let issue = request.issue, try SQLiteStore.issue(issue, in: self.database)?.state != .published {
+            return .issueWithdrawn
         }
         guard let run = notification.run else { return nil }
         let sql = "SELECT * FROM notification WHERE schedule = ? AND runAt = ?"
@@ -130,6 +133,11 @@ struct AcceptanceTransaction {
     private mutating func add(_ draft: Draft, of request: AcceptanceRequest, number: Int64) throws -> ClaimedShard? {
         let notification = request.notification
         try NotificationRow.insertTargets(of: notification, number: number, in: self.database)
+        if let issue = request.issue {
+            // An issue is notified of or not, also after a crash.
+            let values: Columns = ["notification": notification.id.uuidString]
+            try self.database.update("issue", values, id: issue.uuidString)
+        }
         guard let tokens = draft.tokens else {
             let now = notification.createdAt
             try Shards.add(request.shards, to: notification, number: number, now: now, in: self.database)

@@ -93,7 +93,7 @@ extension SQLiteStore {
 
     package func deliveries(
         app: Int64,
-        device: Int64,
+        period: UserPeriod,
         before: NotificationCursor?,
         horizon: NotificationCursor?,
         limit: Int
@@ -105,12 +105,18 @@ extension SQLiteStore {
             WHERE app = ?2 AND lane = 1 AND number < ?4 AND number >= ?5
             """
         let (last, first) = (before?.number ?? .max, horizon?.number ?? .min)
-        return try await self.deliveries(keys: keys, Self.newestFirst, [device, app, limit, last, first])
+        let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
+        return try await self.deliveries(
+            keys: keys,
+            Self.newestFirst,
+            [period.device, app, limit, last, first, since, until]
+        )
     }
 
     package func deliveries(
         app: Int64,
         unregistered token: DeviceToken,
+        since: Timestamp?,
         before: NotificationCursor?,
         horizon: NotificationCursor?,
         limit: Int
@@ -120,11 +126,18 @@ extension SQLiteStore {
             WHERE token = ?1 AND notification < ?4 AND notification >= ?5
             """
         let (last, first) = (before?.number ?? .max, horizon?.number ?? .min)
-        return try await self.deliveries(keys: keys, Self.newestFirst, [Data(token.bytes), app, limit, last, first])
+        return try await self.deliveries(
+            keys: keys,
+            Self.newestFirst,
+            [Data(token.bytes), app, limit, last, first, since?.milliseconds ?? .min, Int64.max]
+        )
     }
 
     private static let newestFirst = """
-        WHERE notification.app = ?2 ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?3
+        WHERE notification.app = ?2
+            AND (?6 = \(Int64.min) AND ?7 = \(Int64.max)
+                OR \(DeviceUsers.sentAt) > ?6 AND \(DeviceUsers.sentAt) <= ?7)
+        ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?3
         """
 
     private static func delivery(_ row: Row) throws -> DeliveryRecord {

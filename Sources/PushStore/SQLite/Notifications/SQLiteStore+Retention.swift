@@ -15,7 +15,12 @@ extension SQLiteStore {
                 """
             let events = try database.run(sql: sql, [before.milliseconds, limit])
             guard events < limit else { return events }
-            return events + (try Self.forgetNotification(before: before, limit: limit - events, in: database))
+            let users =
+                "DELETE FROM deviceUser WHERE (device, until) IN (SELECT device, until FROM deviceUser WHERE until < ? LIMIT ?)"
+            let ended = try database.run(sql: users, [before.milliseconds, limit - events])
+            guard events + ended < limit else { return events + ended }
+            return events + ended
+                + (try Self.forgetNotification(before: before, limit: limit - events - ended, in: database))
         }
     }
 

@@ -3,6 +3,12 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
+    package func isKnownNetwork(_ network: [UInt8]) async throws -> Bool {
+        // Few rows: ten of each person.
+        let sql = "SELECT 1 FROM personNetwork WHERE network = ? LIMIT 1"
+        return try await self.database.lookup { try $0.hasRow(sql: sql, [Data(network)]) }
+    }
+
     package func signInCandidate(name: String, network: [UInt8]) async throws -> SignInCandidate? {
         let sql = """
             SELECT person.*, EXISTS (

@@ -27,7 +27,7 @@ extension SQLiteStore {
         }
     }
 
-    package func downloadable(_ hash: ContentHash, issue: UUID) async throws -> DownloadableFile? {
+    package func downloadable(_ hash: ContentHash, issue: UUID) async throws -> UsedFile? {
         let sql = """
             SELECT file.* FROM issue JOIN file ON file.hash = ?1 AND file.app = issue.app
             WHERE issue.id = ?2 AND state = 'published' AND (
@@ -37,7 +37,7 @@ extension SQLiteStore {
             guard let row = try database.row(sql: sql, [hash.databaseValue, issue.uuidString]),
                 let app = row["app"] as Int64?
             else { return nil }
-            return DownloadableFile(app: app, file: try Self.file(row))
+            return UsedFile(app: app, file: try Self.file(row))
         }
     }
 

@@ -3,10 +3,15 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func addUpload(_ upload: UploadRecord) async throws -> UploadAddition {
+    package func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAddition {
         try await self.database.write { database in
             let open = "SELECT count(*) FROM upload WHERE app = ? AND completedAt IS NULL"
             guard try database.count(sql: open, [upload.app]) < UploadRecord.maximumOfApp else { return .tooMany }
+            // A file that the app has already takes no more room.
+            if let quota, try Self.file(upload.hash, app: upload.app, in: database) == nil {
+                let used = try Self.storedBytes(app: upload.app, in: database)
+                guard upload.size <= quota - used else { return .overQuota(used: used) }
+            }
             try database.insert(
                 into: "upload",
                 [
@@ -71,12 +76,8 @@ extension SQLiteStore {
         }
     }
 
-    package func missingUploadBytes() async throws -> Int {
-        let sql = "SELECT total(size - received) AS bytes FROM upload WHERE completedAt IS NULL"
-        return try await self.database.read { database in
-            let bytes = try database.row(sql: sql)?["bytes"] as Double? ?? 0
-            return Int(exactly: bytes.rounded()) ?? .max / 2
-        }
+    package func storedBytes(app: Int64) async throws -> Int {
+        try await self.database.read { try Self.storedBytes(app: app, in: $0) }
     }
 
     package func forgetUploads(before: Timestamp, limit: Int) async throws -> Int {
@@ -100,6 +101,15 @@ extension SQLiteStore {
     package func hasFile(_ hash: ContentHash) async throws -> Bool {
         try await self.database.read { database in
             try database.hasRow(sql: "SELECT 1 FROM file WHERE hash = ? LIMIT 1", [hash.databaseValue])
+        }
+    }
+
+    package func usedFiles(beginning byte: UInt8) async throws -> [UsedFile] {
+        // A longer blob is greater than its beginning.
+        let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
+        let sql = "SELECT * FROM file WHERE hash >= ? AND hash < ? AND unusedSince IS NULL ORDER BY hash"
+        return try await self.database.read { database in
+            try database.rows(sql: sql, [Data([byte]), end]).compactMap { try $0.readable(Self.usedFile) }
         }
     }
 
@@ -127,6 +137,15 @@ extension SQLiteStore {
 // MARK: Rows
 
 extension SQLiteStore {
+    fileprivate static func storedBytes(app: Int64, in database: Database) throws -> Int {
+        let sql = """
+            SELECT (SELECT total(size) FROM file INDEXED BY fileByApp WHERE app = ?1)
+                + (SELECT total(size) FROM upload INDEXED BY uploadByApp WHERE app = ?1 AND completedAt IS NULL) AS bytes
+            """
+        let bytes = try database.row(sql: sql, [app])?["bytes"] as Double? ?? 0
+        return Int(exactly: bytes.rounded()) ?? .max / 2
+    }
+
     static func file(_ hash: ContentHash, app: Int64, in database: Database) throws -> FileRecord? {
         try database.row(sql: "SELECT * FROM file WHERE hash = ? AND app = ?", [hash.databaseValue, app])
             .map(Self.file)
@@ -140,6 +159,11 @@ extension SQLiteStore {
         var file = FileRecord(hash: hash, size: size, contentType: contentType, name: name, createdAt: createdAt)
         file.unusedSince = row.time("unusedSince")
         return file
+    }
+
+    static func usedFile(_ row: Row) throws -> UsedFile {
+        guard let app = row["app"] as Int64? else { throw DamagedRow(table: "file") }
+        return UsedFile(app: app, file: try Self.file(row))
     }
 
     /// Notes since when nothing refers to a file, or that something does, within a transaction.

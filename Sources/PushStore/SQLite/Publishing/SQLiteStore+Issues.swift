@@ -81,9 +81,6 @@ extension SQLiteStore {
             if let access = changes.access {
                 try database.update("issue", ["access": access.rawValue], id: id.uuidString)
             }
-            if let notification = changes.notification {
-                try database.update("issue", ["notification": notification.uuidString], id: id.uuidString)
-            }
             return try Self.result(ofChanging: issue, in: database)
         }
     }
@@ -127,12 +124,16 @@ extension SQLiteStore {
         }
     }
 
-    package func setCover(of id: UUID, to file: ContentHash?, now: Timestamp) async throws -> IssueResult {
+    package func setCover(of id: UUID, to cover: CoverFile?, now: Timestamp) async throws -> IssueResult {
         try await self.database.write { database in
             guard let issue = try Self.issue(id, in: database) else { return .missing }
-            if let file, try Self.file(file, app: issue.app, in: database) == nil { return .noFile }
-            try database.update("issue", ["cover": file?.databaseValue], id: id.uuidString)
-            let files = [file, issue.cover?.hash].compactMap(\.self)
+            if let cover {
+                guard try Self.file(cover.hash, app: issue.app, in: database) != nil else { return .noFile }
+                let sql = "UPDATE file SET contentType = ? WHERE hash = ? AND app = ?"
+                try database.run(sql: sql, [cover.contentType, cover.hash.databaseValue, issue.app])
+            }
+            try database.update("issue", ["cover": cover?.hash.databaseValue], id: id.uuidString)
+            let files = [cover?.hash, issue.cover?.hash].compactMap(\.self)
             for file in files { try Self.noteUse(of: file, app: issue.app, now: now, in: database) }
             return try Self.result(ofChanging: issue, in: database)
         }

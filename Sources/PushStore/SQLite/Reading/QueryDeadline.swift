@@ -2,13 +2,15 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The deadline of one query on one connection. It interrupts a query that takes longer than its budget, and lets a
-/// long one rest now and then, so that others get the processor. SQLite calls it while it works
-/// (`sqlite3_progress_handler`).
+/// The deadline of one query on one connection. It interrupts a query that takes longer than its budget, or whose snapshot
+/// is in the way of a fold of the log, and lets a long one rest now and then, so that others get the processor. SQLite calls
+/// it while it works (`sqlite3_progress_handler`).
 final class QueryDeadline {
     /// The reason for which a query was interrupted.
     enum Stop: Error {
         case outOfTime, ending
+        /// The log is being folded: the query begins anew, with a new snapshot, once it has been.
+        case renewal
     }
 
     /// The instructions of SQLite's virtual machine between two readings of the clock: about 50 µs.
@@ -18,20 +20,26 @@ final class QueryDeadline {
     /// The length of a rest.
     private static let rest: Duration = .milliseconds(5)
 
-    private let deadline: ContinuousClock.Instant
+    private let deadline: ContinuousClock.Instant?
+    private let log: WriteAheadLog
     private let rests: Bool
     private let isEnding: () -> Bool
     private var lastRest: ContinuousClock.Instant
     private var stop: Stop?
 
     /// - Parameters:
-    ///   - budget: The longest time of the query.
+    ///   - deadline: The end of the query's time; `nil` for none.
+    ///   - log: The log of the store.
     ///   - rests: Whether the query rests now and then.
     ///   - isEnding: Tells whether the store is being closed; called at each rest.
-    init(budget: Duration, rests: Bool, isEnding: @escaping () -> Bool) {
+    init(
+        _ deadline: ContinuousClock.Instant?,
+        log: WriteAheadLog,
+        rests: Bool = false,
+        isEnding: @escaping () -> Bool = { false }
+    ) {
         self.lastRest = .now
-        self.deadline = self.lastRest + budget
-        (self.rests, self.isEnding) = (rests, isEnding)
+        (self.deadline, self.log, self.rests, self.isEnding) = (deadline, log, rests, isEnding)
     }
 
     /// Runs a query under the deadline.
@@ -57,8 +65,10 @@ final class QueryDeadline {
     /// Returns `true` if the query may continue, after a rest if one is due.
     private func mayContinue() -> Bool {
         let now = ContinuousClock.now
-        if now >= self.deadline {
+        if let deadline, now >= deadline {
             self.stop = .outOfTime
+        } else if self.log.isFolding {
+            self.stop = .renewal
         } else if self.rests, now - self.lastRest >= Self.slice {
             if self.isEnding() { self.stop = .ending }
             Thread.sleep(forTimeInterval: Self.rest / .seconds(1))

@@ -5,30 +5,25 @@ import PushSupport
 /// The connections for requests of the API, apart from those of the dispatcher: one set for look-ups by key, and one
 /// for queries that may visit everything, so that neither kind waits for the other.
 struct StoreReaders: Sendable {
-    /// The longest time of a look-up or a short list.
-    private static let lookup: Duration = .seconds(5)
     /// The number of long queries at a time: one, because it uses a whole core.
     private static let running = 1
-    /// The most pages of exports that wait, of all keys and of one key.
-    private static let exportsWaiting = (all: 32, ofKey: 8)
-    /// The share of time for first attempts at queries of one key. Beyond that its queries wait.
-    private static let attemptShare = 0.2
-    /// The seconds of first attempts that one key may use at once.
-    private static let attemptBurst = 0.25
     /// The longest pause after a query, which is half as long as the query took, before the next one begins.
     private static let longestRest: Duration = .milliseconds(50)
-    /// The most counts of recipients that wait. They have no key, and wait for each other only.
-    private static let countsWaiting = 64
     private static let lookupConnections = 2
     /// The connections for first attempts.
     private static let attemptConnections = 2
+    /// The number of times that a read without a budget renews its snapshot, before writers wait for it.
+    private static let renewals = 3
 
     private let lookupPool, queryPool: ReaderPool
+    private let log: WriteAheadLog
     private let limits: QueryLimits
-    let queryGate, exportGate, countGate: QueryGate
-    private let attempts = TokenBucketTable<UUID>(rate: StoreReaders.attemptShare, burst: StoreReaders.attemptBurst)
+    let queries: Budget
+    private let exports, counts: Budget
+    /// The time for first attempts at queries of one key. Beyond that its queries wait.
+    private let attempts: Budget
 
-    init(path: String, limits: QueryLimits) throws {
+    init(path: String, limits: QueryLimits, budgets: Budgets, log: WriteAheadLog) throws {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
@@ -36,51 +31,137 @@ struct StoreReaders: Sendable {
         self.lookupPool = ReaderPool(try DatabasePool(path: path, configuration: configuration))
         configuration.maximumReaderCount = 3 * Self.running + Self.attemptConnections
         self.queryPool = ReaderPool(try DatabasePool(path: path, configuration: configuration))
-        self.limits = limits
-        let patience = limits.patience
-        func gate(waiting: Int, ofKey: Int) -> QueryGate {
-            let limits = QueryQueue.Limits(running: Self.running, waiting: waiting, waitingPerKey: ofKey)
-            return QueryGate(limits: limits, patience: patience)
-        }
-        self.queryGate = gate(waiting: limits.waiting, ofKey: limits.waitingPerKey)
-        self.exportGate = gate(waiting: Self.exportsWaiting.all, ofKey: Self.exportsWaiting.ofKey)
-        self.countGate = gate(waiting: Self.countsWaiting, ofKey: Self.countsWaiting)
+        (self.limits, self.log) = (limits, log)
+        (self.queries, self.exports) = (budgets[.queries], budgets[.exports])
+        (self.counts, self.attempts) = (budgets[.counts], budgets[.queryAttempts])
+    }
+
+    /// The numbers of long queries that run and that wait.
+    var queryCounts: (running: Int, waiting: Int) {
+        let usage = self.queries.usage
+        return (usage.held, usage.waiting)
     }
 
     /// Runs a look-up or a short list.
     func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        try await self.read(self.lookupPool, budget: Self.lookup, rests: false, body)
+        var left = self.limits.lookup
+        let result = try await self.read(self.lookupPool, budget: &left, rests: false, from: ()) {
+            database,
+            _ in
+            QueryStep<Void, Value>.done(try body(database))
+        }
+        switch result {
+        case .done(let value): return value
+        case .next: throw StoreError.queryTooExpensive(budget: self.limits.lookup)
+        }
+    }
+
+    /// Reads for a service of the provider, without a budget. A read that had to renew its snapshot too often keeps it.
+    func serve<Value: Sendable>(
+        _ pool: ReaderPool,
+        _ body: @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        for _ in 0..<Self.renewals {
+            do {
+                return try await pool.read { try QueryDeadline(nil, log: self.log).run($0, body) }
+            } catch QueryDeadline.Stop.renewal {
+                await self.log.untilFolded()
+            }
+        }
+        return try await self.log.whileLasting { try await pool.read(body) }
     }
 
     /// Runs a query that may visit many rows: a short first attempt at once, then within the caller's budget after
     /// those that wait already. Without a ``QueryCaller`` there is no limit.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/tooManyQueries``, `CancellationError`.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`, `CancellationError`.
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        guard let caller = QueryCaller.current else { return try await self.queryPool.read(body) }
-        if self.mayAttempt(caller) {
-            let start = ContinuousClock.now
-            let budget = min(self.limits.attempt, caller.budget)
-            defer { self.giveBack(self.limits.attempt - (ContinuousClock.now - start), caller) }
-            do {
-                return try await self.read(self.queryPool, budget: budget, rests: false, body)
-            } catch StoreError.queryTooExpensive where caller.budget > self.limits.attempt {}
-        }
-        return try await self.gate(caller).run(for: caller.key) {
-            let start = ContinuousClock.now
-            let value = try await self.read(self.queryPool, budget: caller.budget, rests: true, body)
-            if caller.purpose != .acceptance {
-                let rest = min((ContinuousClock.now - start) / 2, Self.longestRest)
-                try await Task.sleep(for: rest, clock: .continuous)
+        try await self.query(from: ()) { database, _ in .done(try body(database)) }
+    }
+
+    /// Runs a query in steps, each of which reads in a snapshot of its own. Its budget is that of all steps together.
+    func query<State: Sendable, Value: Sendable>(
+        from state: State,
+        _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
+    ) async throws -> Value {
+        guard let caller = QueryCaller.current else {
+            var state = state
+            while true {
+                switch try await self.serve(self.queryPool, { [state] in try step($0, state) }) {
+                case .done(let value): return value
+                case .next(let next): state = next
+                }
             }
+        }
+        if let value = try await self.attempt(caller, from: state, step) { return value }
+        return try await self.turns(caller, from: state, step)
+    }
+
+    /// Makes a short first attempt at a query, which waits for no other.
+    /// - Returns: `nil` if the caller may make none, or the query takes longer.
+    private func attempt<State: Sendable, Value: Sendable>(
+        _ caller: QueryCaller,
+        from state: State,
+        _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
+    ) async throws -> Value? {
+        guard self.mayAttempt(caller) else { return nil }
+        let budget = min(self.limits.attempt, caller.budget)
+        var left = budget
+        defer { self.giveBack(self.limits.attempt - (budget - left), caller) }
+        do {
+            let result = try await self.read(self.queryPool, budget: &left, rests: false, from: state, step)
+            guard case .done(let value) = result else { return nil }
             return value
+        } catch StoreError.queryTooExpensive where caller.budget > self.limits.attempt {
+            return nil
         }
     }
 
-    private func gate(_ caller: QueryCaller) -> QueryGate {
+    /// Runs a query once it is its caller's turn. One of several steps has a new turn each ``QueryLimits/turn``, so that it
+    /// delays others no longer than that; its budget is the time of its own turns.
+    func turns<State: Sendable, Value: Sendable>(
+        _ caller: QueryCaller,
+        from state: State,
+        _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
+    ) async throws -> Value {
+        var (state, left) = (state, caller.budget)
+        while true {
+            let permit = try await self.permit(caller)
+            defer { permit.end() }
+            let start = ContinuousClock.now
+            do {
+                let result = try await self.read(
+                    self.queryPool,
+                    budget: &left,
+                    rests: true,
+                    until: start + self.limits.turn,
+                    from: state,
+                    step
+                )
+                if case .next(let next) = result { state = next }
+                if caller.purpose != .acceptance {
+                    let rest = min((ContinuousClock.now - start) / 2, Self.longestRest)
+                    try await Task.sleep(for: rest, clock: .continuous)
+                }
+                if case .done(let value) = result { return value }
+            } catch StoreError.queryTooExpensive {
+                throw StoreError.queryTooExpensive(budget: caller.budget)
+            }
+        }
+    }
+
+    private func permit(_ caller: QueryCaller) async throws -> BudgetPermit {
+        do {
+            return try await self.budget(caller).wait(for: caller.account)
+        } catch is BudgetEnded {
+            throw StoreError.ending
+        }
+    }
+
+    private func budget(_ caller: QueryCaller) -> Budget {
         switch caller.purpose {
-        case .request: self.queryGate
-        case .export: self.exportGate
-        case .acceptance: self.countGate
+        case .request: self.queries
+        case .export: self.exports
+        case .acceptance: self.counts
         }
     }
 
@@ -92,52 +173,64 @@ struct StoreReaders: Sendable {
         case .export: return false
         case .acceptance: return true
         case .request:
-            guard let key = caller.key else { return true }
-            let now = ContinuousClock.now
-            return !self.queryGate.isBusy(key)
-                && self.attempts.with(key, now: now) {
-                    $0.take(self.limits.attempt / .seconds(1), now: now) == nil
-                }
+            guard caller.account.identity != .app else { return true }
+            guard self.queries.usage(of: caller.account) == (0, 0) else { return false }
+            let milliseconds = Self.milliseconds(self.limits.attempt)
+            return (try? self.attempts.spend(milliseconds, for: caller.account)) != nil
         }
     }
+
+    private static func milliseconds(_ time: Duration) -> Int { Int((time / .milliseconds(1)).rounded()) }
 
     /// Returns the time that an attempt did not need; a negative time if it needed more.
     private func giveBack(_ time: Duration, _ caller: QueryCaller) {
-        guard caller.purpose == .request, let key = caller.key else { return }
-        let now = ContinuousClock.now
-        _ = self.attempts.with(key, now: now) { $0.spend(-(time / .seconds(1)), now: now) }
+        guard caller.purpose == .request, caller.account.identity != .app else { return }
+        self.attempts.giveBack(Self.milliseconds(time), for: caller.account)
     }
 
-    private func read<Value: Sendable>(
+    /// Runs the steps of a query within a budget. The time in which it waits for a fold of the log is not its own.
+    /// - Parameters:
+    ///   - left: The budget, and then what is left of it.
+    ///   - end: The end of its turn, after which no further step begins; `nil` for none.
+    /// - Returns: The result, or the state after the last step of the turn.
+    private func read<State: Sendable, Value: Sendable>(
         _ pool: ReaderPool,
-        budget: Duration,
+        budget left: inout Duration,
         rests: Bool,
-        _ body: @Sendable (Database) throws -> Value
-    ) async throws -> Value {
-        let isEnding: @Sendable () -> Bool = { self.queryGate.isEnding }
-        do {
-            return try await pool.read { database in
-                try QueryDeadline(budget: budget, rests: rests, isEnding: isEnding).run(database, body)
+        until end: ContinuousClock.Instant? = nil,
+        from state: State,
+        _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
+    ) async throws -> QueryStep<State, Value> {
+        let isEnding: @Sendable () -> Bool = { self.queries.hasEnded }
+        let budget = left
+        var deadline = ContinuousClock.now + budget
+        defer { left = deadline - ContinuousClock.now }
+        var state = state
+        while true {
+            do {
+                let result = try await pool.read { [state, deadline] database in
+                    try QueryDeadline(deadline, log: self.log, rests: rests, isEnding: isEnding)
+                        .run(database) { try step($0, state) }
+                }
+                guard case .next(let next) = result else { return result }
+                state = next
+                if let end, ContinuousClock.now >= end { return result }
+            } catch QueryDeadline.Stop.renewal {
+                let start = ContinuousClock.now
+                await self.log.untilFolded()
+                deadline += ContinuousClock.now - start
+            } catch QueryDeadline.Stop.outOfTime {
+                throw StoreError.queryTooExpensive(budget: budget)
+            } catch QueryDeadline.Stop.ending {
+                throw StoreError.ending
             }
-        } catch QueryDeadline.Stop.outOfTime {
-            throw StoreError.queryTooExpensive(budget: budget)
-        } catch QueryDeadline.Stop.ending {
-            throw StoreError.ending
-        }
-    }
-
-    /// Runs `body` while no long query holds a snapshot.
-    func whileIdle<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        try await self.queryGate.whileIdle {
-            try await self.exportGate.whileIdle { try await self.countGate.whileIdle(body) }
+            if ContinuousClock.now >= deadline { throw StoreError.queryTooExpensive(budget: budget) }
         }
     }
 
     /// Interrupts long queries, and lets no new ones begin.
     func end() {
-        self.queryGate.end()
-        self.exportGate.end()
-        self.countGate.end()
+        for budget in [self.queries, self.exports, self.counts] { budget.end() }
     }
 
     func close() throws {

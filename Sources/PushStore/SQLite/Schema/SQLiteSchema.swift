@@ -40,6 +40,8 @@ enum SQLiteSchema {
         migrator.registerMigration("22 legacy") { try $0.execute(sql: Self.legacy) }
         migrator.registerMigration("23 channels") { try $0.execute(sql: Self.channels) }
         migrator.registerMigration("24 shadow") { try $0.execute(sql: Self.shadow) }
+        migrator.registerMigration("25 SCRAM") { try $0.execute(sql: Self.scram) }
+        migrator.registerMigration("26 device users") { try $0.execute(sql: Self.deviceUsers) }
         return migrator
     }
 

@@ -49,7 +49,7 @@ extension SQLiteStore {
                 attempts: try query.attempts(of: recipient)
             )
             (history.connection, history.milliseconds) = try query.trip(of: recipient)
-            history.nextTryAt = try query.nextTry(of: recipient)
+            (history.nextTryAt, history.heldFor) = try query.nextTry(of: recipient)
             if let delivery {
                 history.page = try query.page(of: recipient, at: delivery.at)
                 history.events = try history.page?.block.flatMap(query.events(block:))
@@ -253,13 +253,16 @@ struct TimelineQuery {
         return try self.database.rows(sql: sql, arguments).compactMap { try $0.readable(TokenEventWriter.record) }
     }
 
-    /// Returns the time of the next try, by the steady clock; `nil` if there is none, or its time is not known yet.
-    func nextTry(of recipient: Int64) throws -> Timestamp? {
+    /// Returns the time of the next try, by the steady clock; `nil` if there is none, or its time is not known yet. One that
+    /// paused environments hold is made at the end of the pause.
+    func nextTry(of recipient: Int64) throws -> (at: Timestamp?, heldFor: HoldingEnvironments?) {
         let sql = """
-            SELECT dueAt FROM retry
+            SELECT dueAt, heldFor FROM retry
             WHERE notification = ? AND recipient = ? AND dueAt < \(RetryQueue.afterOthers) AND dueAt != \(RetryQueue.departed)
             """
-        return try self.database.time(sql: sql, [self.subject.number, recipient])
+        let row = try self.database.row(sql: sql, [self.subject.number, recipient])
+        let heldFor = row.flatMap { $0["heldFor"] as Int64? }
+        return (row?.time("dueAt"), heldFor.map(HoldingEnvironments.init(code:)))
     }
 
     // MARK: Webhooks

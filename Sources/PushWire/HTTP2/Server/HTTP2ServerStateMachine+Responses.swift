@@ -53,6 +53,7 @@ extension HTTP2ServerStateMachine {
             maximumFrameLength: self.peer.maximumFrameLength
         )
         self.allowUpdates(forFrames: frames)
+        if frames > 0 { self.timers.windowlessSince = nil }
         self.unsent.set(rest, for: streamID)
         guard rest.readableBytes == 0 else { return self.enqueue(at: position) }
         _ = self.streams.remove(streamID)

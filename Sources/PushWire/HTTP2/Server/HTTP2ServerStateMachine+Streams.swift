@@ -4,7 +4,7 @@ extension HTTP2ServerStateMachine {
     package mutating func reset(_ streamID: UInt32, _ code: HTTP2ErrorCode) {
         guard self.phase != .finished, let stream = self.streams.remove(streamID) else { return }
         self.output.writeReset(streamID, code)
-        if case .receiving = stream.state { self.noteEnded(streamID) }
+        if case .receiving = stream.state { self.endedStreams.insert(streamID) }
         self.forget(stream)
         self.finishIfDrained()
     }
@@ -19,7 +19,7 @@ extension HTTP2ServerStateMachine {
     mutating func rejectMalformed(_ streamID: UInt32, endsStream: Bool) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend(HTTP2ServerLimits.lostStreamCost)
         self.output.writeReset(streamID, .protocolError)
-        if !endsStream { self.noteEnded(streamID) }
+        if !endsStream { self.endedStreams.insert(streamID) }
     }
 
     /// Refuses a request beyond the stream limit.
@@ -28,7 +28,7 @@ extension HTTP2ServerStateMachine {
         case .refuseStream:
             try self.floodLimiter.spend()
             self.output.writeReset(streamID, .refusedStream)
-            if !endsStream { self.noteEnded(streamID) }
+            if !endsStream { self.endedStreams.insert(streamID) }
         case .endConnection:
             let (opened, allowed) = (self.streams.count + 1, self.streamLimit.current)
             throw HTTP2ConnectionError(
@@ -45,13 +45,7 @@ extension HTTP2ServerStateMachine {
         guard !endsStream else { return }
         // RFC 9113 section 8.1: the rest of the request is not wanted.
         self.output.writeReset(streamID, .noError)
-        self.noteEnded(streamID)
-    }
-
-    /// Remembers a stream whose frames may still come.
-    private mutating func noteEnded(_ streamID: UInt32) {
-        if self.endedStreams.count >= HTTP2ServerLimits.maximumEndedStreams { self.endedStreams.removeFirst() }
-        self.endedStreams.append(streamID)
+        self.endedStreams.insert(streamID)
     }
 
     /// Frees the memory of a stream that has been removed.

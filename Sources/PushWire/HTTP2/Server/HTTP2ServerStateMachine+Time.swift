@@ -21,6 +21,10 @@ extension HTTP2ServerStateMachine {
         if let since = self.timers.unfinishedSince { next = min(next, since + self.limits.request) }
         if let since = self.timers.stalledSince { next = min(next, since + self.limits.stall) }
         if let sent = self.timers.pingSent { next = min(next, sent + self.limits.keepAliveTimeout) }
+        if self.unsent.byteCount > 0 {
+            // The first check notes the time, as a response brings none.
+            next = min(next, self.timers.windowlessSince.map { $0 + self.limits.stall } ?? self.timers.lastReceived)
+        }
         return next
     }
 
@@ -45,6 +49,7 @@ extension HTTP2ServerStateMachine {
         }
         if let end = self.shutdown.noticeEnds, now >= end { self.refuseNewRequests() }
         self.endLateRequests(now: now)
+        self.checkWindows(now: now)
         self.checkClient(now: now)
         if self.phase == .open { self.checkHealth(now: now) }
     }
@@ -82,6 +87,14 @@ extension HTTP2ServerStateMachine {
         if self.timers.lateChecks >= HTTP2ServerLimits.maximumLateRequests {
             self.finish(.enhanceYourCalm, "requests do not come to their end")
         }
+    }
+
+    /// Ends the connection of a client that reads, but opens no window for the bodies of its responses.
+    private mutating func checkWindows(now: NIODeadline) {
+        guard self.unsent.byteCount > 0 else { return self.timers.windowlessSince = nil }
+        let since = self.timers.windowlessSince ?? now
+        self.timers.windowlessSince = since
+        if now >= since + self.limits.stall { self.finish(.enhanceYourCalm, "responses have no window") }
     }
 
     private mutating func checkClient(now: NIODeadline) {

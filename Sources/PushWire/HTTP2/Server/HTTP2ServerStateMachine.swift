@@ -41,6 +41,8 @@ package struct HTTP2ServerStateMachine: ~Copyable {
         var pingSent: NIODeadline?
         /// The time since which the client has not been reading.
         var stalledSince: NIODeadline?
+        /// The time of the first check that found bodies without a window, none of which has gone on since.
+        var windowlessSince: NIODeadline?
         /// The number of checks in a row that found late requests.
         var lateChecks = 0
     }
@@ -54,8 +56,7 @@ package struct HTTP2ServerStateMachine: ~Copyable {
     var encoder = ResponseEncoder()
     var streams = StreamTable<HTTP2ServerStream>()
     var highestStreamID: UInt32 = 0
-    /// The streams that the server ended while the client had not, the oldest first.
-    var endedStreams = CircularBuffer<UInt32>()
+    var endedStreams = EndedStreams()
     var incomplete = IncompleteRequestTable()
     var unsent = UnsentBodies()
     var streamLimit: StreamLimit

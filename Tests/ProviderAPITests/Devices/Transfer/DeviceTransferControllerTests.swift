@@ -6,7 +6,7 @@ import PushTypes
 import Testing
 
 /// Import and export over a real port.
-@Suite(.timeLimit(.minutes(5))) struct DeviceTransferControllerTests {
+@Suite(.timeLimit(.patience)) struct DeviceTransferControllerTests {
     static let path = "/v1/apps/\(Vectors.bundleID)/devices"
 
     static func post(_ provider: RunningProvider, _ body: String, _ type: String) async throws -> JSONClient.Response {

@@ -110,6 +110,51 @@ import Testing
         #expect(session.received(":s \(line)\r\n").failure?.isFinal == true)
     }
 
+    /// ngircd, and others that know no number of a message for it.
+    @Test(arguments: [
+        ("Access denied! Bad server password?", true), ("Closing Link: 192.0.2.1 (Bad Password)", true),
+        ("Invalid credentials", true), ("Closing Link: (Throttled: Reconnecting too fast)", false),
+        ("Server full", false),
+    ])
+    func anErrorInsteadOfTheWelcomeMayRefuseThePassword(words: String, isFinal: Bool) throws {
+        var session = try self.session(["authentication": "pass"])
+        _ = session.opened(at: ClockReading(.start))
+        let failure = session.received("ERROR :\(words)\r\n").failure
+        #expect(failure?.isFinal == isFinal)
+        #expect(failure?.reason.hasSuffix(words) == true)
+        var online = try self.signedIn()
+        #expect(online.received("ERROR :\(words)\r\n").failure?.isFinal == false)
+    }
+
+    /// bip says nothing at all.
+    @Test func anEndInsteadOfTheWelcomeMayBeARefusal() throws {
+        var session = try self.session(["authentication": "pass"])
+        #expect(!session.closing.mayBeRefusal)
+        _ = session.opened(at: ClockReading(.start))
+        #expect(session.closing.mayBeRefusal && !session.closing.isFinal)
+        _ = session.received(":s 001 ada :Welcome\r\n")
+        #expect(!session.closing.mayBeRefusal)
+    }
+
+    @Test func aChannelThatIsRefusedIsShownAndAskedForAgain() throws {
+        var session = try self.signedIn(["channels": ["#Lab", "#tea"]])
+        let line = ":s 437 ada #lab :Nick/channel is temporarily unavailable\r\n"
+        let reason = "the channel #Lab cannot be joined, trying again: Nick/channel is temporarily unavailable"
+        #expect(session.received(line, at: .after(1)) == [.trouble(reason)])
+        #expect(session.nextDeadline == .after(61))
+        #expect(session.timePassed(at: ClockReading(.after(60))) == [])
+        #expect(session.timePassed(at: ClockReading(.after(61))).text == "JOIN #Lab\r\n")
+        #expect(session.nextDeadline == .after(121))
+        // Refused once more, it waits longer.
+        #expect(session.received(line, at: .after(62)) == [.trouble(reason)])
+        #expect(session.timePassed(at: ClockReading(.after(122))) == [])
+        #expect(session.timePassed(at: ClockReading(.after(182))).text.hasPrefix("JOIN #Lab\r\n"))
+        #expect(session.received(":ada!a@h JOIN :#lab\r\n", at: .after(183)) == [.trouble(nil)])
+        // Another's channel, and a nick that is not free, are none of it.
+        #expect(session.received(":s 437 ada #other :no\r\n:s 437 ada ada_ :no\r\n", at: .after(184)) == [])
+        #expect(session.nextDeadline == .after(304))
+    }
+
     @Test(arguments: [
         ":s CAP * LS :server-time", ":s CAP * LS :sasl=EXTERNAL", ":s 001 ada :Welcome", "ERROR :Closing Link",
     ])

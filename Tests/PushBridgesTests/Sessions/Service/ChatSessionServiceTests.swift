@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ChatSessionServiceTests {
+@Suite(.timeLimit(.patience)) struct ChatSessionServiceTests {
     @Test func aMessageAtAnIRCServerBecomesAPush() async throws {
         let server = try await StubChatServer.start { _ in .irc }
         try await withChatSessions { sessions in

@@ -6,7 +6,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ChatSessionsControllerTests {
+@Suite(.timeLimit(.patience)) struct ChatSessionsControllerTests {
     private static let own = "/v1/apps/\(Vectors.bundleID)/installations/installation-1/sessions"
 
     /// Returns a proof of a user, and a client with a public key.

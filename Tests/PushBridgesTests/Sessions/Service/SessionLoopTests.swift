@@ -13,7 +13,7 @@ import Testing
 
 @testable import PushBridges
 
-@Suite(.timeLimit(.minutes(1))) struct SessionLoopTests {
+@Suite(.timeLimit(.patience)) struct SessionLoopTests {
     /// Remembers the conditions of sessions.
     private final class Outputs: SessionOutputs {
         private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
@@ -41,10 +41,11 @@ import Testing
     }
 
     /// Returns a version of a session.
-    private func session(_ id: UUID) -> RunningSession {
+    private func session(_ id: UUID) throws -> RunningSession {
         RunningSession(
             key: ChatSessionKey(id: id, revision: UUID()),
             app: 1,
+            bundleID: try #require(Topic(Vectors.bundleID)),
             user: "ada",
             chatProtocol: .irc,
             host: "irc.example.org",
@@ -57,14 +58,19 @@ import Testing
     }
 
     private func loop(_ eventLoop: any EventLoop, _ outputs: Outputs) -> SessionLoop {
-        let connector = ChatConnector(addresses: AddressPolicy(), authorities: nil, resolver: SystemResolver())
+        let connector = ChatConnector(
+            addresses: AddressPolicy(),
+            authorities: nil,
+            resolver: SystemResolver(),
+            timeout: .patience
+        )
         return SessionLoop(eventLoop, connector, outputs, ManualTime(.start))
     }
 
     @Test func theEndOfAnEarlierVersionsConnectionIsNoNews() async throws {
         let (outputs, id) = (Outputs(), UUID())
         let loop = self.loop(MultiThreadedEventLoopGroup.singleton.any(), outputs)
-        let (former, present) = (self.session(id), self.session(id))
+        let (former, present) = (try self.session(id), try self.session(id))
         loop.start(former, self.supervisor())
         let first = try #require(await loop.begin(former))
         loop.start(present, self.supervisor())
@@ -85,7 +91,7 @@ import Testing
     {
         let eventLoop = EmbeddedEventLoop()
         let loop = self.loop(eventLoop, Outputs())
-        let runner = SessionRunner(self.session(UUID()), supervisor: self.supervisor(), loop: loop)
+        let runner = SessionRunner(try self.session(UUID()), supervisor: self.supervisor(), loop: loop)
         runner.start()
         let attempt = try #require(runner.begin())
         let channel = EmbeddedChannel(loop: eventLoop)

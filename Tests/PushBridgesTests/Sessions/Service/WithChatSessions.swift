@@ -21,13 +21,16 @@ struct TestSessions: ProviderExtension {
 
     init(_ parts: ProviderParts) throws {
         var limits = ChatSessionService.Limits()
+        limits.connect = .patience
         limits.journal = .milliseconds(20)
         limits.coalescing = .milliseconds(100)
         limits.supervisor.retry = Backoff(base: .milliseconds(20), maximum: .milliseconds(100))
         limits.supervisor.shortestRetry = .milliseconds(10)
+        limits.supervisor.opening = .patience
         let service = ChatSessionService(
             store: parts.store,
             acceptor: parts.acceptor,
+            budgets: parts.budgets,
             addresses: AddressPolicy(allowsPrivate: true),
             authorities: try SelfSignedCertificate.shared.get().pem,
             limits: limits,

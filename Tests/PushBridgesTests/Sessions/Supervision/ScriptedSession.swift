@@ -3,8 +3,8 @@ import PushBridges
 import PushSupport
 import PushTypes
 
-/// A session whose server says what happens: `in`, `message NAME`, `line NAME`, `attached`, `detached`, `wrote NAME`, `lost`,
-/// `refused`, one after the other.
+/// A session whose server says what happens: `in`, `message NAME`, `line NAME`, `attached`, `detached`, `wrote NAME`,
+/// `trouble NAME`, `fine`, `lost`, `refused`, one after the other.
 struct ScriptedSession: ChatSession {
     static let port = 1
     static let members: Set<String> = []
@@ -33,6 +33,8 @@ struct ScriptedSession: ChatSession {
         let name = words.last ?? ""
         switch words.first {
         case "in": return [.signedIn]
+        case "trouble": return [.trouble(name)]
+        case "fine": return [.trouble(nil)]
         case "attached": return [.attached(true)]
         case "detached": return [.attached(false)]
         case "wrote": return [.wroteElsewhere(conversation: name)]

@@ -56,6 +56,42 @@ import Testing
         #expect(supervisor.status == .waiting && supervisor.progress.lastError?.contains("90 s") == true)
     }
 
+    /// Fails as often as given with a failure that may be a refusal.
+    private func refuse(_ supervisor: inout SessionSupervisor, _ count: Int) {
+        var now = Timestamp.start
+        for _ in 0..<count {
+            _ = supervisor.timePassed(at: ClockReading(now))
+            _ = supervisor.began(at: ClockReading(now))
+            _ = supervisor.closed(ChatFailure("x", mayBeRefusal: true), at: ClockReading(now))
+            now = supervisor.nextDeadline ?? now
+        }
+    }
+
+    @Test func severalEndsThatMayBeRefusalsAreOne() throws {
+        var supervisor = try self.supervisor()
+        _ = supervisor.start(at: ClockReading(.start))
+        self.refuse(&supervisor, 2)
+        #expect(supervisor.status == .waiting)
+        var failed = try self.supervisor()
+        _ = failed.start(at: ClockReading(.start))
+        self.refuse(&failed, 3)
+        #expect(failed.status == .failed && failed.lastError == "x")
+        // A server that has accepted the password before may be starting.
+        var known = try self.signedIn()
+        _ = known.closed(nil, at: ClockReading(.start))
+        self.refuse(&known, 10)
+        #expect(known.status == .waiting)
+    }
+
+    @Test func troubleOfASessionThatIsSignedInIsShown() throws {
+        var supervisor = try self.signedIn()
+        #expect(supervisor.received("trouble tea", at: .after(1)) == [])
+        #expect(supervisor.condition.status == .signedIn)
+        #expect(supervisor.condition.lastError == "tea")
+        _ = supervisor.received("fine", at: .after(2))
+        #expect(supervisor.condition.lastError == nil)
+    }
+
     @Test func triesAreMoreAndMoreSeldom() throws {
         var supervisor = try self.supervisor()
         var now = Timestamp.start

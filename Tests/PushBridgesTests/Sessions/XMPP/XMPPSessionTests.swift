@@ -7,25 +7,25 @@ import Testing
 @testable import PushBridges
 
 @Suite struct XMPPSessionTests {
-    private static let header = """
+    static let header = """
         <?xml version='1.0'?><stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' \
         from='example.org' id='1' version='1.0'>
         """
-    private static let mechanisms = """
+    static let mechanisms = """
         <stream:features><mechanisms xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><mechanism>PLAIN</mechanism>
         </mechanisms></stream:features>
         """
-    private static let features = """
+    static let features = """
         <stream:features><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/><sm xmlns='urn:xmpp:sm:3'/>\
         <csi xmlns='urn:xmpp:csi:0'/></stream:features>
         """
-    private static let bound = """
+    static let bound = """
         <iq type='result' id='bind'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
         <jid>ada@example.org/martlet-1</jid></bind></iq>
         """
-    private static let success = "<success xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>"
+    static let success = "<success xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/>"
 
-    private func session(
+    static func session(
         _ settings: [String: JSONValue] = ["tls": "direct"],
         account: String = "ada@example.org",
         memory: ChatMemory = ChatMemory(seenThrough: .start)
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Passes the authentication, and returns what follows the features.
-    private func authenticate(_ session: inout XMPPSession, features: String = Self.features) -> [ChatAction] {
+    static func authenticate(_ session: inout XMPPSession, features: String = Self.features) -> [ChatAction] {
         _ = session.opened(at: ClockReading(.start))
         _ = session.received(Self.header + Self.mechanisms)
         _ = session.received(Self.success)
@@ -50,9 +50,9 @@ import Testing
     }
 
     /// Returns a session that is signed in, whose server counts stanzas.
-    private func signedIn() throws -> XMPPSession {
-        var session = try self.session()
-        _ = self.authenticate(&session)
+    static func signedIn() throws -> XMPPSession {
+        var session = try Self.session()
+        _ = Self.authenticate(&session)
         #expect(session.received(Self.bound).contains(.signedIn))
         _ = session.received("<enabled xmlns='urn:xmpp:sm:3' id='s1' resume='true'/>")
         return session
@@ -61,7 +61,7 @@ import Testing
     // MARK: Signing in
 
     @Test func itBeginsTLSBeforeItSaysWhoItIs() throws {
-        var session = try self.session([:])
+        var session = try Self.session([:])
         #expect(session.serverName == "example.org" && !session.isSecureFromStart)
         let first = session.opened(at: ClockReading(.start)).text
         #expect(first.contains("to='example.org'") && !first.contains("ada"))
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func withoutTLSNothingIsSent() throws {
-        var session = try self.session([:])
+        var session = try Self.session([:])
         _ = session.opened(at: ClockReading(.start))
         let actions = session.received(Self.header + Self.mechanisms)
         #expect(actions.failure?.isFinal == false && actions.text.isEmpty)
@@ -85,14 +85,14 @@ import Testing
     @Test func nothingThatIsSaidWithoutTLSEndsTheSessionForGood() throws {
         let unknown = "<stream:error><host-unknown xmlns='urn:ietf:params:xml:ns:xmpp-streams'/></stream:error>"
         for (settings, isFinal) in [([:], false), (["tls": "direct"], true)] as [([String: JSONValue], Bool)] {
-            var session = try self.session(settings)
+            var session = try Self.session(settings)
             _ = session.opened(at: ClockReading(.start))
             #expect(session.received(Self.header + unknown).failure?.isFinal == isFinal)
         }
     }
 
     @Test func itSignsInAndBinds() throws {
-        var session = try self.session()
+        var session = try Self.session()
         _ = session.opened(at: ClockReading(.start))
         let auth = session.received(Self.header + Self.mechanisms).text
         #expect(auth == "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='PLAIN'>AGFkYQB0ZWE=</auth>")
@@ -112,9 +112,9 @@ import Testing
 
     @Test(arguments: ["<sm xmlns='urn:xmpp:sm:3'/>", ""])
     func noServerMayHoldBackWhereTheUserIs(management: String) throws {
-        var session = try self.session()
+        var session = try Self.session()
         let features = "<stream:features>\(management)<csi xmlns='urn:xmpp:csi:0'/></stream:features>"
-        var actions = self.authenticate(&session, features: features)
+        var actions = Self.authenticate(&session, features: features)
         actions += session.received(Self.bound)
         if !management.isEmpty {
             actions += session.received("<enabled xmlns='urn:xmpp:sm:3' id='s1' resume='true'/>")
@@ -124,9 +124,9 @@ import Testing
     }
 
     @Test func aServerThatCountsNothingIsNotAskedTo() throws {
-        var session = try self.session()
+        var session = try Self.session()
         let features = "<stream:features><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/></stream:features>"
-        _ = self.authenticate(&session, features: features)
+        _ = Self.authenticate(&session, features: features)
         let text = session.received(Self.bound).text
         #expect(!text.contains("urn:xmpp:sm:3") && !text.contains("inactive"))
         #expect(session.memory.resumption == nil)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func theStrongestMechanismIsChosen() throws {
-        var session = try self.session()
+        var session = try Self.session()
         _ = session.opened(at: ClockReading(.start))
         let names = ["PLAIN", "SCRAM-SHA-1", "SCRAM-SHA-256-PLUS", "SCRAM-SHA-256", "X"]
         let list = names.map { "<mechanism>\($0)</mechanism>" }.joined()
@@ -158,7 +158,7 @@ import Testing
 
     @Test(arguments: [("not-authorized", true), ("account-disabled", true), ("temporary-auth-failure", false)])
     func aRefusalOfThePasswordIsFinal(condition: String, isFinal: Bool) throws {
-        var session = try self.session()
+        var session = try Self.session()
         _ = session.opened(at: ClockReading(.start))
         _ = session.received(Self.header + Self.mechanisms)
         let failure = "<failure xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><\(condition)/><text>x</text></failure>"
@@ -172,20 +172,20 @@ import Testing
         ("</stream:stream>", false), ("<!DOCTYPE x>", false), ("<a><b></a></b>", false), ("<a>&x;</a>", false),
     ])
     func theEndOfTheStreamIsAFailure(text: String, isFinal: Bool) throws {
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         #expect(session.received(text).failure?.isFinal == isFinal)
         #expect(session.received("<message from='bob@example.org' type='chat'><body>x</body></message>") == [])
     }
 
     @Test(arguments: ["ada", "ada@", "@x", "ada@x/y", "a b@x", "a@b@c", "ada@x'", ""])
     func anAccountIsABareAddress(account: String) {
-        #expect(throws: RequestError.self) { try self.session(account: account) }
+        #expect(throws: RequestError.self) { try Self.session(account: account) }
     }
 
     // MARK: Counting and resuming
 
     @Test func stanzasAreCountedAndAcknowledged() throws {
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         _ = session.received("<message/><presence/><iq type='result' id='carbons'/>")
         #expect(session.received("<r xmlns='urn:xmpp:sm:3'/>").text == "<a xmlns='urn:xmpp:sm:3' h='3'/>")
         // Carbons and presence.
@@ -196,10 +196,10 @@ import Testing
     }
 
     @Test func aStreamIsResumed() throws {
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         _ = session.received("<presence from='ada@example.org/phone'/><message/>")
-        var next = try self.session(memory: session.memory)
-        let resume = self.authenticate(&next).text
+        var next = try Self.session(memory: session.memory)
+        let resume = Self.authenticate(&next).text
         #expect(resume == "<resume xmlns='urn:xmpp:sm:3' h='2' previd='s1'/>")
         let actions = next.received("<resumed xmlns='urn:xmpp:sm:3' h='1' previd='s1'/>")
         #expect(actions.last == .signedIn)
@@ -210,8 +210,8 @@ import Testing
     }
 
     @Test func aStreamThatIsForgottenBeginsAnew() throws {
-        var next = try self.session(memory: try self.signedIn().memory)
-        _ = self.authenticate(&next)
+        var next = try Self.session(memory: try Self.signedIn().memory)
+        _ = Self.authenticate(&next)
         let actions = next.received("<failed xmlns='urn:xmpp:sm:3'><item-not-found xmlns='x'/></failed>")
         #expect(actions.text.contains("<resource>") && actions.contains(.attached(false)))
         #expect(next.memory.resumption == nil)
@@ -219,21 +219,21 @@ import Testing
     }
 
     @Test func aLostConnectionBeforeTheResumptionLosesNothing() throws {
-        let memory = try self.signedIn().memory
-        var next = try self.session(memory: memory)
-        _ = self.authenticate(&next)
+        let memory = try Self.signedIn().memory
+        var next = try Self.session(memory: memory)
+        _ = Self.authenticate(&next)
         #expect(next.memory == memory)
     }
 
     @Test func aGoodbyeEndsTheStream() throws {
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         let text = String(decoding: session.leave(), as: UTF8.self)
         #expect(text == "<presence type='unavailable'/></stream:stream>")
         #expect(session.memory.resumption == nil && session.leave().isEmpty)
     }
 
     @Test func silenceIsAskedAboutAndThenAFailure() throws {
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         #expect(session.timePassed(at: ClockReading(.after(119))) == [])
         #expect(session.timePassed(at: ClockReading(.after(120))).text == "<r xmlns='urn:xmpp:sm:3'/>")
         _ = session.received("<a xmlns='urn:xmpp:sm:3' h='2'/>", at: .after(130))
@@ -245,7 +245,7 @@ import Testing
     // MARK: Stanzas
 
     private func messages(_ text: String) throws -> [ChatMessage] {
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         return session.received(text, at: .after(60)).messages
     }
 
@@ -294,7 +294,7 @@ import Testing
         // Anybody could send what looks like one.
         let forged = self.carbon("received", outer: "evil@x", "from='b@x/1' type='chat'")
         #expect(try self.messages(forged).isEmpty)
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         let sent = self.carbon("sent", outer: "ada@example.org", "from='ada@example.org/phone' to='b@x/1' type='chat'")
         #expect(session.received(sent) == [.wroteElsewhere(conversation: "b@x")])
         let forgedSent = self.carbon("sent", outer: "evil@x", "from='ada@example.org/phone' to='b@x/1' type='chat'")
@@ -302,7 +302,7 @@ import Testing
     }
 
     @Test func theUserIsThereWhileAnotherClientIs() throws {
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         func receive(_ resource: String, _ more: String) -> [ChatAction] {
             session.received("<presence from='ada@example.org/\(resource)'\(more)")
         }
@@ -317,7 +317,7 @@ import Testing
     }
 
     @Test func pingsAreAnsweredAndOtherQueriesRefused() throws {
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         let ping = "<iq type='get' id='p' from='example.org'><ping xmlns='urn:xmpp:ping'/></iq>"
         #expect(session.received(ping).text == "<iq id='p' to='example.org' type='result'/>")
         let query = session.received("<iq type='set' id='&lt;' from='b@x'><query xmlns='x'/></iq>").text
@@ -326,7 +326,7 @@ import Testing
     }
 
     @Test func aServerThatAcknowledgesNothingIsLeft() throws {
-        var session = try self.signedIn()
+        var session = try Self.signedIn()
         var failure: ChatFailure?
         for number in 0..<100 where failure == nil {
             failure = session.received("<iq type='get' id='\(number)'><x xmlns='x'/></iq>").failure

@@ -43,7 +43,7 @@ import Testing
         let request = try ComponentStateMachineTests.request(publish)
         #expect(event == .request(request))
         let response = ComponentResponse(stanza: request.stanza, answer: .result(nil))
-        try channel.writeOutbound(ComponentOrder.respond(response))
+        try channel.writeOutbound(response)
         #expect(try self.written(channel) == "<iq from='push.example.org' id='n12' to='example.com' type='result'/>")
         _ = try channel.finish()
     }
@@ -56,10 +56,41 @@ import Testing
 
     @Test func leavingIsNone() throws {
         let channel = try self.makeOpenChannel()
-        try channel.writeOutbound(ComponentOrder.leave)
+        // A server that reads nothing does not hold it up.
+        channel.isWritable = false
+        try channel.triggerUserOutboundEvent(ComponentLeave()).wait()
         #expect(try self.written(channel) == "</stream:stream>")
         #expect(try channel.readInbound(as: ComponentEvent.self) == .left)
         #expect(!channel.isActive)
+    }
+
+    private final class ReadCounter: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+
+        private(set) var count = 0
+
+        func read(context: ChannelHandlerContext) {
+            self.count += 1
+            context.read()
+        }
+    }
+
+    @Test func aServerThatSendsTooMuchWaits() throws {
+        let channel = try self.makeOpenChannel()
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        let reads = ReadCounter()
+        try channel.pipeline.syncOperations.addHandler(reads, position: .first)
+        channel.read()
+        let stanza = "<message>" + String(repeating: "<a/>", count: 999) + "</message>"
+        for _ in 0..<20 { try channel.writeInbound(ByteBuffer(string: stanza)) }
+        let before = reads.count
+        channel.read()
+        #expect(reads.count == before && channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(reads.count == before + 1)
+        channel.read()
+        #expect(reads.count == before + 2)
+        _ = try channel.finish()
     }
 
     @Test func timePasses() throws {

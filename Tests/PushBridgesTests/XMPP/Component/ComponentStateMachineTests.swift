@@ -102,6 +102,19 @@ import Testing
         #expect(fault.condition == .badFormat)
     }
 
+    @Test(arguments: ["<message/>", "<iq type='get' id='1' from='a.example'><ping xmlns='urn:xmpp:ping'/></iq>"])
+    func whatComesBeforeTheComponentIsAcceptedEndsTheLink(stanza: String) {
+        for header in [Self.header, Self.header.replacing(" id='3BF96D32'", with: "")] {
+            var machine = ComponentStateMachine(domain: "push.example.org", secret: "test")
+            _ = machine.connected(now: self.start)
+            guard case .close(.malformed(let fault))? = self.receive(&machine, header + stanza).last else {
+                Issue.record("not closed")
+                return
+            }
+            #expect(fault.condition == .unsupportedStanzaType)
+        }
+    }
+
     @Test func anotherNamespaceEndsTheLink() {
         var machine = ComponentStateMachine(domain: "push.example.org", secret: "test")
         _ = machine.connected(now: self.start)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushBridges
 
-@Suite(.timeLimit(.minutes(2))) struct XMPPNodesTests {
+@Suite(.timeLimit(.patience)) struct XMPPNodesTests {
     private static let app = "/v1/apps/\(Vectors.bundleID)"
 
     private func withApp(

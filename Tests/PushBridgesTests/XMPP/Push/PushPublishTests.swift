@@ -31,6 +31,17 @@ import Testing
         }
     }
 
+    /// With an encrypted summary there is no form: the priority alone says it.
+    @Test(arguments: [("high", true), ("low", false)])
+    func thePriorityOfAnEncryptedSummaryCounts(priority: String, isImportant: Bool) throws {
+        let inner = """
+            <encrypted xmlns='tigase:push:encrypt:0' type='aes-128-gcm' iv='MDEyMzQ1Njc4OTAx'>c2VjcmV0</encrypted>\
+            <priority xmlns='tigase:push:priority:0'>\(priority)</priority>
+            """
+        let reading = try self.read(self.notification(inner) + Self.options)
+        #expect(reading == .publish(PushPublish(node: "n", secret: "s", isImportant: isImportant)))
+    }
+
     @Test func optionsWithinThePublishCountToo() throws {
         let reading = try self.read(self.notification("", options: Self.options))
         #expect(reading == .publish(PushPublish(node: "n", secret: "s", isImportant: false)))

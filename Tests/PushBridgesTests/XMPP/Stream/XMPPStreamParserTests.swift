@@ -139,7 +139,8 @@ import Testing
         #expect(self.condition("<\(String(repeating: "a", count: 257))/>") == .policyViolation)
         let prefixes = (0..<65).map { " xmlns:a\($0)='urn:1'" }.joined()
         #expect(self.condition("<a\(prefixes)/>") == .policyViolation)
-        #expect(self.condition("<a>" + String(repeating: "<b/>", count: 10_000) + "</a>") == .policyViolation)
+        #expect(self.condition("<a>" + String(repeating: "<b/>", count: 999) + "</a>") == nil)
+        #expect(self.condition("<a>" + String(repeating: "<b/>", count: 1000) + "</a>") == .policyViolation)
     }
 
     @Test func aStanzaThatIsTooLongIsRefusedBeforeItsEnd() throws {

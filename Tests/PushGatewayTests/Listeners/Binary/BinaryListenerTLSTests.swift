@@ -10,7 +10,7 @@ import Testing
 @testable import PushGateway
 
 /// The binary listener over TLS, with our own legacy client and with bytes as its peers.
-@Suite(.timeLimit(.minutes(5))) struct BinaryListenerTLSTests {
+@Suite(.timeLimit(.patience)) struct BinaryListenerTLSTests {
     @Test(arguments: [BinaryCommand.enhanced, .framed])
     func everyNotificationArrivesOnceAndBadOnesAreNamed(command: BinaryCommand) async throws {
         let submitter = TestSubmitter()
@@ -129,7 +129,7 @@ import Testing
         configure: (inout BinaryConfiguration) -> Void = { _ in }
     ) throws -> BinarySender {
         let connector = try LegacyConnector(
-            to: PushServiceEndpoint(host: "127.0.0.1", port: listeners.binaryPort),
+            to: PushServiceEndpoint(host: "127.0.0.1", port: listeners.binaryPort).patient,
             tls: listeners.authorities.clientTLS()
         )
         var configuration = BinaryConfiguration()

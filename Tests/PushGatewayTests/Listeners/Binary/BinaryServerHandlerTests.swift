@@ -9,7 +9,7 @@ import Testing
 @testable import PushGateway
 
 /// The handler between bytes and the router.
-@Suite(.timeLimit(.minutes(5))) struct BinaryServerHandlerTests {
+@Suite(.timeLimit(.patience)) struct BinaryServerHandlerTests {
     @Test func goodNotificationsAreSubmittedInTheirOrderWithoutResponse() async throws {
         let submitter = TestSubmitter()
         let channel = try await Self.channel(

@@ -12,7 +12,7 @@ import Testing
 import X509
 
 /// An independent client of the device link: raw packets, RSA or P-256, proof in the packet or in the handshake.
-@Suite(.timeLimit(.minutes(5))) struct DeviceLinkListenerTests {
+@Suite(.timeLimit(.patience)) struct DeviceLinkListenerTests {
     @Test func anRSADeviceConnectsAndMintsAToken() async throws {
         try await self.withGateway { gateway in
             let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)

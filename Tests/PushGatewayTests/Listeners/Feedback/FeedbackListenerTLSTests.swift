@@ -17,7 +17,7 @@ import Glibc
 #endif
 
 /// The feedback listener over TLS, with our own client and with connections that break.
-@Suite(.timeLimit(.minutes(5))) struct FeedbackListenerTLSTests {
+@Suite(.timeLimit(.patience)) struct FeedbackListenerTLSTests {
     @Test func theListIsReadOnceAndIsEmptyRightAfter() async throws {
         try await LegacyListeners.with { listeners in
             let entries = try (0..<200).map { try FeedbackListTests.entry($0, at: 1_700_000_000 + Int64($0)) }
@@ -119,11 +119,11 @@ import Glibc
         as client: LegacyAuthorities.Client = .provider
     ) async throws -> [FeedbackTuple] {
         var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: listeners.feedbackPort)
-        endpoint.connectTimeout = .seconds(240)
+        endpoint.connectTimeout = .patience
         let connector = try LegacyConnector(to: endpoint, tls: listeners.authorities.clientTLS(client))
         var tuples: [FeedbackTuple] = []
         var client = FeedbackClient(connector: connector)
-        client.idleTimeout = .seconds(240)
+        client.idleTimeout = .patience
         for try await tuple in client.tuples() { tuples.append(tuple) }
         return tuples
     }

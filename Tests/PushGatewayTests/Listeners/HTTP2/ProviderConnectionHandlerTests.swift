@@ -11,7 +11,7 @@ import Testing
 @testable import PushGateway
 
 /// Bytes in, bytes out: what the machine's handler adds to it.
-@Suite(.timeLimit(.minutes(5))) struct ProviderConnectionHandlerTests {
+@Suite(.timeLimit(.patience)) struct ProviderConnectionHandlerTests {
     @Test func theSettingsGoOutAtOnce() throws {
         let connection = try Connection()
         #expect(try connection.frames().map(\.type) == [.settings, .windowUpdate])

@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 
 /// How connections of providers end, over TLS.
-@Suite(.timeLimit(.minutes(5))) struct ProviderEndingTests {
+@Suite(.timeLimit(.patience)) struct ProviderEndingTests {
     @Test func aClientThatClosesItsHalfGetsItsResponses() async throws {
         try await self.withConnection { connection in
             connection.write(try Self.requests(1...9))

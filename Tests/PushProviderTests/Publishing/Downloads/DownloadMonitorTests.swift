@@ -6,7 +6,7 @@ import Testing
 @testable import PushProvider
 
 /// The bandwidth, the number and the figures of downloads, by clocks that tests move.
-@Suite(.timeLimit(.minutes(1))) struct DownloadMonitorTests {
+@Suite(.timeLimit(.patience)) struct DownloadMonitorTests {
     private static let start = Timestamp(seconds: 1_700_000_000)
 
     @Test func piecesAreReservedInTheirOrder() {
@@ -79,34 +79,72 @@ import Testing
         #expect(meter.rate(now: Timestamp(milliseconds: -1)) == 1)
     }
 
-    @Test func downloadsAreAdmittedUpToTheirNumber() {
-        var settings = PublishingSettings()
-        settings.maximumDownloads = 2
-        let monitor = DownloadMonitor(settings: settings, time: ManualTime())
-        let first = monitor.begin(app: 1)
-        var second = monitor.begin(app: 2)
-        #expect(first != nil && second != nil && monitor.begin(app: 1) == nil)
+    private static func monitor(
+        _ settings: PublishingSettings = PublishingSettings(),
+        most: Int = 500,
+        time: ManualTime = ManualTime()
+    ) -> DownloadMonitor {
+        var limits = Resource.downloads.row.limits
+        limits.bounds.whole = .held(most)
+        return DownloadMonitor(settings: settings, places: Budget(.downloads, limits: limits), time: time)
+    }
+
+    private static func caller(_ app: String, _ address: UInt8) throws -> BudgetCaller {
+        BudgetCaller(app: Topic("com.example.\(app)"), .network([192, 0, 2, address]))
+    }
+
+    @Test func downloadsAreAdmittedUpToTheirNumber() throws {
+        let monitor = Self.monitor(most: 2)
+        let (a, b) = (try Self.caller("a", 1), try Self.caller("b", 2))
+        let first = try monitor.begin(app: 1, for: a)
+        var second: OpenDownload? = try monitor.begin(app: 2, for: b)
+        #expect(second != nil)
+        #expect(throws: BudgetRefusal.self) { try monitor.begin(app: 1, for: a) }
         #expect(monitor.figures.open == 2)
         // One that is released has ended as well.
         second = nil
         #expect(monitor.figures.open == 1)
-        let third = monitor.begin(app: 1)
-        #expect(third != nil)
-        first?.end()
-        first?.end()
-        #expect(monitor.figures.open == 1)
+        let third = try monitor.begin(app: 2, for: b)
+        #expect(monitor.figures.open == 2)
+        first.end()
+        first.end()
+        third.end()
+        #expect(monitor.figures.open == 0)
+    }
+
+    /// Slow readers of an app, at one address or at many, leave places for another app, and one address leaves some for others.
+    @Test(arguments: [true, false])
+    func anAppLeavesPlacesForAnother(isAtOneAddress: Bool) throws {
+        let monitor = Self.monitor(most: 100)
+        var slow: [OpenDownload] = []
+        var refusal: BudgetRefusal?
+        while refusal == nil {
+            let caller = try Self.caller("a", isAtOneAddress ? 1 : UInt8(slow.count))
+            do throws(BudgetRefusal) {
+                slow.append(try monitor.begin(app: 1, for: caller))
+            } catch {
+                refusal = error
+            }
+        }
+        #expect(slow.count == (isAtOneAddress ? 50 : 67))
+        #expect(refusal?.level == (isAtOneAddress ? .caller : .app))
+        #expect(refusal?.error.error.code == "too_many_downloads" && refusal?.error.error.kind == .unavailable)
+        let others = try (1...10).map { try monitor.begin(app: 2, for: try Self.caller("b", $0)) }
+        #expect(others.count == 10)
+        guard isAtOneAddress else { return }
+        try monitor.begin(app: 1, for: try Self.caller("a", 2)).end()
     }
 
     /// Clients that go before their pieces were sent take nothing from the others.
     @Test func whatWasReservedAndNotSentIsGivenBack() async throws {
         var settings = PublishingSettings()
         settings.bandwidth = 1000
-        let monitor = DownloadMonitor(settings: settings, time: ManualTime())
+        let (monitor, caller) = (Self.monitor(settings), try Self.caller("a", 1))
         for _ in 0..<100 {
-            let gone = monitor.begin(app: 1)
-            _ = try? await gone?.reserve(left: 100_000) { _ in throw CancellationError() }
+            let gone = try monitor.begin(app: 1, for: caller)
+            _ = try? await gone.reserve(left: 100_000) { _ in throw CancellationError() }
         }
-        let download = try #require(monitor.begin(app: 1))
+        let download = try monitor.begin(app: 1, for: caller)
         var waits: [Duration] = []
         let bytes = try await download.reserve(left: 100_000) { waits.append($0) }
         #expect(waits.isEmpty)
@@ -115,17 +153,17 @@ import Testing
         #expect(waits.count == 1)
     }
 
-    @Test func figuresOfAnAppAreKnownAfterTenSeconds() {
+    @Test func figuresOfAnAppAreKnownAfterTenSeconds() throws {
         let time = ManualTime()
-        let monitor = DownloadMonitor(settings: PublishingSettings(), time: time)
-        let download = monitor.begin(app: 1)
-        download?.sent(5000)
+        let monitor = Self.monitor(time: time)
+        let download = try monitor.begin(app: 1, for: try Self.caller("a", 1))
+        download.sent(5000)
         #expect(monitor.figures(app: 1) == nil)
         time.advance(by: .seconds(9))
         #expect(monitor.figures(app: 1) == nil)
         time.advance(by: .seconds(1))
         #expect(monitor.figures(app: 1) == DownloadFigures(open: 1, bytesPerSecond: 0))
-        download?.sent(5000)
+        download.sent(5000)
         #expect(monitor.figures(app: 1) == DownloadFigures(open: 1, bytesPerSecond: 500))
         #expect(monitor.figures(app: 2) == DownloadFigures(open: 0, bytesPerSecond: 0))
         #expect(monitor.figures.bytesPerSecond == 500)

@@ -8,7 +8,7 @@ import Testing
 @testable import PushProvider
 
 /// Entitlement as the catalogue and downloads ask for it: transactions first, then the publisher's server.
-@Suite(.timeLimit(.minutes(5))) struct EntitlementCheckerTests {
+@Suite(.timeLimit(.patience)) struct EntitlementCheckerTests {
     let appStore: TestAppStore
     let time = ManualTime()
 
@@ -20,6 +20,7 @@ import Testing
         _ body: (EntitlementChecker, any ProviderStore, AppRecord, ScriptedReceiver, Int) async throws -> Void
     ) async throws {
         var settings = EntitlementSettings()
+        settings.deadline = .patience
         settings.roots = try AppStoreRoots(Data(self.appStore.root))
         change(&settings)
         try await ScriptedReceiver.run { receiver, port in
@@ -28,6 +29,7 @@ import Testing
                     store: store,
                     settings: settings,
                     addresses: AddressPolicy(allowsPrivate: true),
+                    questions: .patient(.entitlementQuestions),
                     time: self.time,
                     logger: silentLogger
                 )
@@ -56,7 +58,7 @@ import Testing
         var proof = EntitlementProof()
         (proof.transactions, proof.account) = (transactions, account)
         let products = products.map { EntitlementProduct.retail($0) }
-        return await checker.decide(EntitlementQuestion(app: app, products: products, proof: proof))
+        return await checker.decide(EntitlementQuestion(app: app, products: products, proof: proof, client: .app))
     }
 
     private static func response(_ body: String) -> ScriptedReceiver.Response {
@@ -163,7 +165,9 @@ import Testing
                 EntitlementProduct.retail("com.example.issue7", publication: publication.id),
                 EntitlementProduct.retail("com.example.issue8"),
             ]
-            let decisions = await checker.decide(EntitlementQuestion(app: app, products: products, proof: proof))
+            let decisions = await checker.decide(
+                EntitlementQuestion(app: app, products: products, proof: proof, client: .app)
+            )
             #expect(decisions.first == .entitled(by: .transaction))
             #expect(Self.reason(decisions.last) == "not_entitled")
         }

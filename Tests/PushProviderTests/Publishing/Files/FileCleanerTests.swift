@@ -10,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// The cleaning of the folder of files.
-@Suite(.timeLimit(.minutes(5))) struct FileCleanerTests {
+@Suite(.timeLimit(.patience)) struct FileCleanerTests {
     /// A store and a folder with contents as old as the manual clock.
     private struct Fixture: Sendable {
         let store: SQLiteStore
@@ -43,7 +43,7 @@ import Testing
                 name: "issue.zip",
                 createdAt: self.time.now
             )
-            #expect(try await self.store.addUpload(upload) == .added)
+            #expect(try await self.store.addUpload(upload, quota: nil) == .added)
             try self.write(byte, to: upload.id)
             return upload
         }

@@ -11,37 +11,46 @@ import Testing
 @testable import PushProvider
 
 /// Uploads into a folder, with crashes between their steps.
-@Suite(.timeLimit(.minutes(5))) struct UploadServiceTests {
+@Suite(.timeLimit(.patience)) struct UploadServiceTests {
     /// A store and a folder, which a crash can be simulated with.
     private struct Fixture: Sendable {
         let directory: String
         let store: SQLiteStore
         let app: Int64
         let uploads: UploadService
+        let reserved = Budget(.uploadedBytes)
         let time = ManualTime()
 
-        var folder: FileFolder { FileFolder(path: "\(self.directory)/files") }
+        let folder: FileFolder
 
-        init(_ directory: String) async throws {
+        /// - Parameters:
+        ///   - room: The bytes that the disk has room for besides what was written; `nil` for those of this one.
+        ///   - quota: The maximum bytes of an app; 0 for no limit.
+        init(_ directory: String, room: Int? = nil, quota: Int = 0) async throws {
             self.directory = directory
+            let path = "\(directory)/files"
+            self.folder = room.map { room in FileFolder(path: path) { _ in room } } ?? FileFolder(path: path)
+            var settings = PublishingSettings()
+            settings.quota = quota
             self.store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             self.app = try await self.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
             self.uploads = UploadService(
                 store: self.store,
-                folder: FileFolder(path: "\(directory)/files"),
-                settings: PublishingSettings(),
+                folder: self.folder,
+                settings: settings,
+                reserved: self.reserved,
                 time: self.time,
                 logger: silentLogger
             )
         }
 
         /// Begins the upload of a content.
-        func begin(_ content: [UInt8], hash: ContentHash? = nil) async throws -> UploadRecord {
+        func begin(_ content: [UInt8], hash: ContentHash? = nil, app: Int64? = nil) async throws -> UploadRecord {
             try await self.uploads.begin(
                 UploadRecord(
                     id: UUID(),
-                    app: self.app,
+                    app: app ?? self.app,
                     size: content.count,
                     hash: hash ?? ContentHash(SHA256.hash(data: content)),
                     contentType: "application/zip",
@@ -233,6 +242,7 @@ import Testing
                 store: fixture.store,
                 folder: fixture.folder,
                 settings: settings,
+                reserved: Budget(.uploadedBytes),
                 time: fixture.time,
                 logger: silentLogger
             )
@@ -264,16 +274,71 @@ import Testing
         }
     }
 
-    /// What uploads that have begun still lack is theirs.
-    @Test func theMissingBytesOfUploadsAreCounted() async throws {
+    /// Contents with the same length, no two alike.
+    private static func content(_ number: UInt8, _ length: Int) -> [UInt8] { [UInt8](repeating: number, count: length) }
+
+    private static func other(_ fixture: Fixture) async throws -> Int64 {
+        let bundleID = try #require(Topic("com.example.Other"))
+        return try await fixture.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
+    }
+
+    /// Twenty uploads that were begun, and of which no byte is sent, leave the disk to others.
+    @Test func whatIsNotSentReservesNothing() async throws {
         try await withTemporaryDirectory { directory in
-            let fixture = try await Fixture(directory)
-            #expect(try await fixture.store.missingUploadBytes() == 0)
+            let fixture = try await Fixture(directory, room: 10_000)
+            for number in 0..<20 { _ = try await fixture.begin(Self.content(UInt8(number), 9000)) }
+            let content = Self.content(99, 8000)
+            let upload = try await fixture.begin(content, app: try await Self.other(fixture))
+            #expect(try await fixture.send(content[...], to: upload, at: 0).completedAt != nil)
+            // What could never have room is refused at once, and says what there is.
+            await #expect(throws: UploadFailure.full("it has room for 10000 bytes")) {
+                try await fixture.begin(Self.content(100, 10_001))
+            }
+        }
+    }
+
+    /// What is being received has its room, and an app leaves some to others.
+    @Test func anAppThatSendsLeavesRoomToAnother() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory, room: 10_000)
+            let other = try await Self.other(fixture)
+            let (bytes, end) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
+            let slow = try await fixture.begin(Self.content(1, 6000))
+            let sending = Task { try await fixture.uploads.receive(slow.id, at: 0, bytes) }
+            while fixture.reserved.usage.held < 6000 { await Task.yield() }
+            let more = try await fixture.begin(Self.content(2, 3000))
+            let refused = await #expect(throws: RetryLaterError.self) {
+                try await fixture.send(Self.content(2, 3000)[...], to: more, at: 0)
+            }
+            #expect(refused?.error.code == "too_many_upload_bytes" && refused?.error.kind == .unavailable)
+            // The disk would be full: that is what the error says.
+            let large = try await fixture.begin(Self.content(3, 5000), app: other)
+            let text = "it has room for 4000 bytes besides 6000 bytes that are being received"
+            await #expect(throws: UploadFailure.full(text)) {
+                try await fixture.send(Self.content(3, 5000)[...], to: large, at: 0)
+            }
+            let small = try await fixture.begin(Self.content(4, 3000), app: other)
+            #expect(try await fixture.send(Self.content(4, 3000)[...], to: small, at: 0).completedAt != nil)
+            end.yield(ByteBuffer(bytes: Self.content(1, 6000)))
+            end.finish()
+            #expect(try await sending.value.completedAt != nil)
+            #expect(fixture.reserved.usage.held == 0)
+            #expect(try await fixture.send(Self.content(2, 3000)[...], to: more, at: 0).completedAt != nil)
+        }
+    }
+
+    @Test func anAppHasAQuota() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory, quota: 2500)
             let upload = try await fixture.begin(Self.content)
-            _ = try await fixture.begin([1, 2, 3])
-            #expect(try await fixture.store.missingUploadBytes() == Self.content.count + 3)
             _ = try await fixture.send(Self.content[...], to: upload, at: 0)
-            #expect(try await fixture.store.missingUploadBytes() == 3)
+            _ = try await fixture.begin(Self.content(1, 1000))
+            let refused = await #expect(throws: RequestError.self) { try await fixture.begin(Self.content(2, 501)) }
+            #expect(refused?.code == "quota_exceeded" && refused?.message.contains("2000 of 2500 bytes") == true)
+            // Another app has its own, and the same file again takes none.
+            _ = try await fixture.begin(Self.content(2, 2500), app: try await Self.other(fixture))
+            #expect(try await fixture.begin(Self.content).completedAt != nil)
+            _ = try await fixture.begin(Self.content(3, 500))
         }
     }
 }

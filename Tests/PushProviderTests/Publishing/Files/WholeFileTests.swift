@@ -10,7 +10,7 @@ import Testing
 @testable import PushProvider
 
 /// Files that are received in one go, with a hash that is known at their end.
-@Suite(.timeLimit(.minutes(5))) struct WholeFileTests {
+@Suite(.timeLimit(.patience)) struct WholeFileTests {
     private struct Fixture: Sendable {
         let store: SQLiteStore
         let app: Int64
@@ -28,6 +28,7 @@ import Testing
                 store: self.store,
                 folder: self.folder,
                 settings: settings,
+                reserved: Budget(.uploadedBytes),
                 time: ManualTime(),
                 logger: silentLogger
             )

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// What is kept of apps, and forgotten when they change.
-@Suite(.timeLimit(.minutes(5))) struct AppCacheTests {
+@Suite(.timeLimit(.patience)) struct AppCacheTests {
     let now = Vectors.issuedAt
 
     private func withStore(_ body: (SQLiteStore, AppRecord) async throws -> Void) async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -7,7 +8,7 @@ import Testing
 @testable import PushStore
 
 /// The sealed secrets of a database and its master key.
-@Suite(.timeLimit(.minutes(5))) struct SealedRowsTests {
+@Suite(.timeLimit(.patience)) struct SealedRowsTests {
     let now = Vectors.issuedAt
 
     @Test func credentialsThatAreSwappedOpenNothing() async throws {
@@ -137,12 +138,29 @@ import Testing
             _ = try MasterKey.load(orCreateAt: "\(folder)/1.key", besideDatabase: "\(folder)/none.sqlite")
             #expect(FileManager.default.createFile(atPath: "\(folder)/empty.sqlite", contents: nil))
             _ = try MasterKey.load(orCreateAt: "\(folder)/2.key", besideDatabase: "\(folder)/empty.sqlite")
+            // With a key there was a database: this one is not what is left of it.
+            #expect(throws: StoreError.self) {
+                try MasterKey.load(orCreateAt: "\(folder)/2.key", besideDatabase: "\(folder)/empty.sqlite")
+            }
+            _ = try MasterKey.load(orCreateAt: "\(folder)/2.key", besideDatabase: "\(folder)/none.sqlite")
             // A file that cannot be read may hold secrets.
             try Data(repeating: 65, count: 9000).write(to: URL(filePath: "\(folder)/garbage.sqlite"))
             #expect(throws: StoreError.self) {
                 try MasterKey.load(orCreateAt: "\(folder)/3.key", besideDatabase: "\(folder)/garbage.sqlite")
             }
             #expect(!FileManager.default.fileExists(atPath: "\(folder)/3.key"))
+        }
+    }
+
+    /// A start that is interrupted leaves no empty file, which the next start would refuse.
+    @Test func aNewDatabaseIsNeverEmptyAndItsOwnersAlone() async throws {
+        try await self.withStore { store, path in
+            #expect(store.fileBytes > 0)
+            #expect(FileExposure.mode(of: path) == nil)
+            #expect(!FileManager.default.fileExists(atPath: "\(path).new"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            #expect(FileExposure.mode(of: path) == "0644")
+            try store.close()
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import PushStore
 
 /// Recipients that are found by indexes, and by visiting all devices.
-@Suite(.timeLimit(.minutes(5))) struct AudienceDriverTests {
+@Suite(.timeLimit(.patience)) struct AudienceDriverTests {
     let now = Vectors.issuedAt
 
     /// Listing, counting, sending and looking up must choose the devices of the expression.

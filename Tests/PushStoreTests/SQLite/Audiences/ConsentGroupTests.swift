@@ -6,7 +6,7 @@ import Testing
 @testable import PushStore
 
 /// The groups of devices that a preview counts.
-@Suite(.timeLimit(.minutes(5))) struct ConsentGroupTests {
+@Suite(.timeLimit(.patience)) struct ConsentGroupTests {
     /// Gives devices quiet hours of their own, from one second number to the next.
     private static func add(_ numbers: ClosedRange<Int>, app: Int64, in store: SQLiteStore) async throws {
         try await store.database.write { database in

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// The steps of an erasure, with what arrives between them.
-@Suite(.timeLimit(.minutes(5))) struct ErasureStepTests {
+@Suite(.timeLimit(.patience)) struct ErasureStepTests {
     private let now = Vectors.issuedAt
 
     private func run(_ body: (SQLiteStore, _ app: Int64) async throws -> Void) async throws {

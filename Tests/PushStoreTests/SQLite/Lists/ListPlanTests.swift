@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Lists walk over an index in its order: nothing is sorted, and nothing is read from the beginning.
-@Suite(.timeLimit(.minutes(5))) struct ListPlanTests {
+@Suite(.timeLimit(.patience)) struct ListPlanTests {
     private func withStore(_ body: (SQLiteStore, Int64) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))

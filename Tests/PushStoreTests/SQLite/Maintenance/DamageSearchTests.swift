@@ -8,7 +8,7 @@ import Testing
 @testable import PushStore
 
 /// A row that cannot be read blocks no others, and an examination names it.
-@Suite(.timeLimit(.minutes(5))) struct DamageSearchTests {
+@Suite(.timeLimit(.patience)) struct DamageSearchTests {
     let now = Vectors.issuedAt
 
     @Test(arguments: ["audience = '{'", "id = 'x'", "state = 'dreaming'", "delivery = x'7b7d'", "pace = x'7b'"])

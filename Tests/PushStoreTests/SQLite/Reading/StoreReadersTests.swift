@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -7,7 +8,7 @@ import Testing
 @testable import PushStore
 
 /// Long queries: bounded, interrupted, one at a time, and without delay for anything else.
-@Suite(.timeLimit(.minutes(5))) struct StoreReadersTests {
+@Suite(.timeLimit(.patience)) struct StoreReadersTests {
     private static let long: Duration = .seconds(3600)
     private let keys = (0..<8).map { _ in UUID() }
 
@@ -20,7 +21,7 @@ import Testing
     }
 
     private func ask(_ store: SQLiteStore, _ key: Int, budget: Duration = long) -> Task<Int, any Error> {
-        QueryCaller.$current.withValue(QueryCaller(budget: budget, key: self.keys[key])) {
+        QueryCaller.$current.withValue(QueryCaller(budget: budget, account: BudgetCaller(.principal(self.keys[key])))) {
             Task { try await store.database.query { try Self.endless($0) } }
         }
     }
@@ -31,16 +32,19 @@ import Testing
 
     private func withStore(
         attempt: Duration = .milliseconds(1),
+        turn: Duration = .milliseconds(500),
         _ body: (SQLiteStore, Int64) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            var limits = QueryLimits()
-            limits.attempt = attempt
-            limits.patience = Self.long
+            var limits = QueryLimits.patient
+            (limits.attempt, limits.turn) = (attempt, turn)
+            var waiting = Resource.queries.row.limits
+            waiting.patience = Self.long
             let store = try SQLiteStore(
                 path: "\(directory)/provider.sqlite",
                 masterKey: try .fixture(1),
-                limits: limits
+                limits: limits,
+                budgets: Budgets([.queries: waiting])
             )
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
@@ -73,7 +77,8 @@ import Testing
             #expect(try await store.readAll(claim, page: 10).map(\.id) == [device])
             // Neither the acceptance of a campaign nor a short query of another key waits.
             for asker in [
-                QueryCaller(budget: Self.long, purpose: .acceptance), QueryCaller(budget: Self.long, key: self.keys[7]),
+                QueryCaller(budget: Self.long, purpose: .acceptance),
+                QueryCaller(budget: Self.long, account: BudgetCaller(.principal(self.keys[7]))),
             ] {
                 let count = try await QueryCaller.$current.withValue(asker) {
                     try await store.count(app: app, audience: .everyone, environment: nil)
@@ -89,8 +94,58 @@ import Testing
         try await self.withStore { store, _ in
             let queries = (0..<5).map { _ in self.ask(store, 0) }
             try await self.until { store.queryCounts == (1, 4) }
-            await #expect(throws: StoreError.tooManyQueries) { try await self.ask(store, 0).value }
+            await #expect(throws: BudgetRefusal.self) { try await self.ask(store, 0).value }
             for query in queries { query.cancel() }
+        }
+    }
+
+    /// However many keys of an app ask, another app's query is next.
+    @Test func appsTakeTurnsBeforeKeys() async throws {
+        try await self.withStore { store, _ in
+            let greedy = (0..<16).map { number in
+                let account = BudgetCaller(app: Topic("com.example.greedy"), .principal(self.keys[number % 8]))
+                return QueryCaller.$current.withValue(QueryCaller(budget: Self.long, account: account)) {
+                    Task { try await store.database.query { try Self.endless($0) } }
+                }
+            }
+            try await self.until { store.queryCounts == (1, 12) }
+            let account = BudgetCaller(app: Topic("com.example.other"), .principal(UUID()))
+            let other = QueryCaller.$current.withValue(QueryCaller(budget: Self.long, account: account)) {
+                Task { try await store.database.query { _ in 7 } }
+            }
+            #expect(try await other.value == 7, "a short one needs no turn")
+            let turn = Task {
+                let caller = QueryCaller(budget: Self.long, account: account)
+                return try await store.database.readers.turns(caller, from: ()) { _, _ in .done(8) }
+            }
+            try await self.until { store.queryCounts == (1, 13) }
+            for query in greedy { query.cancel() }
+            #expect(try await turn.value == 8)
+        }
+    }
+
+    /// A query of several steps gives its turn to others between them.
+    @Test func aLongCountLetsOthersHaveATurn() async throws {
+        try await self.withStore(turn: .zero) { store, _ in
+            let readers = store.database.readers
+            let hog = Task {
+                let caller = QueryCaller(
+                    budget: Self.long,
+                    purpose: .acceptance,
+                    account: BudgetCaller(app: Topic("com.example.hog"))
+                )
+                return try await readers.turns(caller, from: 0) { _, steps in QueryStep<Int, Int>.next(steps + 1) }
+            }
+            defer { hog.cancel() }
+            for number in 0..<2 {
+                let caller = QueryCaller(
+                    budget: Self.long,
+                    purpose: .acceptance,
+                    account: BudgetCaller(app: Topic("com.example.other\(number)"))
+                )
+                let turn = try await readers.turns(caller, from: ()) { _, _ in QueryStep<Void, Int>.done(number) }
+                #expect(turn == number)
+            }
         }
     }
 
@@ -114,25 +169,6 @@ import Testing
             await #expect(throws: StoreError.ending) { try await running.value }
             await #expect(throws: StoreError.ending) { try await waiting.value }
             await #expect(throws: StoreError.ending) { try await self.ask(store, 2).value }
-        }
-    }
-
-    /// Overlapping queries would prevent every checkpoint, so the next one waits for it.
-    @Test func theLogIsCheckpointedBetweenQueries() async throws {
-        try await self.withStore { store, app in
-            let running = self.ask(store, 0)
-            try await self.until { store.queryCounts == (1, 0) }
-            for number in 0..<200 { try await store.register(number, app: app) }
-            let length = store.logBytes
-            #expect(length > 100_000)
-            let fold = Task { try await store.foldLog() }
-            try await self.until { store.database.readers.queryGate.isHeld }
-            let next = self.ask(store, 1)
-            try await self.until { store.queryCounts == (1, 1) }
-            running.cancel()
-            #expect(try await fold.value < length)
-            try await self.until { store.queryCounts == (1, 0) }
-            next.cancel()
         }
     }
 

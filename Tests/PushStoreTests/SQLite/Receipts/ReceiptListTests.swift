@@ -6,7 +6,7 @@ import Testing
 @testable import PushStore
 
 /// The list of a notification's receipts while its rows change.
-@Suite(.timeLimit(.minutes(5))) struct ReceiptListTests {
+@Suite(.timeLimit(.patience)) struct ReceiptListTests {
     private let now = Vectors.issuedAt
 
     /// Runs a test with a notification that has receipts of all six events under each of two subjects.

@@ -8,7 +8,7 @@ import Testing
 @testable import PushStore
 
 /// Migration 3, from a database that version 0.1.0 has written.
-@Suite(.timeLimit(.minutes(5))) struct EnvironmentPausesMigrationTests {
+@Suite(.timeLimit(.patience)) struct EnvironmentPausesMigrationTests {
     @Test func credentialsAndRetriesOfTheFirstVersionStay() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"

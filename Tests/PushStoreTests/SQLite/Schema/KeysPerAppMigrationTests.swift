@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Migration 5, from a database that version 0.1.0 has written.
-@Suite(.timeLimit(.minutes(5))) struct KeysPerAppMigrationTests {
+@Suite(.timeLimit(.patience)) struct KeysPerAppMigrationTests {
     @Test func keysAuditAndAppsOfTheFirstVersionStay() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Migration 9, from a database that has no preferences.
-@Suite(.timeLimit(.minutes(5))) struct PreferencesMigrationTests {
+@Suite(.timeLimit(.patience)) struct PreferencesMigrationTests {
     @Test func devicesAndNotificationsStayAndGetPreferences() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Migration 8, from a database without receipts.
-@Suite(.timeLimit(.minutes(5))) struct ReceiptsMigrationTests {
+@Suite(.timeLimit(.patience)) struct ReceiptsMigrationTests {
     @Test func whatWasSentBeforeHasNoReceipts() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"

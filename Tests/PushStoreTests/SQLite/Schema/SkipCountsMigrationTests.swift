@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Migration 11, from a database without counts of skipped recipients.
-@Suite(.timeLimit(.minutes(5))) struct SkipCountsMigrationTests {
+@Suite(.timeLimit(.patience)) struct SkipCountsMigrationTests {
     @Test func whatWasSkippedBeforeStaysInTheCounters() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// A database of version 0.1.0, opened by one that knows kinds of tokens.
-@Suite(.timeLimit(.minutes(5))) struct TokenKindMigrationTests {
+@Suite(.timeLimit(.patience)) struct TokenKindMigrationTests {
     /// Makes a database with the first migration only, and rows of an app.
     private func withDatabase(_ sql: String, _ body: (SQLiteStore) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in

@@ -7,7 +7,7 @@ import Testing
 @testable import PushStore
 
 /// Migration 7, from a database that version 0.1.0 has written.
-@Suite(.timeLimit(.minutes(5))) struct UnknownMigrationTests {
+@Suite(.timeLimit(.patience)) struct UnknownMigrationTests {
     @Test func whatHadEndedKeepsItsStateAndItsCounters() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"

@@ -8,7 +8,7 @@ import Testing
 @testable import PushStore
 
 /// The queries of timelines in long lists, and the retention of these.
-@Suite(.timeLimit(.minutes(5))) struct TimelineQueryTests {
+@Suite(.timeLimit(.patience)) struct TimelineQueryTests {
     private let now = Vectors.issuedAt
 
     private func after(_ milliseconds: Int64) -> Timestamp { self.now.advanced(by: .milliseconds(milliseconds)) }

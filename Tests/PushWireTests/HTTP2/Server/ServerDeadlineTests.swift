@@ -1,5 +1,6 @@
 import NIOCore
 import PushTesting
+import PushTypes
 import Testing
 
 @testable import PushWire
@@ -125,6 +126,41 @@ import Testing
         #expect(!harness.hasFinished)
         harness.pass(.seconds(10))
         #expect(harness.ending?.code == .enhanceYourCalm)
+    }
+
+    /// A client that reads, answers PING and opens no window keeps neither the responses nor the connection.
+    @Test func aClientThatOpensNoWindowIsGivenUp() {
+        let harness = ServerHarness(settings: [(.initialWindowSize, 0)])
+        for number in 0..<100 as Range<UInt32> {
+            harness.request(number * 2 + 1)
+            harness.respond(number * 2 + 1, .rejected(.badDeviceToken, apnsID: "ID"))
+        }
+        #expect(harness.stateMachine.nextDeadline <= harness.now, "the time is noted soon")
+        harness.pass(.nanoseconds(0))
+        for _ in 0..<5 {
+            harness.pass(.seconds(10))
+            harness.receive([0, 0, 8, 6, 0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 8))
+        }
+        #expect(!harness.hasFinished)
+        // One that goes on has the time again.
+        harness.receive { $0.writeFrame(.windowUpdate, streamID: 1, words: 100) }
+        harness.pass(.nanoseconds(0))
+        harness.pass(.seconds(59))
+        #expect(!harness.hasFinished)
+        harness.pass(.seconds(1))
+        #expect(harness.ending?.code == .enhanceYourCalm)
+    }
+
+    @Test func aClientThatOpensItsWindowsLateHasItsResponses() {
+        let harness = ServerHarness(settings: [(.initialWindowSize, 0)])
+        harness.request(1)
+        harness.respond(1, .rejected(.badDeviceToken, apnsID: "ID"))
+        harness.pass(.nanoseconds(0))
+        harness.pass(.seconds(30))
+        harness.receive { $0.writeFrame(.windowUpdate, streamID: 1, words: 100) }
+        #expect(harness.frames().contains { $0.type == .data })
+        harness.pass(.minutes(10))
+        #expect(!harness.hasFinished)
     }
 
     @Test func whenTheDeadlineIsNothingIsDueTwice() {

@@ -85,6 +85,30 @@ import Testing
         #expect(harness.stateMachine.openStreams == 0)
     }
 
+    // MARK: Ended streams
+
+    /// As many are remembered as there may be; after that each takes the place of the oldest, and nothing is moved.
+    @Test func aStreamThatIsResetMovesNoOther() {
+        var ended = EndedStreams()
+        for number in 0..<HTTP2ServerLimits.maximumEndedStreams { ended.insert(UInt32(number) * 2 + 1) }
+        var (moves, place) = (0, Self.place(of: ended))
+        for number in HTTP2ServerLimits.maximumEndedStreams..<20_000 {
+            ended.insert(UInt32(number) * 2 + 1)
+            let now = Self.place(of: ended)
+            if now != place { moves += 1 }
+            place = now
+        }
+        #expect(moves == 0)
+        #expect(ended.ids.count == HTTP2ServerLimits.maximumEndedStreams)
+        let newest = (20_000 - HTTP2ServerLimits.maximumEndedStreams)..<20_000
+        #expect(newest.allSatisfy { ended.contains(UInt32($0) * 2 + 1) })
+        #expect(!ended.contains(UInt32(newest.lowerBound) * 2 - 1))
+    }
+
+    private static func place(of ended: EndedStreams) -> UnsafeRawPointer? {
+        ended.ids.withUnsafeBytes { $0.baseAddress }
+    }
+
     // MARK: The flood budget
 
     @Test(arguments: [

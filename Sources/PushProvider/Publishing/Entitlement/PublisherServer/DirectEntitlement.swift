@@ -20,14 +20,12 @@ final class DirectEntitlement: Sendable {
         case refusedWhileDown
         /// The server does not answer; another check may help after so long.
         case unavailable(retryAfter: Duration)
+        /// Too many questions are under way, which says nothing about the server.
+        case tooMany(BudgetRefusal)
     }
 
-    /// The most questions to one server at a time. Beyond that its decision counts as not available.
-    static let maximumInFlight = 32
     /// The most questions that one check waits for: those of others about the same account, and its own.
     private static let maximumRounds = 3
-    /// The delay that a caller is told while a server has too many questions.
-    private static let busyDelay: Duration = .seconds(2)
     /// The delay that a caller is told after a question that failed.
     private static let failureDelay: Duration = .seconds(10)
 
@@ -35,20 +33,30 @@ final class DirectEntitlement: Sendable {
     private enum Outcome: Sendable {
         case answered(PublisherAnswer, asked: Set<String>)
         case failed
+        /// The server is left alone.
+        case down(retryAfter: Duration)
+        /// There was no place for the question of this check, or of another about the same account.
+        case tooMany(BudgetRefusal)
     }
 
-    /// The next step of a check.
-    private enum Step {
-        case wait(OneShotValue<Outcome>)
-        case down(retryAfter: Duration)
+    /// A question under way that a check has joined.
+    private struct Flight {
+        let outcome: OneShotValue<Outcome>
+        /// Indicates whether the check has begun it itself.
+        let isOwn: Bool
+    }
+
+    /// A check: the server, the account that it is about, and the client on whose account its question is.
+    private struct Check {
+        let server: EntitlementServerRecord
+        let account: EntitlementCache.Account
+        let caller: BudgetCaller
     }
 
     private struct State {
         var cache: EntitlementCache
         var breakers: [Int64: Breaker] = [:]
         var flights: [EntitlementCache.Account: OneShotValue<Outcome>] = [:]
-        /// The number of questions under way to each app's server.
-        var inFlight: [Int64: Int] = [:]
         /// The number of checks that wait for a question.
         var waiting = 0
     }
@@ -61,19 +69,21 @@ final class DirectEntitlement: Sendable {
 
     private let state: Mutex<State>
     private let asking: any PublisherAsking
+    private let questions: Budget
     private let breaker: PublisherBreaker.Limits
     private let time: any TimeSource
     private let log: LimitedLog
 
     init(
         asking: any PublisherAsking,
+        questions: Budget,
         cache: EntitlementCache.Limits,
         breaker: PublisherBreaker.Limits = PublisherBreaker.Limits(),
         time: any TimeSource,
         logger: Logger
     ) {
         self.state = Mutex(State(cache: EntitlementCache(limits: cache)))
-        (self.asking, self.breaker, self.time) = (asking, breaker, time)
+        (self.asking, self.questions, self.breaker, self.time) = (asking, questions, breaker, time)
         self.log = LimitedLog(logger)
     }
 
@@ -83,64 +93,88 @@ final class DirectEntitlement: Sendable {
     /// Decides about products, in their order. The question names an account, a token or both.
     ///
     /// A check whose task is cancelled waits no longer. The question continues, for the others and for what is kept.
-    func decide(_ question: PublisherQuestion, _ server: EntitlementServerRecord) async -> [Decision] {
-        let account = EntitlementCache.Account(
-            revision: server.revision,
-            account: question.account,
-            token: question.token
+    func decide(
+        _ question: PublisherQuestion,
+        _ server: EntitlementServerRecord,
+        client: BudgetCaller.Identity
+    ) async -> [Decision] {
+        let check = Check(
+            server: server,
+            account: .init(revision: server.revision, account: question.account, token: question.token),
+            caller: BudgetCaller(app: question.app, client)
         )
-        var verdicts = self.cached(question.products, of: account)
+        var verdicts = self.cached(question.products, of: check.account)
+        // Without a verdict after the last round, the check has waited for others' questions only.
+        var missingDecision = Decision.tooMany(BudgetRefusal(.entitlementQuestions, .caller))
         for _ in 0..<Self.maximumRounds {
             let missing = question.products.filter { verdicts[$0] == nil }
             guard !missing.isEmpty else { break }
-            switch self.step(question, missing, account, server) {
-            case .down(let delay):
-                return self.decisions(question.products, verdicts, account, server, whileDownFor: delay)
-            case .wait(let flight):
-                guard case .answered(let answer, let asked) = await self.outcome(of: flight) else {
-                    return self.decisions(question.products, verdicts, account, server, whileDownFor: Self.failureDelay)
-                }
+            let flight = self.join(question, missing, check)
+            switch await self.outcome(of: flight.outcome) {
+            case .answered(let answer, let asked):
                 for product in missing { verdicts[product] = Self.verdict(answer, product, asked: asked) }
+            case .tooMany(let refusal):
+                missingDecision = .tooMany(refusal)
+                // That of another client says nothing about the places of this one.
+                guard flight.isOwn else { continue }
+                return self.decisions(question.products, verdicts) { _ in missingDecision }
+            case .down(let delay):
+                return self.decisions(question.products, verdicts) {
+                    self.whileDown($0, check, retryAfter: delay)
+                }
+            case .failed:
+                return self.decisions(question.products, verdicts) {
+                    self.whileDown($0, check, retryAfter: Self.failureDelay)
+                }
             }
         }
-        return self.decisions(question.products, verdicts, account, server, whileDownFor: Self.busyDelay)
+        return self.decisions(question.products, verdicts) { _ in missingDecision }
     }
 
     // MARK: Questions
 
-    /// Joins the question under way about this account, or asks one if server and limits allow it.
-    private func step(
-        _ question: PublisherQuestion,
-        _ missing: [String],
-        _ account: EntitlementCache.Account,
-        _ server: EntitlementServerRecord
-    ) -> Step {
+    /// Joins the question under way about this account, or begins one.
+    private func join(_ question: PublisherQuestion, _ missing: [String], _ check: Check) -> Flight {
         self.state.withLock { state in
-            if let flight = state.flights[account] {
-                state.waiting += 1
-                return .wait(flight)
-            }
-            let inFlight = state.inFlight[server.app, default: 0]
-            guard inFlight < Self.maximumInFlight else { return .down(retryAfter: Self.busyDelay) }
-            var breaker = self.breaker(of: server, in: state)
-            let admission = breaker.machine.admit(at: self.time.steady)
-            state.breakers[server.app] = breaker
-            if case .wait(let delay) = admission { return .down(retryAfter: delay) }
-            state.inFlight[server.app] = inFlight + 1
+            state.waiting += 1
+            if let flight = state.flights[check.account] { return Flight(outcome: flight, isOwn: false) }
             var asked = question
             asked.products = missing
             let flight = OneShotValue<Outcome>()
-            state.flights[account] = flight
-            state.waiting += 1
-            Task { [asked] in flight.resolve(.success(await self.ask(asked, account, server))) }
-            return .wait(flight)
+            state.flights[check.account] = flight
+            Task { [asked] in
+                let outcome = await self.outcome(of: asked, check)
+                self.state.withLock { $0.flights[check.account] = nil }
+                flight.resolve(.success(outcome))
+            }
+            return Flight(outcome: flight, isOwn: true)
         }
     }
 
-    /// Waits for the end of a question that a step has joined.
+    /// Waits for the end of a question that a check has joined.
     private func outcome(of flight: OneShotValue<Outcome>) async -> Outcome {
         defer { self.state.withLock { $0.waiting -= 1 } }
         return (try? await flight.valueUnlessCancelled()) ?? .failed
+    }
+
+    /// Asks a question once it has a place, if the breaker allows it.
+    private func outcome(of question: PublisherQuestion, _ check: Check) async -> Outcome {
+        let place: BudgetPermit
+        do {
+            place = try await self.questions.wait(for: check.caller)
+        } catch let refusal as BudgetRefusal {
+            return .tooMany(refusal)
+        } catch {
+            return .failed
+        }
+        defer { place.end() }
+        let admission = self.state.withLock { state in
+            var breaker = self.breaker(of: check.server, in: state)
+            defer { state.breakers[check.server.app] = breaker }
+            return breaker.machine.admit(at: self.time.steady)
+        }
+        if case .wait(let delay) = admission { return .down(retryAfter: delay) }
+        return await self.ask(question, check)
     }
 
     private func breaker(of server: EntitlementServerRecord, in state: borrowing State) -> Breaker {
@@ -150,17 +184,16 @@ final class DirectEntitlement: Sendable {
 
     private func ask(
         _ question: PublisherQuestion,
-        _ account: EntitlementCache.Account,
-        _ server: EntitlementServerRecord
+        _ check: Check
     ) async -> Outcome {
         let result: Result<PublisherAnswer, PublisherFailure>
         do throws(PublisherFailure) {
-            result = .success(try await self.asking.ask(question, server))
+            result = .success(try await self.asking.ask(question, check.server))
         } catch {
             result = .failure(error)
         }
         let (outcome, hasOpened) = self.state.withLock { state in
-            self.settle(result, question.products, account, server, in: &state)
+            self.settle(result, question.products, check, in: &state)
         }
         switch result {
         case .failure(let failure): self.report(failure, of: question.app, hasOpened: hasOpened)
@@ -176,19 +209,16 @@ final class DirectEntitlement: Sendable {
     private func settle(
         _ result: Result<PublisherAnswer, PublisherFailure>,
         _ products: [String],
-        _ account: EntitlementCache.Account,
-        _ server: EntitlementServerRecord,
+        _ check: Check,
         in state: inout State
     ) -> (Outcome, hasOpened: Bool) {
-        let now = self.time.steady
-        state.flights[account] = nil
-        let left = state.inFlight[server.app, default: 1] - 1
-        state.inFlight[server.app] = left > 0 ? left : nil
+        let (now, server) = (self.time.steady, check.server)
         // The server may have been changed meanwhile: its new version has a breaker of its own.
         let isCurrent = state.breakers[server.app]?.revision == server.revision
         switch result {
         case .failure:
-            let hasOpened = isCurrent ? state.breakers[server.app]?.machine.failed(at: now) ?? false : false
+            let client = check.caller.identity
+            let hasOpened = isCurrent ? state.breakers[server.app]?.machine.failed(client, at: now) ?? false : false
             return (.failed, hasOpened)
         case .success(let answer):
             if isCurrent { state.breakers[server.app]?.machine.succeeded() }
@@ -197,7 +227,7 @@ final class DirectEntitlement: Sendable {
             if case .entitled(let granted) = answer { named.formUnion(granted.prefix(Self.maximumKept)) }
             for product in named {
                 guard let verdict = Self.verdict(answer, product, asked: asked) else { continue }
-                state.cache.keep(verdict, for: .init(account: account, product: product), at: now)
+                state.cache.keep(verdict, for: .init(account: check.account, product: product), at: now)
             }
             return (.answered(answer, asked: asked), false)
         }
@@ -242,26 +272,31 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Returns the decisions; what has no verdict is decided as the app wants it while the server is down.
+    /// Returns the decisions; a closure makes that about a product without a verdict.
     private func decisions(
         _ products: [String],
         _ verdicts: [String: EntitlementCache.Verdict],
-        _ account: EntitlementCache.Account,
-        _ server: EntitlementServerRecord,
-        whileDownFor delay: Duration
+        missing: (String) -> Decision
     ) -> [Decision] {
         products.map { product in
-            switch (verdicts[product], server.whenDown) {
-            case (.granted?, _): return .granted
-            case (.refused?, _): return .refused
-            case (.accountRefused?, _): return .accountRefused
-            case (nil, .refuse): return .refusedWhileDown
-            case (nil, .allow): return .granted
-            case (nil, .allowKnown):
-                let key = EntitlementCache.Key(account: account, product: product)
-                let isKnown = self.state.withLock { $0.cache.isKnown(key, at: self.time.steady) }
-                return isKnown ? .granted : .unavailable(retryAfter: delay)
+            switch verdicts[product] {
+            case .granted?: .granted
+            case .refused?: .refused
+            case .accountRefused?: .accountRefused
+            case nil: missing(product)
             }
+        }
+    }
+
+    /// Returns the decision as the app wants it while its server is down.
+    private func whileDown(_ product: String, _ check: Check, retryAfter delay: Duration) -> Decision {
+        switch check.server.whenDown {
+        case .refuse: return .refusedWhileDown
+        case .allow: return .granted
+        case .allowKnown:
+            let key = EntitlementCache.Key(account: check.account, product: product)
+            let isKnown = self.state.withLock { $0.cache.isKnown(key, at: self.time.steady) }
+            return isKnown ? .granted : .unavailable(retryAfter: delay)
         }
     }
 }

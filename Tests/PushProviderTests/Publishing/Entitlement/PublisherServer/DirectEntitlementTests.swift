@@ -1,5 +1,6 @@
 import Foundation
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -7,8 +8,17 @@ import Testing
 @testable import PushProvider
 
 /// The decisions of publishers' servers: kept, shared, and replaced while a server is down.
-@Suite(.timeLimit(.minutes(1))) struct DirectEntitlementTests {
+@Suite(.timeLimit(.patience)) struct DirectEntitlementTests {
     let publisher = ScriptedPublisher()
+    /// The questions of an app, of a client, and those that wait: few, and none waits long.
+    let questions = Budget(
+        .entitlementQuestions,
+        limits: BudgetLimits(
+            .init(app: .held(6), caller: .held(2)),
+            waiting: .init(app: 4, caller: 1),
+            patience: .seconds(3600)
+        )
+    )
     let time = ManualTime()
     let direct: DirectEntitlement
     let app: Topic
@@ -17,6 +27,7 @@ import Testing
         let (grant, refusal, known) = (Duration.seconds(600), Duration.seconds(60), Duration.seconds(86_400))
         self.direct = DirectEntitlement(
             asking: self.publisher,
+            questions: self.questions,
             cache: .init(count: 1000, grant: grant, refusal: refusal, known: known),
             time: self.time,
             logger: silentLogger
@@ -40,10 +51,11 @@ import Testing
     private func decide(
         _ products: String...,
         of account: String = "alice",
+        client: UInt8 = 1,
         by server: EntitlementServerRecord
     ) async -> [DirectEntitlement.Decision] {
         let question = PublisherQuestion(app: self.app, account: account, token: nil, products: products)
-        return await self.direct.decide(question, server)
+        return await self.direct.decide(question, server, client: .network([192, 0, 2, client]))
     }
 
     private let failure = ScriptedPublisher.Answer.failure(.status(500))
@@ -81,7 +93,7 @@ import Testing
         // The token was renewed.
         let question = PublisherQuestion(app: self.app, account: "alice", token: "new", products: ["a"])
         self.publisher.answer(.success(.entitled(["a"])))
-        #expect(await self.direct.decide(question, server) == [.granted])
+        #expect(await self.direct.decide(question, server, client: .app) == [.granted])
     }
 
     @Test func checksOfOneAccountAskOnce() async throws {
@@ -175,7 +187,7 @@ import Testing
     @Test func aServerThatFailsIsLeftAlone() async {
         let server = self.server()
         self.publisher.answer(self.failure)
-        for _ in 0..<20 { _ = await self.decide("a", by: server) }
+        for client in 0..<20 { _ = await self.decide("a", client: UInt8(client), by: server) }
         #expect(self.publisher.questions.count == 5)
         #expect(await self.decide("a", by: server) == [.unavailable(retryAfter: .seconds(10))])
         // The server of another app is not concerned.
@@ -189,28 +201,92 @@ import Testing
         #expect(self.publisher.questions.count == 8)
     }
 
+    /// A server that fails on odd tokens is asked about the accounts of others.
+    @Test func failuresOfOneClientDoNotOpenTheBreaker() async {
+        let server = self.server(.allow)
+        self.publisher.answer(self.failure)
+        for number in 0..<50 { _ = await self.decide("a", of: "odd \(number)", client: 9, by: server) }
+        #expect(self.publisher.questions.count == 50)
+        self.publisher.answer(.success(.entitled([])))
+        // With an open breaker it would be granted.
+        #expect(await self.decide("a", of: "bob", by: server) == [.refused])
+    }
+
     /// An operator who corrects the URL does not wait for the end of the pause.
     @Test func aChangedServerIsAskedAtOnce() async {
         let server = self.server()
         self.publisher.answer(self.failure)
-        for _ in 0..<5 { _ = await self.decide("a", by: server) }
+        for client in 0..<5 { _ = await self.decide("a", client: UInt8(client), by: server) }
         self.publisher.answer(.success(.entitled(["a"])))
         #expect(await self.decide("a", by: self.server()) == [.granted])
     }
 
-    @Test func questionsAtATimeAreLimited() async throws {
-        let server = self.server(.refuse)
-        self.publisher.answer(.success(.entitled(["a"])))
+    private static func isTooMany(_ decisions: [DirectEntitlement.Decision]) -> Bool {
+        guard case .tooMany(let refusal)? = decisions.first, decisions.count == 1 else { return false }
+        let error = refusal.error
+        return error.error.code == "too_many_questions" && error.error.kind == .unavailable && error.delay > .zero
+    }
+
+    /// Whatever the app wants while its server is down: the server is not down, and would refuse.
+    @Test(arguments: EntitlementServerRecord.WhenDown.allCases)
+    func tooManyQuestionsAreNeverDown(whenDown: EntitlementServerRecord.WhenDown) async throws {
+        let server = self.server(whenDown)
+        self.publisher.answer(.success(.entitled([])))
         self.publisher.hold()
         try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
-            for number in 0..<DirectEntitlement.maximumInFlight {
-                group.addTask { await self.decide("a", of: "reader \(number)", by: server) }
+            // Six have places, and four more wait.
+            for number in 0..<10 {
+                group.addTask { await self.decide("a", of: "reader \(number)", client: UInt8(number), by: server) }
             }
-            try await self.publisher.waitForQuestions(DirectEntitlement.maximumInFlight)
-            #expect(await self.decide("a", of: "one more", by: server) == [.refusedWhileDown])
+            while self.questions.usage != (6, 4) { await Task.yield() }
+            for client in 0..<20 {
+                let decisions = await self.decide("a", of: "more \(client)", client: UInt8(client), by: server)
+                #expect(Self.isTooMany(decisions), "\(decisions)")
+            }
             self.publisher.release()
-            for try await decision in group { #expect(decision == [.granted]) }
+            for try await decision in group { #expect(decision == [.refused]) }
         }
-        #expect(await self.decide("a", of: "one more", by: server) == [.granted])
+        #expect(self.publisher.questions.count == 10)
+        // Nothing was opened by it.
+        #expect(await self.decide("a", of: "another", by: server) == [.refused])
+    }
+
+    /// A client with many questions leaves places for another.
+    @Test func clientsHaveAShareOfTheQuestions() async throws {
+        let server = self.server(.allow)
+        self.publisher.answer(.success(.entitled([])))
+        self.publisher.hold()
+        try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
+            for number in 0..<40 {
+                group.addTask { await self.decide("a", of: "odd \(number)", client: 9, by: server) }
+            }
+            try await self.publisher.waitForQuestions(2)
+            var tooMany = 0
+            while tooMany < 37 {
+                let decisions = try #require(try await group.next())
+                #expect(Self.isTooMany(decisions))
+                tooMany += 1
+            }
+            async let other = self.decide("a", of: "bob", client: 1, by: server)
+            try await self.publisher.waitForQuestions(3)
+            self.publisher.release()
+            #expect(await other == [.refused])
+            for try await decision in group { #expect(decision == [.refused]) }
+        }
+    }
+
+    /// The place that another client lacks says nothing about this one.
+    @Test func aCheckAsksItselfWhereTheQuestionOfAnotherHadNoPlace() async throws {
+        let server = self.server(.refuse)
+        self.publisher.answer(.success(.entitled(["a"])))
+        let places = try (0..<2).map { _ in
+            try self.questions.take(for: BudgetCaller(app: self.app, .network([192, 0, 2, 9])))
+        }
+        async let waiting = self.decide("a", of: "waits", client: 9, by: server)
+        while self.questions.usage.waiting < 1 { await Task.yield() }
+        #expect(Self.isTooMany(await self.decide("a", of: "alice", client: 9, by: server)))
+        #expect(await self.decide("a", of: "alice", client: 1, by: server) == [.granted])
+        for place in places { place.end() }
+        #expect(await waiting == [.granted])
     }
 }

@@ -1,3 +1,4 @@
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -10,6 +11,7 @@ import Testing
     private final class Subject {
         private var breaker = PublisherBreaker()
         private let time = ManualTime()
+        private var client: UInt8 = 0
 
         var isOpen: Bool { self.breaker.isOpen }
 
@@ -19,8 +21,11 @@ import Testing
 
         /// Returns `true` if the last failure opened it.
         @discardableResult
-        func fail(times: Int = 1) -> Bool {
-            (0..<times).reduce(false) { _, _ in self.breaker.failed(at: self.time.steady) }
+        func fail(times: Int = 1, clients: UInt8 = 3) -> Bool {
+            (0..<times).reduce(false) { _, _ in
+                self.client = (self.client + 1) % clients
+                return self.breaker.failed(.network([192, 0, 2, self.client]), at: self.time.steady)
+            }
         }
     }
 
@@ -36,6 +41,16 @@ import Testing
         #expect(self.subject.admit() == .wait(.seconds(10)))
         self.subject.wait(.seconds(4))
         #expect(self.subject.admit() == .wait(.seconds(6)))
+    }
+
+    /// What one client makes up is its own harm.
+    @Test func oneClientAloneDoesNotOpenIt() {
+        self.subject.fail(times: 1000, clients: 1)
+        #expect(!self.subject.isOpen && self.subject.admit() == .ask)
+        self.subject.fail(times: 10, clients: 2)
+        #expect(!self.subject.isOpen)
+        self.subject.fail(times: 3, clients: 3)
+        #expect(self.subject.isOpen)
     }
 
     @Test func oneProbeClosesIt() {

@@ -9,11 +9,11 @@ import Testing
 @testable import PushProvider
 
 /// Questions over HTTP, and the servers that answer them badly.
-@Suite(.timeLimit(.minutes(5))) struct PublisherClientTests {
+@Suite(.timeLimit(.patience)) struct PublisherClientTests {
     private static func client(
         _ policy: AddressPolicy = AddressPolicy(allowsPrivate: true),
         resolver: any NameResolver = SystemResolver(),
-        deadline: Duration = .seconds(60)
+        deadline: Duration = .patience
     ) -> PublisherClient {
         let client = GuardedClient(addresses: policy, resolver: resolver, deadline: deadline)
         return PublisherClient(client: client, time: ManualTime())

@@ -1,9 +1,10 @@
+import PushTesting
 import Testing
 
 @testable import PushProvider
 
 /// The reader of small XML documents, and what it refuses.
-@Suite(.timeLimit(.minutes(1))) struct XMLReaderTests {
+@Suite(.timeLimit(.patience)) struct XMLReaderTests {
     private func events(_ text: String) throws -> [XMLReader.Event] {
         var reader = try XMLReader(Array(text.utf8))
         var events: [XMLReader.Event] = []

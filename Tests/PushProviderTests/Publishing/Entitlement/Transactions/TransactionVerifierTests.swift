@@ -7,7 +7,7 @@ import Testing
 @testable import PushProvider
 
 /// The verification of transactions, and the ways to forge them.
-@Suite(.timeLimit(.minutes(5))) struct TransactionVerifierTests {
+@Suite(.timeLimit(.patience)) struct TransactionVerifierTests {
     static let now = ManualTime().now
     let store: TestAppStore
     let app: Topic

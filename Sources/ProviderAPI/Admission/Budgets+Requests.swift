@@ -1,0 +1,36 @@
+package import NIOCore
+import PushHTTP
+package import PushSupport
+package import PushTypes
+
+extension Budgets {
+    /// Bodies shorter than this are not counted, in bytes: parsing a megabyte costs more than many small requests.
+    private static let smallBody = 64 * 1024
+
+    /// Counts a request of a caller, which may have a rate of its own.
+    package func countRequest(of caller: APICaller) throws(BudgetRefusal) {
+        var account = caller.account
+        account.rate = caller.rate.map(Double.init)
+        try self[.requests].spend(for: account)
+    }
+
+    /// Counts a request with a public key of a client's address.
+    package func countPublicRequest(from channel: any Channel) throws(BudgetRefusal) {
+        guard let client = BudgetCaller(from: channel) else { return }
+        try self[.publicRequests].spend(for: client)
+    }
+
+    /// Counts a form that registers a device of an app.
+    package func countForm(of app: Topic) throws(BudgetRefusal) { try self[.forms].spend(for: BudgetCaller(app: app)) }
+
+    /// Counts a request that was admitted by the secret of an app's bridge. Forms, which anybody can post, take nothing of it.
+    package func countBridgeRequest(of app: Topic) throws(BudgetRefusal) {
+        try self[.bridgeRequests].spend(for: BudgetCaller(app: app))
+    }
+
+    /// Counts a body, and returns the time to wait before it is parsed.
+    package func bodyDelay(of account: BudgetCaller, bytes: Int) throws(BudgetRefusal) -> Duration {
+        guard bytes >= Self.smallBody else { return .zero }
+        return try self[.longBodies].owe(bytes, for: account)
+    }
+}

@@ -1,0 +1,31 @@
+import PushProvider
+package import PushSupport
+
+extension ProviderConfiguration {
+    /// The limits of the budgets that differ from their defaults.
+    package var budgets: [Resource: BudgetLimits] {
+        var changed: [Resource: BudgetLimits] = [:]
+        func set(_ resource: Resource, _ change: (inout BudgetLimits) -> Void) {
+            change(&changed[resource, default: resource.row.limits])
+        }
+        set(.connections) { $0.bounds.whole = .held(self.limits.connections) }
+        set(.requests) { $0.bounds.caller = .rate(self.limits.keyRate) }
+        set(.publicRequests) { $0.bounds.caller = .rate(self.limits.publicKeyRate) }
+        set(.forms) { $0.bounds.app = .rate(self.limits.keyRate) }
+        set(.bridgeRequests) { $0.bounds.app = .rate(self.limits.keyRate) }
+        set(.matrixRequests) { $0.bounds.caller = .rate(self.limits.homeserverRate) }
+        if self.limits.homeserverRate == 0 {
+            for resource in [Resource.matrixPushes, .unknownTokens] { set(resource) { $0.bounds = .init() } }
+        }
+        set(.addressMessages) { $0.bounds.caller = .rate(self.limits.keyRate) }
+        set(.downloads) { $0.bounds.whole = .held(self.publishing.maximumDownloads) }
+        return changed.merging(self.budgetLimits) { $1 }
+    }
+}
+
+extension BudgetBound {
+    /// Returns a rate with twice as many at once; `nil`, no bound, for 0.
+    fileprivate static func rate(_ perSecond: Int) -> BudgetBound? {
+        perSecond > 0 ? .rate(perSecond: Double(perSecond), burst: 2 * Double(perSecond)) : nil
+    }
+}

@@ -1,0 +1,64 @@
+import PushSupport
+import PushTypes
+
+/// The channels that a server has refused, and when they are asked for again.
+struct IRCJoins: Hashable, Sendable {
+    /// The numbers of the messages by which servers refuse a channel: unknown, too many, in use elsewhere, full, for invited ones,
+    /// banned, with a key, for registered nicks, over TLS only (RFC 2812 section 5.2, and common additions).
+    static let refusals: Set<String> = ["403", "405", "437", "471", "473", "474", "475", "476", "477", "489"]
+
+    /// The delays between tries.
+    private static let backoff = Backoff(base: .seconds(60), maximum: .seconds(3600))
+
+    private struct Refusal: Hashable {
+        var channel: String
+        /// The server's words.
+        var reason: String
+        var tries: Int
+        /// The time of the next try; `nil` while the answer to one is awaited.
+        var nextTry: Timestamp?
+    }
+
+    /// The channels by their names as servers compare them.
+    private let channels: [[UInt8]: String]
+    private var refused: [[UInt8]: Refusal] = [:]
+
+    init(_ channels: [String]) {
+        self.channels = Dictionary(channels.map { (IRCSession.folded($0), $0) }) { first, _ in first }
+    }
+
+    /// The time of the next try; `nil` for none.
+    var nextTry: Timestamp? { self.refused.isEmpty ? nil : self.refused.values.compactMap(\.nextTry).min() }
+
+    /// The refusals for people; `nil` if there are none.
+    var trouble: String? {
+        guard let first = self.refused.values.min(by: { $0.channel < $1.channel }) else { return nil }
+        let others = self.refused.count > 1 ? " (and \(self.refused.count - 1) more)" : ""
+        return "the channel \(first.channel) cannot be joined\(others), trying again: \(first.reason)"
+    }
+
+    /// Notes a refusal.
+    /// - Returns: `false` for a channel that was not asked for.
+    mutating func refused(_ name: [UInt8], _ reason: String, at now: Timestamp) -> Bool {
+        guard let channel = self.channels[name] else { return false }
+        let tries = min((self.refused[name]?.tries ?? 0) + 1, 1000)
+        let delay = Self.backoff.limit(afterFailures: tries)
+        self.refused[name] = Refusal(channel: channel, reason: reason, tries: tries, nextTry: now.advanced(by: delay))
+        return true
+    }
+
+    /// Notes that a channel was joined.
+    /// - Returns: `true` if it was refused before.
+    mutating func joined(_ name: [UInt8]) -> Bool { self.refused.removeValue(forKey: name) != nil }
+
+    /// Returns the channels to ask for now.
+    mutating func takeDue(at now: Timestamp) -> [String] {
+        var due: [String] = []
+        for (name, refusal) in self.refused {
+            guard let nextTry = refusal.nextTry, nextTry <= now else { continue }
+            self.refused[name]?.nextTry = nil
+            due.append(refusal.channel)
+        }
+        return due.sorted()
+    }
+}

@@ -1,0 +1,58 @@
+import NIOCore
+import PushSupport
+
+/// A connection that counts on an account.
+final class HeldConnection: Sendable {
+    /// The cause for which a connection makes room for another one.
+    enum Cause: String {
+        case idle = "it had no request"
+        case stalled = "its client has not read its response for a while"
+        case unknown = "it had shown no valid credential"
+    }
+
+    let channel: any Channel
+    let permit: BudgetPermit
+    let opened: NIODeadline
+    let activity: ConnectionActivity
+    private let handler: NIOLoopBound<HeldConnectionHandler>
+
+    init(
+        _ channel: any Channel,
+        _ permit: BudgetPermit,
+        _ handler: NIOLoopBound<HeldConnectionHandler>,
+        now: NIODeadline
+    ) {
+        (self.channel, self.permit, self.handler) = (channel, permit, handler)
+        (self.opened, self.activity) = (now, ConnectionActivity(now: now))
+    }
+
+    /// Returns the time since which the client has not read its response; `nil` if nothing waits for it.
+    func stalledSince(_ now: NIODeadline) -> NIODeadline? {
+        self.activity.stalledSince(now: now, isWritable: self.channel.isWritable)
+    }
+
+    /// Closes the connection, on its event loop. A request that has come meanwhile to an idle one gets its response.
+    func close(_ cause: Cause) {
+        self.handler.eventLoop.execute {
+            if cause == .idle, self.activity.idleSince == nil {
+                self.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            } else {
+                self.handler.value.close()
+            }
+        }
+    }
+}
+
+/// The first handler of a connection that is held. It passes everything on.
+final class HeldConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = Any
+
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    /// Closes the connection below TLS, without waiting for its peer.
+    func close() { self.context?.close(promise: nil) }
+}

@@ -1,0 +1,24 @@
+package import NIOCore
+package import PushSupport
+package import PushTypes
+
+extension SocketAddress {
+    /// The bytes of an IPv4 address, or of the 64 bits that one customer has of IPv6.
+    package var network: [UInt8] {
+        // Family and port precede the address of `sockaddr_in`, and the flow information too that of `sockaddr_in6`.
+        switch self {
+        case .v4(let address): withUnsafeBytes(of: address.address) { Array($0.dropFirst(4).prefix(4)) }
+        case .v6(let address): withUnsafeBytes(of: address.address) { Array($0.dropFirst(8).prefix(8)) }
+        case .unixDomainSocket: []
+        }
+    }
+}
+
+extension BudgetCaller {
+    /// Creates the account of a client without a credential; `nil` for a socket without an address.
+    package init?(app: Topic? = nil, from channel: any Channel) {
+        // A stream of HTTP/2 has the address of its connection.
+        guard let address = channel.remoteAddress ?? channel.parent?.remoteAddress else { return nil }
+        self.init(app: app, .network(address.network))
+    }
+}

@@ -1,0 +1,65 @@
+package import Logging
+package import PushStore
+import PushSupport
+import ServiceLifecycle
+import Synchronization
+
+/// Knows which of the files that issues use have lost their content, as after a restore without the folder of files.
+package final class FileMonitor: Service {
+    /// The time between two checks of all files. What a download finds missing is known at once.
+    private static let interval: Duration = .seconds(3600)
+
+    package let folder: FileFolder
+    private let store: any PublishingStore
+    private let logger: Logger
+    private let known = Mutex<Set<UsedFile>>([])
+
+    package init(store: any PublishingStore, folder: FileFolder, logger: Logger) {
+        (self.store, self.folder, self.logger) = (store, folder, logger)
+    }
+
+    /// Works until graceful shutdown.
+    package func run() async throws {
+        let wake = WakeSignal()
+        await wake.untilShutdown {
+            repeat {
+                do {
+                    try await self.check()
+                } catch {
+                    guard !Task.isCancelled else { return }
+                    self.logger.error("files of issues cannot be checked", metadata: ["error": "\(error)"])
+                }
+            } while await wake.wait(atMost: Self.interval)
+        }
+    }
+
+    /// Looks for all files that issues use.
+    package func check() async throws {
+        var missing: [UsedFile] = []
+        let folder = self.folder
+        for byte in UInt8.min...UInt8.max where !Task.isShuttingDownGracefully {
+            let files = try await self.store.usedFiles(beginning: byte)
+            guard !files.isEmpty else { continue }
+            missing += try await FileFolder.blocking { folder.missing(of: files) }
+        }
+        self.known.withLock { [missing] in $0 = Set(missing) }
+        guard !missing.isEmpty else { return }
+        self.logger.error(
+            "files of issues are missing",
+            metadata: ["files": "\(MissingFiles.text(missing, in: folder))"]
+        )
+    }
+
+    /// Notes a file whose content could not be read.
+    package func noteMissing(_ file: UsedFile) { self.known.withLock { _ = $0.insert(file) } }
+
+    /// Returns the files that are still missing, by name.
+    package func missing() async -> [UsedFile] {
+        let known = self.known.withLock { Array($0) }
+        guard !known.isEmpty else { return [] }
+        let folder = self.folder
+        let missing = (try? await FileFolder.blocking { folder.missing(of: known) }) ?? known
+        self.known.withLock { $0.subtract(Set(known).subtracting(missing)) }
+        return missing.sorted { ($0.file.name, $0.file.hash.hex) < ($1.file.name, $1.file.hash.hex) }
+    }
+}

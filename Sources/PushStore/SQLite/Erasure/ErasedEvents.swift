@@ -1,0 +1,43 @@
+import Foundation
+import GRDB
+import PushSupport
+import PushTypes
+
+/// The events of a user and of tokens that wait for webhooks.
+struct ErasedEvents {
+    let user: String
+    let tokens: Set<DeviceToken>
+
+    /// Returns the blocks of an app that have events of the user or of the tokens.
+    func blocks(app: Int64, in database: Database) throws -> [Int64] {
+        let needles = try ([self.user] + self.tokens.map(\.hex)).map { try JSONValue.string($0).text }
+        var found: Set<Int64> = []
+        for needle in needles {
+            let sql = "SELECT id FROM eventBlock WHERE app = ? AND instr(events, ?) > 0"
+            found.formUnion(try database.integers(sql: sql, [app, needle]))
+        }
+        return found.sorted()
+    }
+
+    /// Erases events from a block, and the block with its last event.
+    func erase(from block: Int64, in database: Database) throws {
+        let sql = "SELECT events FROM eventBlock WHERE id = ?"
+        guard let row = try database.row(sql: sql, [block]), let events = row["events"] as Data? else { return }
+        let text = Data("[".utf8) + events + Data("]".utf8)
+        guard case .array(let all)? = try? JSONValue(parsing: text) else {
+            // A damaged block is posted to no webhook.
+            return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block])
+        }
+        let rest = all.filter { !self.concerns($0) }
+        guard !rest.isEmpty else { return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block]) }
+        let kept = Data(try rest.map { try $0.text }.joined(separator: Data(",".utf8)))
+        try database.update("eventBlock", ["events": kept], id: block)
+    }
+
+    private func concerns(_ event: JSONValue) -> Bool {
+        guard case .object(let members) = event else { return false }
+        if members["user"] == .string(self.user) { return true }
+        guard case .string(let token)? = members["token"] else { return false }
+        return DeviceToken(hex: token).map(self.tokens.contains) ?? false
+    }
+}

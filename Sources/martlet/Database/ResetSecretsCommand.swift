@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+import ProviderAPI
+import PushStore
+import PushSupport
+
+/// `martlet reset-secrets`: removes what a lost master key sealed.
+struct ResetSecretsCommand: AsyncParsableCommand {
+    static let configuration = command("reset-secrets")
+        .help("Remove the secrets that a lost master key sealed; the provider must not run.")
+        .detail(
+            """
+            Devices, notifications and API keys stay. What is removed, and how it comes back, is printed. The database as \
+            it was is kept beside it. The next start makes a new master key if there is none.
+            """
+        )
+        .example("reset-secrets --data-directory /var/lib/martlet")
+
+    @OptionGroup var data: DataDirectoryOptions
+    @Flag(help: "Remove them although the master key opens them.") var force = false
+
+    func run() async throws {
+        let paths = try await self.data.paths()
+        let lock = try DatabaseRestore.lock(paths)
+        let (path, file) = (paths.databasePath, SQLiteStoreFile(path: paths.databasePath))
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw SettingsError("there is no database at \(path)")
+        }
+        if !self.force, FileManager.default.fileExists(atPath: paths.masterKeyPath),
+            try file.isOpened(by: MasterKey.load(orCreateAt: paths.masterKeyPath))
+        {
+            let advice = "nothing has to be removed; --force removes them all the same"
+            throw SettingsError("the master key \(paths.masterKeyPath) opens the secrets of \(path): \(advice)")
+        }
+        let kept = try Self.freshName(beside: path)
+        try await file.copy(to: kept, isExamined: false)
+        let removed = try file.resetSecrets()
+        _ = consume lock
+        if self.data.json {
+            let entries = removed.map { table, count in
+                JSONValue.members(["secrets": table.name.json, "count": count.json, "remedy": table.remedy.json])
+            }
+            let result: JSONValue = .members([
+                "database": path.json, "previous": kept.json, "removed": .array(entries),
+            ])
+            return _ = StandardOutput.line(try result.line)
+        }
+        for (table, count) in removed {
+            StandardOutput.line("removed \(count) \(table.name): \(table.remedy)")
+        }
+        if removed.isEmpty { StandardOutput.line("\(path) holds no secrets") }
+        StandardOutput.line("the previous database is \(kept)")
+    }
+
+    /// Returns the name under which the database is kept.
+    private static func freshName(beside path: String) throws -> String {
+        let names = ["\(path).before-reset"] + (2..<1000).map { "\(path).before-reset-\($0)" }
+        guard let name = names.first(where: { !FileManager.default.fileExists(atPath: $0) }) else {
+            throw SettingsError("\(path).before-reset exists too often: remove the old ones")
+        }
+        return name
+    }
+}

@@ -1,0 +1,51 @@
+import HTTPTypes
+import NIOHTTP1
+import PushHTTP
+import PushProvider
+import PushStore
+import PushSupport
+import PushTesting
+import Testing
+
+@testable import ProviderAPI
+
+/// The errors that people see for failures of a page, and the lines of the log for them.
+@Suite struct FailureReporterTests {
+    private let log = RecordedLog()
+    private var failures: FailureReporter {
+        FailureReporter(metrics: RequestMetrics(factory: PrometheusRegistry([])), logger: self.log.logger)
+    }
+
+    /// Before, each was an error line of its own.
+    @Test func aClientThatHasGoneIsNoError() {
+        let failures = self.failures
+        for _ in 0..<1000 {
+            let (broken, _) = failures.pageFailure(HTTPParserError.invalidEOFState, [:])
+            #expect(broken.kind == .invalid)
+            let (gone, _) = failures.pageFailure(CancellationError(), [:])
+            #expect(gone.code == "client_gone")
+        }
+        #expect(self.log.lines.isEmpty)
+    }
+
+    @Test func aFullDiskIsTemporary() {
+        let (error, headers) = self.failures.pageFailure(StoreError.cannotWrite(why: "full"), [:])
+        #expect(error.kind == .unavailable)
+        #expect(error.code == "storage_unavailable")
+        #expect(headers[.retryAfter] == "5")
+    }
+
+    @Test func aRefusalIsTemporary() {
+        let (error, headers) = self.failures.pageFailure(BudgetRefusal(.queries, .app), [:])
+        #expect(error.kind == .rateLimited)
+        #expect(headers[.retryAfter] == "2")
+    }
+
+    @Test func failuresFillNoLog() {
+        let failures = self.failures
+        for _ in 0..<1000 { _ = failures.pageFailure(UnknownFailure(), [:]) }
+        #expect(self.log.lines.count == LimitedLog.linesPerMinute)
+    }
+}
+
+private struct UnknownFailure: Error {}

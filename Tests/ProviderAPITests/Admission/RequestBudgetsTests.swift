@@ -1,0 +1,65 @@
+import Foundation
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import ProviderAPI
+
+/// The budgets of requests: of keys, apps' forms and bridges, and long bodies.
+@Suite(.timeLimit(.patience)) struct RequestBudgetsTests {
+    private let start = ContinuousClock.now
+
+    private func budgets(_ keyRate: Int) -> Budgets {
+        var configuration = ProviderConfiguration(dataDirectory: "")
+        configuration.limits.keyRate = keyRate
+        return Budgets(configuration.budgets) { [start] in start }
+    }
+
+    @Test func eachKeyHasARateOfItsOwn() throws {
+        let budgets = self.budgets(1)
+        let (first, second) = (Self.key(), Self.key())
+        for _ in 0..<2 { try budgets.countRequest(of: first) }
+        let refusal = #expect(throws: BudgetRefusal.self) { try budgets.countRequest(of: first) }
+        let refused: any Error = try #require(refusal)
+        let error = try #require(RetryLaterError(refused))
+        #expect(error.error.kind == .rateLimited)
+        #expect(error.seconds == "2")
+        #expect(throws: Never.self) { try budgets.countRequest(of: second) }
+        // Long bodies wait longer and longer, short ones never do.
+        #expect(try budgets.bodyDelay(of: first.account, bytes: 8 << 20) == .zero)
+        #expect(try budgets.bodyDelay(of: first.account, bytes: 8 << 20) == .seconds(1))
+        #expect(try budgets.bodyDelay(of: first.account, bytes: 1000) == .zero)
+        #expect(throws: BudgetRefusal.self) { try budgets.bodyDelay(of: first.account, bytes: 100 << 20) }
+        #expect(try budgets.bodyDelay(of: first.account, bytes: 8 << 20) == .seconds(2))
+        #expect(try budgets.bodyDelay(of: second.account, bytes: 8 << 20) == .zero)
+        let free = self.budgets(0)
+        for _ in 0..<10_000 { try free.countRequest(of: first) }
+    }
+
+    /// A key's own rate counts in place of the server's, and a new one from the next request on.
+    @Test(arguments: [0, 1, 100]) func aKeyMayHaveItsOwnRate(server: Int) throws {
+        let budgets = self.budgets(server)
+        let key = Self.key(rate: 3)
+        for _ in 0..<6 { try budgets.countRequest(of: key) }
+        let refusal = #expect(throws: BudgetRefusal.self) { try budgets.countRequest(of: key) }
+        #expect(refusal?.error.error.message.contains("3 requests a second") == true)
+        let faster = Self.key(id: key.id, rate: 5)
+        for _ in 0..<10 { try budgets.countRequest(of: faster) }
+        #expect(throws: BudgetRefusal.self) { try budgets.countRequest(of: faster) }
+    }
+
+    /// Forms, which anybody can post, take nothing of what an app's bridges have.
+    @Test func bridgesHaveARateOfTheirOwn() throws {
+        let budgets = self.budgets(1)
+        let app = try #require(Topic("com.example.MyApp"))
+        for _ in 0..<2 { try budgets.countForm(of: app) }
+        #expect(throws: BudgetRefusal.self) { try budgets.countForm(of: app) }
+        for _ in 0..<2 { try budgets.countBridgeRequest(of: app) }
+        #expect(throws: BudgetRefusal.self) { try budgets.countBridgeRequest(of: app) }
+    }
+
+    private static func key(id: UUID = UUID(), rate: Int? = nil) -> APICaller {
+        APICaller(id: id, name: "ci", scopes: ["send"], rate: rate)
+    }
+}

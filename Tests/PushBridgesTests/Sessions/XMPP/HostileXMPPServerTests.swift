@@ -1,0 +1,84 @@
+import Crypto
+import Foundation
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushBridges
+
+@Suite struct HostileXMPPServerTests {
+    /// Passes an exchange of SCRAM-SHA-1 whose server knows the password.
+    private func authenticateWithSCRAM(_ session: inout XMPPSession) throws {
+        _ = session.opened(at: ClockReading(.start))
+        let features = """
+            <stream:features><mechanisms xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><mechanism>SCRAM-SHA-1</mechanism>\
+            </mechanisms></stream:features>
+            """
+        let auth = session.received(XMPPSessionTests.header + features).text
+        let sent = try #require(auth.split(separator: ">").last?.split(separator: "<").first)
+        let first = String(decoding: try #require(Data(base64Encoded: String(sent))), as: UTF8.self).dropFirst(3)
+        let nonce = try #require(first.split(separator: "r=").last)
+        let challenge = "r=\(nonce)1,s=QSXCR+Q6sek8bf92,i=4096"
+        let sasl = "xmlns='urn:ietf:params:xml:ns:xmpp-sasl'"
+        let text = Data(challenge.utf8).base64EncodedString()
+        let derive = session.received("<challenge \(sasl)>\(text)</challenge>")
+        guard case .derive(let derivation)? = derive.first else { return #expect(derive == []) }
+        let key = derivation.key()
+        _ = session.derived(key, at: ClockReading(.start))
+        let signed = "\(first),\(challenge),c=biws,r=\(nonce)1"
+        func code(_ text: String, _ key: [UInt8]) -> [UInt8] {
+            Array(HMAC<Insecure.SHA1>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
+        }
+        let proof = "v=\(Data(code(signed, code("Server Key", key))).base64EncodedString())"
+        let success = "<success \(sasl)>\(Data(proof.utf8).base64EncodedString())</success>"
+        #expect(session.received(success).text.contains("<stream:stream"))
+    }
+
+    @Test func aServerThatUsedSCRAMNeverGetsThePassword() throws {
+        var session = try XMPPSessionTests.session()
+        #expect(!session.memory.usesSCRAM)
+        try self.authenticateWithSCRAM(&session)
+        #expect(session.memory.usesSCRAM)
+        var next = try XMPPSessionTests.session(memory: session.memory)
+        _ = next.opened(at: ClockReading(.start))
+        let actions = next.received(XMPPSessionTests.header + XMPPSessionTests.mechanisms)
+        #expect(actions.text.isEmpty && actions.failure?.isFinal == false)
+        #expect(actions.failure?.reason.contains("PLAIN alone") == true)
+        #expect(next.memory.usesSCRAM)
+    }
+
+    @Test func aServerWithTooManyRoundsIsRefused() throws {
+        var scram = SCRAMClient(.sha256, account: "ada", password: "tea", nonce: "n")
+        _ = try scram.received(first: "r=n1,s=QSXCR+Q6sek8bf92,i=100000")
+        #expect(throws: ChatFailure.self) { try scram.received(first: "r=n1,s=QSXCR+Q6sek8bf92,i=100001") }
+    }
+
+    // MARK: Hostile servers
+
+    @Test(arguments: ["<a/>", "<message from='b@x'><body>x</body></message>", "<iq type='get' id='1'/>"])
+    func whatComesInPlaceOfTheFeaturesEndsTheStream(stanza: String) throws {
+        for beginning in ["", XMPPSessionTests.mechanisms] {
+            var session = try XMPPSessionTests.session()
+            _ = session.opened(at: ClockReading(.start))
+            let actions = session.received(XMPPSessionTests.header + beginning + stanza)
+            #expect(actions.failure?.isFinal == false)
+        }
+    }
+
+    @Test func emptyElementsCountBeforeTheSignInAndAfter() throws {
+        let elements = String(repeating: "<a/>", count: 600)
+        var session = try XMPPSessionTests.session()
+        _ = session.opened(at: ClockReading(.start))
+        #expect(session.received(XMPPSessionTests.header + "<stream:features>" + elements).failure == nil)
+        #expect(session.received(elements).failure != nil)
+        session = try XMPPSessionTests.signedIn()
+        let stanza = "<x xmlns='x'>\(elements)</x>"
+        for _ in 0..<33 { #expect(session.received(stanza, at: .after(1)).failure == nil) }
+        #expect(session.received(stanza, at: .after(2)).failure?.reason.contains("more elements") == true)
+        // The next ten seconds have elements of their own.
+        session = try XMPPSessionTests.signedIn()
+        for second in 0..<20 { for _ in 0..<16 { _ = session.received(stanza, at: .after(Int64(second) * 10)) } }
+        #expect(session.received(stanza, at: .after(200)).failure == nil)
+    }
+}

@@ -1,0 +1,222 @@
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import PushSupport
+import PushTesting
+import PushTypes
+import Testing
+
+@testable import PushHTTP
+
+/// The accounts of connections, on embedded channels.
+@Suite struct HeldConnectionsTests {
+    private let loop = EmbeddedEventLoop()
+    private let news = Topic("com.example.news")
+    private let weather = Topic("com.example.weather")
+
+    /// The connections of a listener, and their budget.
+    private struct Listener {
+        let loop: EmbeddedEventLoop
+        let budget: Budget
+        let held: HeldConnections
+
+        init(_ loop: EmbeddedEventLoop, whole: Int) {
+            let bounds = BudgetLimits.Levels<BudgetBound>(
+                whole: .held(whole),
+                app: .timesFree(2),
+                caller: .timesFree(1)
+            )
+            (self.loop, self.budget) = (loop, Budget(.connections, limits: BudgetLimits(bounds)))
+            self.held = HeldConnections(self.budget, logger: silentLogger) { loop.now }
+        }
+
+        /// Opens a connection of a network, a second after the one before. It is closed if there is no room for it.
+        func open(_ network: Int = 1) throws -> EmbeddedChannel {
+            self.loop.advanceTime(by: .seconds(1))
+            let channel = EmbeddedChannel(loop: self.loop)
+            try channel.connect(to: SocketAddress(ipAddress: "10.0.0.\(network)", port: 1)).wait()
+            do {
+                try self.held.admit(channel)
+                try channel.pipeline.syncOperations.addHandler(ConnectionActivityHandler(self.held))
+            } catch ChannelError.alreadyClosed {
+                // It shows that it is closed.
+            }
+            self.loop.run()
+            return channel
+        }
+
+        /// Opens a connection, and moves it to an account.
+        func open(_ network: Int = 1, _ account: BudgetCaller) throws -> EmbeddedChannel {
+            let channel = try self.open(network)
+            try self.held.assign(channel, to: account)
+            self.loop.run()
+            return channel
+        }
+
+        func begin(_ channel: EmbeddedChannel) throws { try channel.writeInbound(HTTPRequestPart.get) }
+
+        func end(_ channel: EmbeddedChannel) throws { try channel.writeOutbound(HTTPResponsePart.end(nil)) }
+    }
+
+    private func key(_ name: String, of app: Topic? = nil) -> BudgetCaller { BudgetCaller(app: app, .name(name)) }
+
+    // MARK: Strangers
+
+    @Test func aNetworkLosesItsLongestIdleConnection() throws {
+        let listener = Listener(self.loop, whole: 8)
+        let channels = try (0..<4).map { _ in try listener.open() }
+        try listener.begin(channels[0])
+        let another = try listener.open()
+        #expect(channels.map(\.isActive) == [true, false, true, true])
+        #expect(another.isActive && listener.budget.usage.held == 4)
+        // A response begins the wait anew.
+        try listener.end(channels[0])
+        let next = try listener.open()
+        #expect(channels.map(\.isActive) == [true, false, false, true])
+        #expect(next.isActive && listener.budget.usage.held == 4)
+    }
+
+    @Test func aStrangerThatIsBusyForLongMakesRoomAtLast() throws {
+        let listener = Listener(self.loop, whole: 4)
+        let channels = try (0..<2).map { _ in try listener.open() }
+        for channel in channels { try listener.begin(channel) }
+        // One of two seconds has passed for the first.
+        let refused = EmbeddedChannel(loop: self.loop)
+        try refused.connect(to: SocketAddress(ipAddress: "10.0.0.1", port: 1)).wait()
+        #expect(throws: ChannelError.self) { try listener.held.admit(refused) }
+        #expect(!refused.isActive && channels.allSatisfy(\.isActive))
+        let another = try listener.open()
+        #expect(channels.map(\.isActive) == [false, true])
+        #expect(another.isActive && listener.budget.usage.held == 2)
+    }
+
+    @Test func theNetworkThatHoldsTheMostMakesRoomForAnother() throws {
+        let listener = Listener(self.loop, whole: 8)
+        let quiet = try listener.open(2)
+        let greedy = try (0..<3).map { _ in try listener.open(1) }
+        let another = try listener.open(3)
+        #expect(quiet.isActive && another.isActive)
+        #expect(greedy.map(\.isActive) == [false, true, true])
+    }
+
+    // MARK: Accounts
+
+    @Test func aKeyThatHasItsShareLosesItsOwn() throws {
+        let listener = Listener(self.loop, whole: 8)
+        let admin = try listener.open(1, self.key("admin"))
+        let greedy = try (0..<20).map { _ in try listener.open(1, self.key("reader", of: self.news)) }
+        #expect(admin.isActive)
+        #expect(greedy.suffix(3).map(\.isActive) == [true, true, true])
+        #expect(greedy.count(where: \.isActive) == 4)
+        #expect(listener.budget.usage(of: self.key("reader", of: self.news)).held == 4)
+        #expect(try listener.open(1, self.key("admin")).isActive)
+    }
+
+    @Test func aBusyKeyIsRefusedWithoutBeingClosed() throws {
+        let listener = Listener(self.loop, whole: 4)
+        let reader = self.key("reader")
+        let channels = try (0..<2).map { _ in try listener.open(1, reader) }
+        for channel in channels { try listener.begin(channel) }
+        let further = try listener.open()
+        let refusal = #expect(throws: BudgetRefusal.self) { try listener.held.assign(further, to: reader) }
+        #expect(refusal?.level == .caller && refusal?.error.error.code == "too_many_connections")
+        #expect(further.isActive && channels.allSatisfy(\.isActive))
+        #expect(listener.budget.usage(of: reader).held == 2 && listener.budget.usage.held == 3)
+        try listener.end(channels[1])
+        try listener.held.assign(further, to: reader)
+        self.loop.run()
+        #expect(further.isActive && channels.map(\.isActive) == [true, false])
+        #expect(listener.budget.usage.held == 2)
+    }
+
+    @Test func manyKeysOfAnAppHaveTheShareOfOneApp() throws {
+        let listener = Listener(self.loop, whole: 9)
+        let other = try listener.open(1, self.key("a", of: self.weather))
+        let keys = try (0..<20).map { number in try listener.open(1, self.key("\(number)", of: self.news)) }
+        #expect(other.isActive)
+        #expect(keys.count(where: \.isActive) == 6)
+        #expect(keys.suffix(6).count(where: \.isActive) == 6)
+    }
+
+    /// Networks have no app, and so no share of one.
+    @Test func aFullListenerClosesTheLongestIdleOfTheLargest() throws {
+        let listener = Listener(self.loop, whole: 6)
+        let app = try (0..<3).map { _ in try listener.open(1, self.key("a", of: self.news)) }
+        let strangers = try (1...3).map { try listener.open($0) }
+        #expect((app + strangers).count(where: \.isActive) == 6)
+        let known = try listener.open(4, self.key("b", of: self.weather))
+        #expect(known.isActive && app.allSatisfy(\.isActive))
+        #expect(strangers.map(\.isActive) == [false, true, true])
+        // The strangers have less than their half now, and the listener is full.
+        let further = try listener.open(5)
+        #expect(further.isActive && app.map(\.isActive) == [false, true, true])
+        #expect(listener.budget.usage.held == 6)
+    }
+
+    @Test func theFirstAccountStays() throws {
+        let listener = Listener(self.loop, whole: 8)
+        let channel = try listener.open(1, self.key("a"))
+        try listener.held.assign(channel, to: self.key("b"))
+        #expect(listener.budget.usage(of: self.key("a")).held == 1)
+        #expect(listener.budget.usage(of: self.key("b")).held == 0)
+    }
+
+    // MARK: Closing
+
+    @Test func aRequestThatComesMeanwhileIsAnswered() throws {
+        let listener = Listener(self.loop, whole: 2)
+        let channel = try listener.open()
+        let events = EventRecorder()
+        try channel.pipeline.syncOperations.addHandler(events)
+        let another = EmbeddedChannel(loop: self.loop)
+        try another.connect(to: SocketAddress(ipAddress: "10.0.0.1", port: 1)).wait()
+        try listener.held.admit(another)
+        channel.pipeline.fireChannelRead(HTTPRequestPart.get)
+        self.loop.run()
+        #expect(channel.isActive && events.count == 1)
+        #expect(listener.budget.usage.held == 1)
+    }
+
+    /// Whatever is opened, moved, used and closed at random, a place is given back once.
+    @Test(arguments: 0..<20) func placesAddUp(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let listener = Listener(self.loop, whole: 12)
+        var open: [EmbeddedChannel] = []
+        for _ in 0..<400 {
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0, 1: open.append(try listener.open(Int.random(in: 1...3, using: &generator)))
+            case 2:
+                let app = [self.news, self.weather, nil].randomElement(using: &generator) ?? nil
+                let name = ["a", "b"].randomElement(using: &generator) ?? "a"
+                guard let channel = open.randomElement(using: &generator) else { continue }
+                try? listener.held.assign(channel, to: self.key(name, of: app))
+            case 3: if let channel = open.randomElement(using: &generator) { try listener.begin(channel) }
+            case 4: if let channel = open.randomElement(using: &generator) { try listener.end(channel) }
+            default: open.randomElement(using: &generator)?.close(promise: nil)
+            }
+            self.loop.run()
+            open.removeAll { !$0.isActive }
+            #expect(listener.budget.usage.held <= 12)
+            #expect(listener.budget.usage.held <= open.count)
+        }
+        for channel in open { channel.close(promise: nil) }
+        self.loop.run()
+        #expect(listener.budget.usage.held == 0 && listener.budget.usageByApp.isEmpty)
+    }
+}
+
+/// Counts the requests to end in good order.
+private final class EventRecorder: ChannelInboundHandler {
+    typealias InboundIn = HTTPRequestPart
+
+    private(set) var count = 0
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent { self.count += 1 }
+    }
+}
+
+extension HTTPRequestPart {
+    static var get: Self { .head(HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/")) }
+}

@@ -1,0 +1,37 @@
+import PushSupport
+import PushTypes
+import Testing
+
+@Suite struct BudgetPermitTests {
+    private let stranger = BudgetCaller(.network([1]))
+    private let key = BudgetCaller(app: Topic("com.example.news"), .name("key"))
+
+    private func budget() -> Budget {
+        Budget(.connections, limits: BudgetLimits(.init(whole: .held(2), caller: .held(1))))
+    }
+
+    @Test func aPermitIsGivenBackOnceByTheAccountThatHasIt() throws {
+        let budget = self.budget()
+        let permit = try budget.take(for: self.stranger)
+        try permit.move(to: self.key)
+        #expect(budget.usage(of: self.stranger).held == 0 && budget.usage(of: self.key).held == 1)
+        permit.end()
+        permit.end()
+        #expect(budget.usage.held == 0 && budget.usageByApp.isEmpty)
+        // What has ended moves nothing.
+        try permit.move(to: self.stranger)
+        #expect(budget.usage.held == 0)
+    }
+
+    @Test func aRefusedMoveLeavesEverythingWhereItIs() throws {
+        let budget = self.budget()
+        let (own, other) = (try budget.take(for: self.key), try budget.take(for: self.stranger))
+        let refusal = #expect(throws: BudgetRefusal.self) { try other.move(to: self.key) }
+        #expect(refusal?.level == .caller && budget.refusals.map(\.count) == [1])
+        #expect(budget.usage(of: self.stranger).held == 1 && budget.usage.held == 2)
+        own.end()
+        try other.move(to: self.key)
+        other.end()
+        #expect(budget.usageByApp.isEmpty)
+    }
+}
