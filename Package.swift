@@ -35,6 +35,7 @@ extension Target.Dependency {
     static let nioEmbedded = library("NIOEmbedded", "swift-nio")
     static let nioHPACK = library("NIOHPACK", "swift-nio-http2", trait: "Server")
     static let nioHTTP1 = library("NIOHTTP1", "swift-nio")
+    static let nioHTTP2 = library("NIOHTTP2", "swift-nio-http2", trait: "Server")
     static let nioHTTPTypes = library("NIOHTTPTypes", "swift-nio-extras")
     static let nioPosix = library("NIOPosix", "swift-nio")
     static let nioSSL = library("NIOSSL", "swift-nio-ssl")
@@ -153,7 +154,7 @@ let package = Package(
             "PushHTTP",
             [
                 "PushSupport", "PushTypes", "PushWire", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioHTTP2, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
@@ -252,7 +253,8 @@ let package = Package(
             [
                 "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushTesting", "PushWire", .asyncHTTPClient,
                 .grdb,
-                .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes, .nioPosix,
+                .httpTypes, .hummingbird, .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTP2, .nioHTTPTypes,
+                .nioPosix,
                 .nioSSL,
             ]
         ),

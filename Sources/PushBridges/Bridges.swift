@@ -22,7 +22,11 @@ package struct Bridges: ProviderExtension {
         let (configuration, store, time) = (parts.configuration, parts.store, parts.time)
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         let binary = try binary.map { try BinaryBridgeService($0, parts) }
-        let guarded = GuardedClient(addresses: configuration.webhookAddresses, deadline: configuration.limits.peer)
+        let guarded = GuardedClient(
+            addresses: configuration.webhookAddresses,
+            resolver: parts.resolver,
+            deadline: configuration.limits.peer
+        )
         let (doors, sessions) = (Doors(parts, client: guarded), ChatSessionService(parts))
         self.binary = binary
         self.doors = doors

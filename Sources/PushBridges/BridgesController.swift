@@ -83,7 +83,7 @@ struct BridgesController: Controller {
         let fields = try await request.fields(Self.members)
         let given = try fields.object("settings") ?? [:]
         try settings.check(given, at: "settings")
-        let made = try fields.bool("generateSecret") == true ? Base64URL.encode(RandomBytes.make(24)) : nil
+        let made = try fields.bool("generateSecret") == true ? DoorAccess.makeSecret() : nil
         let chosen = try fields.string("secret", maximum: Self.secretLength.upperBound)
         guard made == nil || chosen == nil else {
             throw RequestError.invalid("secret", "a secret is either given or made")

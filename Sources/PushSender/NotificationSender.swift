@@ -17,7 +17,8 @@ package protocol NotificationSender: Sendable {
 extension NotificationSender {
     package func follow(_ pushes: [Push]) async -> SentPushes { SentPushes(outcomes: await self.send(pushes)) }
 
+    /// Sends many pushes of which none is taken back: `began` receives nothing.
     package func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
-        await CancellableCall.follow(pushes, by: self, began)
+        await self.follow(pushes)
     }
 }

@@ -14,38 +14,6 @@ extension Outcome.Failure {
     package static let takenBack = Self("it was taken back before it was sent")
 }
 
-/// A call of a sender that can only be cancelled as a whole.
-final class CancellableCall: PushCall {
-    private let count: Int
-    private let task = Mutex<Task<SentPushes, Never>?>(nil)
-
-    private init(count: Int) { self.count = count }
-
-    /// Sends pushes in a task of their own, which `began` receives the means to cancel.
-    static func follow(
-        _ pushes: [Push],
-        by sender: some NotificationSender,
-        _ began: (any PushCall) -> Void
-    ) async -> SentPushes {
-        let call = CancellableCall(count: pushes.count)
-        let task = Task { await sender.follow(pushes) }
-        call.task.withLock { $0 = task }
-        began(call)
-        return await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }
-    }
-
-    func takeBack(where isRecalled: (Int) -> Bool) -> Int {
-        let recalled = (0..<self.count).count(where: isRecalled)
-        // The others of its pushes are not taken back for the sake of some.
-        if recalled == self.count { self.task.withLock { $0 }?.cancel() }
-        return recalled
-    }
-}
-
 /// A call of a sender whose pushes begin one by one. Each can be taken back until it begins.
 package final class SteppedCall: PushCall {
     private struct State {
@@ -54,24 +22,33 @@ package final class SteppedCall: PushCall {
     }
 
     private let count: Int
+    /// Is called after pushes were taken back.
+    private let observer: (@Sendable () -> Void)?
     private let state = Mutex(State())
 
-    package init(count: Int) { self.count = count }
+    package init(count: Int, observer: (@Sendable () -> Void)? = nil) {
+        (self.count, self.observer) = (count, observer)
+    }
 
     package func takeBack(where isRecalled: (Int) -> Bool) -> Int {
         let recalled = Set((0..<self.count).filter(isRecalled))
-        return self.state.withLock { state in
+        let underWay = self.state.withLock { state in
             state.recalled.formUnion(recalled)
             return recalled.intersection(state.begun).count
         }
+        self.observer?()
+        return underWay
     }
 
-    /// Begins a push, unless it was taken back before.
+    /// Begins a push, unless it was taken back before. One that the push service discarded begins again.
     package func begins(_ index: Int) -> Bool {
         self.state.withLock { state in
-            guard state.begun.contains(index) || !state.recalled.contains(index) else { return false }
+            guard !state.recalled.contains(index) else { return false }
             state.begun.insert(index)
             return true
         }
     }
+
+    /// Returns `true` for a push that is to be taken back, also for one that has begun.
+    package func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
 }

@@ -23,6 +23,8 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case beingErased(Topic)
     /// The query was interrupted after this time.
     case queryTooExpensive(budget: Duration)
+    /// So much was written meanwhile that the query could not end.
+    case queryInterrupted
     /// The store is being closed: no more long queries are carried out.
     case ending
 
@@ -57,6 +59,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .beingErased(let app): "the app \(app.name) is being erased: add it again later"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
         case .queryTooExpensive(let budget): "the query took longer than \(budget)"
+        case .queryInterrupted: "the query was interrupted too often, as much is being written"
         case .ending: "the provider is shutting down"
         }
     }

@@ -122,7 +122,12 @@ import Testing
             try await withGateway(in: "\(directory)/gateway", time: time) { gateway in
                 try await gateway.registerVectors()
                 let service = gateway.endpoint(gateway.addresses.main.http2)
-                let pool = try SenderPool(endpoints: [.sandbox: service], time: time, logger: silentLogger)
+                let pool = try SenderPool(
+                    endpoints: [.sandbox: service],
+                    configuration: .patient,
+                    time: time,
+                    logger: silentLogger
+                )
                 var configuration = BinaryBridgeConfiguration(tls: files)
                 (configuration.binaryPort, configuration.feedbackPort) = (0, 0)
                 configuration.clients = [try Self.client(certificate)]

@@ -13,7 +13,7 @@ import Testing
                 #expect(identity.certificate.hasPrefix("-----BEGIN CERTIFICATE-----"))
                 #expect(identity.privateKey.hasPrefix("-----BEGIN PRIVATE KEY-----"))
                 #expect(identity.serviceAuthority == gateway.gateway.authorityPEM)
-                let other = try await DeviceActivation(adminURL: url).activate()
+                let other = try await DeviceActivation(adminURL: url, timeout: .patience).activate()
                 #expect(identity.deviceID != other.deviceID)
             }
         }
@@ -24,7 +24,7 @@ import Testing
             try await withGateway(in: directory) { gateway in
                 let url = "http://127.0.0.1:\(gateway.addresses.admin)/nothing"
                 await #expect {
-                    try await DeviceActivation(adminURL: url).activate()
+                    try await DeviceActivation(adminURL: url, timeout: .patience).activate()
                 } throws: { error in
                     guard case DeviceError.activationFailed(let why) = error else { return false }
                     return why.hasPrefix("\(url) responded 404")
@@ -35,7 +35,7 @@ import Testing
 
     @Test func aFailedActivationNamesTheReason() async throws {
         await #expect {
-            try await DeviceActivation(adminURL: "http://127.0.0.1:1").activate()
+            try await DeviceActivation(adminURL: "http://127.0.0.1:1", timeout: .patience).activate()
         } throws: { error in
             guard case DeviceError.activationFailed(let why) = error else { return false }
             return why.contains("http://127.0.0.1:1")

@@ -126,6 +126,7 @@ extension ProviderConfiguration {
     /// Gives clients, queries and other servers all the time that a busy machine needs.
     package mutating func bePatient() {
         self.limits.request = .patience
+        self.limits.outcome = .patience
         self.limits.query = .patience
         self.limits.queries.lookup = .patience
         self.limits.peer = .patience

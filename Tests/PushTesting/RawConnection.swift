@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 package import NIOSSL
@@ -87,6 +88,13 @@ package struct RawConnection: Sendable {
 
     package func close() async {
         try? await self.channel.close()
+    }
+
+    /// Closes the connection with a reset, which the peer reads as an error.
+    package func reset() async throws {
+        let socket = self.channel as? any SocketOptionProvider
+        try await socket?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        await self.close()
     }
 
     private final class Collector: ChannelInboundHandler {

@@ -24,6 +24,7 @@ package final class ScriptedSender: SenderSource {
         var answers: [Place: [Outcome]] = [:]
         var standing: [PushEnvironment: Outcome] = [:]
         var observer: (@Sendable (Sent) async -> Void)?
+        var recallObserver: (@Sendable () -> Void)?
         var tests = 0
         var connections: AppConnectionObserver?
     }
@@ -71,6 +72,11 @@ package final class ScriptedSender: SenderSource {
     /// Runs while a push is on its way, before its outcome is there.
     package func onSend(_ observer: (@Sendable (Sent) async -> Void)?) {
         self.state.withLock { $0.observer = observer }
+    }
+
+    /// Runs after pushes were taken back, as far as that was possible.
+    package func onTakeBack(_ observer: @escaping @Sendable () -> Void) {
+        self.state.withLock { $0.recallObserver = observer }
     }
 
     package func sender(
@@ -129,7 +135,8 @@ package final class ScriptedSender: SenderSource {
         func send(_ pushes: [Push]) async -> [Outcome] { await self.send(pushes, SteppedCall(count: pushes.count)) }
 
         func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
-            let call = SteppedCall(count: pushes.count)
+            let service = self.service
+            let call = SteppedCall(count: pushes.count) { service.state.withLock { $0.recallObserver }?() }
             began(call)
             return SentPushes(outcomes: await self.send(pushes, call))
         }

@@ -86,6 +86,13 @@ extension NotificationStore {
     }
 }
 
+extension TimelineStore {
+    /// Returns recipients that wait for a try, whoever had the device before.
+    package func waiting(app: Int64, device: Int64?, token: DeviceToken, limit: Int) async throws -> [RecipientKey] {
+        try await self.waiting(app: app, device: device, token: token, since: nil, limit: limit)
+    }
+}
+
 extension DispatchStore {
     /// Returns notifications of all apps that are due to be opened.
     package func due(now: Timestamp, limit: Int) async throws -> [NotificationRecord] {

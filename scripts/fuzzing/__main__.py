@@ -13,6 +13,15 @@ from run import Run
 from world import options_folder
 
 
+# What a run has to reach, by its steps and the operations of the document: otherwise it has judged little.
+def least_done(steps, operations):
+    return int(operations * min(0.65, steps / 4000))
+
+
+def least_pushes(steps, _):
+    return steps // 20
+
+
 def by_weight(item):
     """What is refused needs no long history, and comes last."""
     return item[1][0].kind in ("valid refused", "invalid accepted"), item[0]
@@ -21,7 +30,7 @@ def by_weight(item):
 def report(run, options):
     """Shows what was found, each kind once with a history that shows it. How many kinds."""
     found = run.kinds()
-    history = [request.record() for request in run.history]
+    history = run.history.all()
     again = replay.Replay(lambda: Run(options, options_folder(options, "replay"), options.seed))
     for number, (signature, findings) in enumerate(sorted(found.items(), key=by_weight)):
         finding = findings[0]
@@ -31,17 +40,18 @@ def report(run, options):
                   f"{(request.body or b'')[:600]!r} was answered {request.status}", file=sys.stderr)
         path = os.path.join(options.out, f"fuzz-api-{options.seed}-{number}.json")
         # The first ones are enough to begin with.
-        steps, is_shown = again.shortened(history, finding) if number < 5 else (replay.related(history, finding), False)
+        steps, is_shown, words = replay.related(history, finding), False, "not repeated"
+        if number < 5 and finding.kind not in ("coverage", "crash"):
+            steps, is_shown = again.shortened(history, finding)
+            words = "which show it again" if is_shown else "not seen again when they were repeated"
         replay.save(path, options.seed, finding, steps, is_shown)
-        print(f"  {len(steps)} steps{'' if is_shown else ', not seen again when they were repeated'}: REPLAY={path}",
-              file=sys.stderr, flush=True)
+        print(f"  {len(steps)} steps, {words}: REPLAY={path}", file=sys.stderr, flush=True)
     return len(found)
 
 
 def fuzz(options):
-    run = Run(options, options_folder(options, "fuzz"), options.seed, options.workers)
-    if options.only:
-        run.maker.only = options.only.split(",")
+    only = options.only.split(",") if options.only else None
+    run = Run(options, options_folder(options, "fuzz"), options.seed, options.workers, only=only)
     run.run(options.steps)
     run.stop()
     statuses = {(name, status) for name, status in run.coverage}
@@ -55,6 +65,11 @@ def fuzz(options):
     figure("api-orders", run.objects.orders, "races whose answers fit into an order")
     figure("api-notifications", len(run.notes.notes), "notifications")
     figure("api-pushes", run.notes.pushes, "pushes received")
+    if not only:
+        for name, found, least in (("operations done", len(done), least_done), ("pushes", run.notes.pushes, least_pushes)):
+            needed = least(options.steps, len(run.document.operations))
+            if found < needed:
+                run.complain(None, "coverage", f"{found} {name} in {options.steps} steps, at least {needed} are needed")
     count = report(run, options)
     figure("api-findings", count, "kinds of findings, must be 0")
     return count

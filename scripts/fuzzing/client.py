@@ -10,7 +10,9 @@ class Step:
     path, query, headers, body, kind = None, None, None, None, None
     is_valid, why, key = True, None, "admin"
     invoked = answered = 0
-    status, answer, fields = None, None, None
+    status, answer = None, None
+    # The port of what the provider was told to call.
+    receiver = None
 
     def __init__(self, **members):
         self.__dict__.update(members)
@@ -29,9 +31,9 @@ class Step:
 
     @property
     def json(self):
-        """The members of the body; empty without any."""
+        """The members of the body, which is JSON however it is called; empty without any."""
         try:
-            value = json.loads(self.body) if self.body and self.kind == "application/json" else {}
+            value = json.loads(self.body) if self.body else {}
         except (ValueError, RecursionError):
             return {}
         return value if isinstance(value, dict) else {}
@@ -43,7 +45,7 @@ class Step:
         return {"step": self.number, "worker": self.worker, "operation": self.operation.id, "path": self.path,
                 "query": self.query, "headers": self.headers, "kind": self.kind, "body": body, "key": self.key,
                 "isValid": self.is_valid, "why": self.why, "invoked": self.invoked, "answered": self.answered,
-                "status": self.status, "answer": self.answer if len(answer) < 20_000 else answer[:2000]}
+                "receiver": self.receiver, "status": self.status, "answer": self.answer if len(answer) < 20_000 else answer[:2000]}
 
 
 class Client:

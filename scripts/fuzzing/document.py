@@ -1,6 +1,7 @@
 """The OpenAPI document of a running provider: its operations, their schemas, and the links between them."""
 
 import json
+import re
 
 import jsonschema
 from jsonschema.validators import Draft202012Validator
@@ -68,9 +69,7 @@ class Document:
         for choice in choices:
             value = text
             if choice.get("type") == "integer":
-                try:
-                    value = int(text) if text.strip() == text and "_" not in text else text
-                except ValueError:
-                    pass
+                # As JSON writes numbers: no plus sign, no zeros before others.
+                value = int(text) if re.fullmatch("-?(0|[1-9][0-9]*)", text) else text
             faults.append(self.fault(choice, value))
         return None if None in faults else faults[0]

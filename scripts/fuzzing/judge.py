@@ -24,9 +24,15 @@ class Judge:
         if request.key is None and not operation.is_open and status not in (401, 429, 503):
             self.complain(request, "open", f"{status} without a key")
         self.look_at_content(request, fields, content)
+        error = request.answer.get("error", {}) if isinstance(request.answer, dict) else {}
+        if status in rules.LATER and operation.id != "ready":
+            if request.code not in rules.LATER[status] or not fields.get("retry-after", "").isdigit():
+                kind = "5xx" if status == 503 else "refused"
+                self.complain(request, kind, f"{status} {request.code}, retry after {fields.get('retry-after')!r}: {content[:300]!r}")
+        if request.is_valid and request.key == "admin" and status in (401, 403):
+            self.complain(request, "refused", f"{status} to an admin key: {content[:300]!r}")
         if request.is_valid and status in (400, 413, 415):
-            error = (request.answer or {}).get("error", {})
-            if not rules.is_known(operation.id, error.get("code"), error.get("field"), request.body):
+            if not rules.is_known(request, error.get("code"), error.get("field")):
                 self.complain(request, "valid refused", f"{error.get('code')} {error.get('field')}: {error.get('message')}")
         if not request.is_valid and 200 <= status < 300 and not rules.is_accepted(operation.id, request.why):
             self.complain(request, "invalid accepted", f"{status}, though {request.why}")

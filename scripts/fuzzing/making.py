@@ -6,6 +6,7 @@ import random
 
 import mutation
 from client import Step
+from objects import KINDS
 from values import Values
 from world import APPS, CALM_USERS, DOOMED, USERS, to_json
 
@@ -14,6 +15,9 @@ KEPT = 6
 # Only what was made for it is deleted; these are made again and again.
 RARE = {"deleteApp": 0.3, "deleteUser": 0.2, "deletePublication": 0.3, "endPersonSessions": 1, "testCredential": 0.1,
         "resumeApp": 1, "testWebhook": 0.3, "testEntitlementServer": 0.3, "deleteCredential": 0.3, "removeEntitlementServer": 0.4}
+# What is asked every ten requests whatever happens, so that enough is sent.
+OFTEN = {1: "registerDevice", 3: "send", 6: "send", 8: "registerDevice"}
+MODELLED = {name for kind in KINDS for name in kind.roles}
 CHUNK = b"fuzzed content of a file " * 4
 
 
@@ -72,22 +76,30 @@ class Maker:
         self.left -= 1
         if self.left <= 0 or not self.focus:
             self.left = 30
-            name = rng.choice(list(self.linked) or ["send"])
+            # Most of the time one of those whose changes are followed.
+            names = list(self.linked) or ["send"]
+            name = rng.choice([name for name in names if name in MODELLED and rng.random() < 0.9] or names)
             wanted = set(self.document.operations[name].path_names) - {"app"}
             self.focus = [name for name, operation in self.document.operations.items()
                           if wanted and wanted <= set(operation.path_names) and (
                               operation.method != "DELETE" or rng.random() < 0.3)] or ["send", "showNotification"]
         return self.focus if rng.random() < 0.8 else ["send", "showNotification", "registerDevice", "listDeliveries"]
 
-    def make(self, rng, operation=None):
-        operation = operation or self.choose(rng)
+    def make(self, rng, number):
+        """The request of a step."""
+        self.world.rng = rng
+        often = None if self.only else OFTEN.get(number % 10)
+        operation = self.document.operations[often] if often else self.choose(rng)
         self.counts[operation.id] += 1
         path = self.path(rng, operation)
+        if often and rng.random() < 0.85:
+            # Most of them go to the apps that can send.
+            path["app"] = rng.choice(APPS)
         app = path.get("app", rng.choice(APPS))
         local = random.Random(rng.getrandbits(64))
         values = Values(self.document, local, self.world.hints(app))
         request = Step(operation=operation, path=path, query={}, headers={}, body=None, kind=None,
-                       key=self.key(rng, operation))
+                       key=self.key(rng, operation, number))
         for item in operation.parameters:
             if item["in"] != "path" and rng.random() < 0.15 and item["name"] not in ("cursor", "user-proof"):
                 if item["name"] == "installation-secret":
@@ -100,7 +112,7 @@ class Maker:
             secret = self.world.secrets.get((app, path.get("installation")))
             request.headers.update({"installation-secret": secret} if secret else {})
         if any(item["name"] == "user-proof" for item in operation.parameters) and rng.random() < 0.95:
-            if proof := self.world.proof(app, path.get("installation")):
+            if proof := self.world.proof(app):
                 request.headers["user-proof"] = proof
         self.body(rng, request, values)
         self.adjust(rng, request)
@@ -109,8 +121,11 @@ class Maker:
         self.examine(request)
         return request
 
-    def key(self, rng, operation):
+    def key(self, rng, operation, number):
         if operation.is_open:
+            return None
+        if number % 100 == 7:
+            # However few steps there are, somebody without a key comes.
             return None
         if rng.random() < 0.02:
             return rng.choice([None, "read"])
@@ -138,7 +153,8 @@ class Maker:
         if rng.random() < 0.03:
             return {}
         app = rng.choice(APPS)
-        calm = operation.id in ("showBadge", "setBadge")
+        calm = operation.id in ("showBadge", "setBadge") or (
+            operation.id in ("showPreferences", "setPreferences") and rng.random() < 0.5)
         choices = {"app": lambda: app, "user": lambda: rng.choice(CALM_USERS if calm else USERS),
                    "token": lambda: rng.choice(self.world.tokens[app]), "installation": lambda: f"installation-{rng.randrange(10)}",
                    "environment": lambda: rng.choice(["sandbox", "production"]), "bridge": lambda: rng.choice(["one", "two"]),
@@ -208,6 +224,8 @@ class Maker:
         kinds = (["body"] * 5 + ["broken"]) if request.body is not None and request.kind == "application/json" else []
         kinds += ["query"] * 2 if any(item["in"] == "query" for item in request.operation.parameters) else []
         kinds += ["unknown"]
+        if request.operation.bodies:
+            kinds += ["no body", "content type"]
         kind = rng.choice(kinds)
         if kind == "body":
             try:
@@ -219,6 +237,10 @@ class Maker:
         elif kind == "query":
             item = rng.choice([item for item in request.operation.parameters if item["in"] == "query"])
             request.query[item["name"]] = mutation.mutated_text(rng, request.query.get(item["name"], ""))
+        elif kind == "no body":
+            request.body, request.kind = None, None
+        elif kind == "content type":
+            request.kind = rng.choice(["text/plain", "application/xml", "application/jsonx", "multipart/form-data"])
         else:
             request.query["unknown"] = "1"
 
@@ -237,6 +259,8 @@ class Maker:
                     return f"{name} is not known"
                 if fault := self.document.parameter_fault(schemas[place, name], text):
                     return f"{name}: {fault}"
+        if request.body and request.kind not in request.operation.bodies:
+            return f"the content type {request.kind} is not known"
         if request.operation.bodies and request.kind == "application/json" and request.operation.id != "importDevices":
             if request.body is None or request.body == b"":
                 return "there is no body" if request.operation.needs_body else None

@@ -1,15 +1,22 @@
 """Notifications: what was asked to be sent, what the API says of it, and what the push service received."""
 
+import bisect
 import collections
 import json
-import re
 import threading
 import time
 
 from apns_id import prefix_of
+from client import Step
+from devices import ABSENT, ENVIRONMENTS, UNKNOWN, Device, Devices, environment_of, hexadecimal, matches
 
 ENDED = ("done", "cancelled")
 STATES = ("accepted", "rejected", "failed", "skipped", "unknown")
+# With these a request sends to others, later, or in another way than its audience says.
+SPECIAL = {"when", "pace", "expiration", "expiresIn", "template", "web", "liveActivity", "payload", "pushType", "mdm", "wallet",
+           "pushToTalk", "fileProvider", "contentChanged", "topic", "encrypted"}
+# The clock of the provider beside that of the requests, and how far its milliseconds may be off.
+OFFSET, MARGIN = time.time_ns() - time.monotonic_ns(), 1_000_000_000
 
 
 class Note:
@@ -17,55 +24,71 @@ class Note:
 
     def __init__(self, request, identity):
         self.id, self.app, self.invoked, self.answered = identity, request.path.get("app"), request.invoked, request.answered
-        to = request.json.get("to")
-        self.tokens = set(to["tokens"]) if isinstance(to, dict) and isinstance(to.get("tokens"), list) else set()
-        self.shown, self.cancelled = [], None
+        body = request.json if request.operation.id == "send" else {}
+        to = body.get("to")
+        self.to = to if isinstance(to, dict) else {}
+        self.tokens = {hexadecimal(token) for token in self.to.get("tokens") or [] if isinstance(token, str)}
+        self.is_simple = body != {} and len(self.to) == 1 and not SPECIAL & {name for name in body if body[name] is not None}
+        self.category, self.urgent = body.get("consentCategory"), body.get("urgent")
+        self.environments = [environment_of(body)] if body.get("environment") else list(ENVIRONMENTS)
+        self.shown = collections.deque(maxlen=20)
 
 
 class Notes:
     def __init__(self, world, complain):
         self.world, self.complain, self.lock = world, complain, threading.Lock()
-        self.notes, self.keys = {}, {}
-        # By app and token: when registrations were sent, and when deletions were answered.
-        self.registered, self.deleted = collections.defaultdict(list), collections.defaultdict(list)
-        self.pushes = 0
-        # Where users were erased, and their deliveries with them.
+        self.notes, self.keys, self.devices = {}, {}, Devices(world.tokens)
+        # The notifications that answers named, whoever made them, and the sending requests without an answer.
+        self.seen, self.lost = set(), 0
+        # Of a notification or an app: its stops with the pushes under way, and when something let it go on.
+        self.stops, self.resumed = collections.defaultdict(list), collections.defaultdict(list)
+        # The tests of credentials, which push to a token that nobody has.
+        self.tests, self.pushes = [], 0
+        # Users that were erased, and their deliveries with them.
         self.erased = set()
 
     def begin(self, request):
-        """A registration counts from the moment in which it is sent."""
-        with self.lock:
-            for token in self.tokens_of(request):
-                self.registered[request.path["app"], token.lower()].append(request.invoked)
-
-    @staticmethod
-    def tokens_of(request):
-        body = request.json
-        if request.operation.id in ("registerDevice", "registerSelf"):
-            found = [body.get("token")]
-        elif request.operation.id == "registerDevices" and isinstance(body.get("devices"), list):
-            found = [device.get("token") for device in body["devices"] if isinstance(device, dict)]
-        elif request.operation.id == "importDevices" and request.body:
-            found = re.findall(r"[0-9a-f]{64}", request.body.decode("latin-1"))
-        else:
-            found = []
-        return [token for token in found if isinstance(token, str)]
-
-    def end(self, request):
+        """A continuation counts from the moment in which it is sent."""
         name = request.operation.id
         with self.lock:
             if name == "deleteUser":
-                self.erased.add(request.path["app"])
-            if name == "deleteDevice" and request.status == 204 and not request.query:
-                self.deleted[request.path["app"], request.path["token"].lower()].append(request.answered)
+                self.forget(request)
+            if name == "testCredential":
+                self.tests.append(request)
+            if name in ("resumeApp", "deleteApp"):
+                self.resumed[request.path["app"]].append(request)
+            if name == "resumeNotification":
+                self.resumed[request.path["notification"].lower()].append(request)
+
+    def end(self, request):
+        name, answer = request.operation.id, request.answer
+        with self.lock:
+            self.devices.note(request)
+            if request.status is None and name in ("send", "broadcast", "resendNotification", "notifyIssue"):
+                self.lost += 1
+            if isinstance(answer, dict) and request.status in (200, 201, 202):
+                self.seen.update(note["id"].lower() for note in answer.get("notifications", [])
+                                 if isinstance(note, dict) and "id" in note)
+            if name == "deleteUser":
+                self.forget(request)
+            if name == "deleteUser" and request.status in (200, 202):
+                self.erased.add((request.path["app"], request.path["user"]))
+            if name == "pauseApp" and request.status == 200:
+                self.stops[request.path["app"]].append((request, answer.get("underWay", 0)))
             if name in ("send", "broadcast", "resendNotification") and request.status == 202:
                 self.take(request)
             if name == "showNotification" and request.status == 200:
-                self.look(request, request.answer)
+                self.look(request, answer)
             if name in ("cancelNotification", "pauseNotification", "resumeNotification") and request.status == 200:
-                self.look(request, request.answer)
-                if name == "cancelNotification" and (note := self.notes.get(request.answer["id"])):
-                    note.cancelled = request.answered
+                self.look(request, answer)
+                if name != "resumeNotification" and answer["state"] != "done":
+                    self.stops[answer["id"].lower()].append((request, answer.get("underWay", 0)))
+
+    def forget(self, request):
+        """What goes to an erased user alone goes with its key."""
+        to = {"user": request.path["user"]}
+        self.keys = {place: known for place, known in self.keys.items()
+                     if place[0] != request.path["app"] or known[0] not in self.notes or self.notes[known[0]].to != to}
 
     def take(self, request):
         identity = request.answer["id"]
@@ -84,6 +107,7 @@ class Notes:
 
     def look(self, request, answer):
         """What is said later agrees with what was said before."""
+        self.seen.add(answer["id"].lower())
         note = self.notes.get(answer["id"])
         if note is None:
             return
@@ -92,7 +116,7 @@ class Notes:
         total = sum(counters[name] for name in STATES)
         if total > answer.get("recipients", total):
             self.complain(request, "counters", f"{note.id}: {counters} for {answer['recipients']} recipients")
-        for invoked, answered, state, before in note.shown[-20:]:
+        for invoked, answered, state, before in note.shown:
             if answered < told[0]:
                 first, second = (state, before), told[2:]
             elif invoked > told[1]:
@@ -106,44 +130,97 @@ class Notes:
                 self.complain(request, "counters", f"{note.id} has {second[1]} after {first[1]}")
         note.shown.append(told)
 
-    def finish(self, seconds):
-        """Waits for what has begun, then compares the ledger with what was received."""
-        provider, faults = self.world.provider, []
-        self.wait(seconds)
-        received = list(self.world.service.received)
-        self.pushes = len(received)
-        by_id = collections.Counter(push.apns_id for push in received)
-        accepted, prefixes = set(), {prefix_of(identity): note for identity, note in self.notes.items()}
-        for note in list(self.notes.values()):
-            status, answer = provider.call("GET", f"/v1/notifications/{note.id}")
-            if status == 404:
-                continue
-            deliveries = provider.deliveries(note.id)
-            faults += self.unlike(note, answer, deliveries)
-            for delivery in deliveries:
-                if delivery["state"] == "accepted":
-                    accepted.add(delivery["apnsId"].lower())
-                    if not by_id[delivery["apnsId"].lower()] and delivery.get("endpoint") is None:
-                        faults.append(("lost", f"{delivery['apnsId']} of {note.id} is accepted and was never received"))
-        faults += [("doubled", f"{pushed} was received {count} times") for pushed, count in by_id.items()
-                   if count > 1 and pushed in accepted]
-        for push in received:
-            faults += self.unasked(push, prefixes.get(prefix_of(push.apns_id)))
-        return faults
-
     def wait(self, seconds):
         """Until what has begun has ended; nothing is paused any more."""
         provider = self.world.provider
         for app in self.world.tokens:
-            provider.call("POST", f"/v1/apps/{app}:resume")
+            self.resumed[app].append(Step(invoked=time.monotonic_ns()))
+            provider.must("POST", f"/v1/apps/{app}:resume")
+            for environment in ENVIRONMENTS:
+                provider.call("POST", f"/v1/apps/{app}/environments/{environment}:resume")
+            for one in [note["id"] for note in self.listed(app, "paused")]:
+                self.resumed[one.lower()].append(Step(invoked=time.monotonic_ns()))
+                provider.call("POST", f"/v1/notifications/{one}:resume")
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            going = [note for app in self.world.tokens for note in provider.must(
-                "GET", f"/v1/apps/{app}/notifications?limit=1000&state=sending")["notifications"]
-                if note["id"] in self.notes]
+        while True:
+            # What waits for its time says so.
+            going = [note["id"] for app in self.world.tokens for note in self.listed(app, "sending")
+                     if note.get("nextAtMs", 0) < time.time() * 1000]
             if not going:
-                break
+                return
+            if time.monotonic() > end:
+                for one in [one for one in going if one in self.notes and self.notes[one].is_simple][:5]:
+                    answer = provider.must("GET", f"/v1/notifications/{one}")
+                    self.complain(None, "stuck", f"{one} is {answer['state']} after {seconds} s: {answer}")
+                return
             time.sleep(0.3)
+
+    def listed(self, app, state=None):
+        """An app's notifications."""
+        found, cursor = [], ""
+        while True:
+            page = self.world.provider.must("GET", f"/v1/apps/{app}/notifications?limit=1000{cursor}"
+                                            + (f"&state={state}" if state else ""))
+            found += page["notifications"]
+            if not page.get("next"):
+                return found
+            cursor = f"&cursor={page['next']}"
+
+    def finish(self):
+        """Compares the ledger with what was received."""
+        provider, faults = self.world.provider, []
+        # What is received is read after what is said of it, since something may still be sent.
+        answers = {}
+        for app in self.world.tokens:
+            self.seen.update(note["id"].lower() for note in self.listed(app))
+        for note in list(self.notes.values()):
+            status, answer = provider.call("GET", f"/v1/notifications/{note.id}")
+            if status == 200:
+                answers[note] = answer, provider.deliveries(note.id)
+        prefixes = {prefix_of(identity): note for identity, note in self.notes.items()}
+        known = {prefix_of(identity) for identity in self.seen} | set(prefixes)
+        received = [push for push in list(self.world.service.received)
+                    if prefix_of(push.apns_id) in known or not self.is_test(push)]
+        self.pushes = len(received)
+        by_id, times = collections.Counter(push.apns_id for push in received), collections.defaultdict(list)
+        for push in received:
+            times[prefix_of(push.apns_id)].append(push.at)
+            times[push.topic].append(push.at)
+        accepted = set()
+        for note, (answer, deliveries) in answers.items():
+            faults += self.unlike(note, answer, deliveries) + self.missing(note, answer, deliveries)
+            for delivery in deliveries:
+                if delivery["state"] == "accepted":
+                    accepted.add(delivery["apnsId"].lower())
+                    if not by_id[delivery["apnsId"].lower()]:
+                        faults.append(("lost", f"{delivery['apnsId']} of {note.id} is accepted and was never received"))
+        faults += [("doubled", f"{pushed} was received {count} times") for pushed, count in by_id.items()
+                   if count > 1 and pushed in accepted]
+        for push in received:
+            prefix = prefix_of(push.apns_id)
+            if prefix not in known and not self.lost:
+                faults.append(("unasked", f"{push.apns_id} belongs to no notification that there is"))
+            faults += self.unwanted(push, prefixes.get(prefix))
+        return faults + self.after_stops(times)
+
+    def is_test(self, push):
+        return any(test.path["app"] == push.topic and test.invoked <= push.at <= (test.answered or push.at)
+                   for test in self.tests) and not self.devices.is_known(push.token)
+
+    def after_stops(self, times):
+        """After the answer to a stop only as much is sent as it says, until something lets it go on."""
+        faults = []
+        for place, stops in self.stops.items():
+            key = prefix_of(place) if place in self.seen else place
+            for request, count in stops:
+                resumed = [one.invoked for one in self.resumed[place] if not one.answered or one.answered > request.invoked]
+                found = sorted(times[key])
+                late = (bisect.bisect_left(found, min(resumed, default=float("inf")))
+                        - bisect.bisect_right(found, request.answered))
+                if late > count:
+                    faults.append(("stopped", f"{late} pushes of {place} came after {request.operation.id} (step "
+                                   f"{request.number}) said that {count} are under way"))
+        return faults
 
     def unlike(self, note, answer, deliveries):
         """The counters beside the list."""
@@ -151,26 +228,71 @@ class Notes:
             return []
         found = collections.Counter(delivery["state"] for delivery in deliveries)
         counters = {name: answer["counters"][name] for name in STATES}
-        if any(found[name] > counters[name] or found[name] < counters[name] and note.app not in self.erased
-               for name in STATES):
+        has_erased = any(app == note.app for app, _ in self.erased)
+        if any(found[name] > counters[name] or found[name] < counters[name] and not has_erased for name in STATES):
             return [("counters", f"{note.id} counts {counters} and lists {dict(found)}: {answer} {deliveries}")]
         if answer["state"] == "done" and sum(counters.values()) != answer.get("recipients", sum(counters.values())):
             return [("counters", f"{note.id} is done: {counters} for {answer['recipients']} recipients")]
         return []
 
-    def unasked(self, push, note):
-        """A push that nobody asked for."""
-        if note is None:
-            # A schedule or an issue made it, or a request whose answer was lost.
+    def missing(self, note, answer, deliveries):
+        """The devices that were in the audience all the time and have no state."""
+        if not note.is_simple or answer["state"] != "done" or not answer.get("finishedAtMs"):
             return []
-        if push.token in {token.lower() for token in note.tokens}:
+        end = answer["finishedAtMs"] * 1_000_000 - OFFSET + MARGIN
+        listed = {(one.get("token", "")[:8], one.get("environment")) for one in deliveries}
+        faults = []
+        if "tokens" in note.to:
+            # A token that is not registered is sent to in one environment.
+            begins = {begin for begin, _ in listed}
+            return [("missing", f"{note.id} has no state of its token {token[:12]}…") for token in note.tokens
+                    if token[:8] not in begins
+                    and not any(app == note.app for app, _ in self.erased)]
+        for (app, environment, token), register in list(self.devices.devices.items()):
+            # A token that begins with 0 is gone for the push service, and not sent to any more.
+            if app != note.app or environment not in note.environments or token.startswith("0"):
+                continue
+            states = register.possible(note.invoked, end)
+            is_certain = all(matches(state, note.to) and state.kind == "alert" for state in states)
+            # What is removed later has no token in the list any more.
+            stays = all(isinstance(change.state, Device) for change in register.changes if change.answered > note.invoked)
+            if is_certain and stays and not self.is_erased(app, register) and (token[:8], environment) not in listed:
+                faults.append(("missing", f"{note.id} to {note.to} has no state of {token[:12]}… in {environment}: "
+                                          f"{states} of {register.changes[-3:]}, {note.invoked} to {end}"))
+        return faults
+
+    def is_erased(self, app, register):
+        """Whether a device may have gone with one of its users, and all that was sent to it too."""
+        users = {getattr(change.state, "user", UNKNOWN) for change in register.changes if change.state != ABSENT}
+        return any(place == app and (user in users or UNKNOWN in users) for place, user in self.erased)
+
+    def unwanted(self, push, note):
+        """A push to somebody to whom nobody wanted it to be sent."""
+        app = push.topic
+        if app not in self.world.tokens:
             return []
-        place = push.topic.removesuffix(".voip"), push.token
-        if push.topic in self.world.tokens and not self.registered[place]:
-            return [("stranger", f"{push.apns_id} went to {push.token[:12]}…, which was never registered")]
-        gone = [at for at in self.deleted[place] if at < note.invoked]
-        if gone and not any(at > max(gone) - 5e9 for at in self.registered[place] if at < push.at):
-            return [("deleted", f"{push.apns_id} went to {push.token[:12]}…, deleted before it was asked for")]
+        if note is None or not note.to:
+            return []
+        if note.tokens:
+            if push.token not in note.tokens:
+                return [("stranger", f"{push.apns_id} went to {push.token[:12]}…, which {note.id} does not name")]
+            return []
+        states = self.devices.possible(app, push.environment, push.token, note.invoked, push.at)
+        name = f"{push.apns_id} went to {push.token[:12]}…"
+        if states == {ABSENT}:
+            was_there = self.devices.devices[app, push.environment, push.token].changes
+            kind = "deleted" if was_there else "stranger"
+            return [(kind, f"{name}, {'deleted before it was asked for' if was_there else 'which was never registered'}: "
+                     f"{note.id} to {note.to} of {note.invoked}, sent at {push.at}, {was_there[-3:]}")]
+        if not note.is_simple:
+            return []
+        if all(matches(state, note.to) is False for state in states):
+            return [("audience", f"{name}, which is not in {note.to}: {states}")]
+        users = {UNKNOWN if state == UNKNOWN else state.user for state in states if state != ABSENT}
+        user = next(iter(users)) if len(users) == 1 else UNKNOWN
+        if note.category and user not in (UNKNOWN, None) and self.devices.has_opted_out(
+                app, user, note.category, note.invoked, push.at):
+            return [("opted out", f"{name}, whose user {user} does not want {note.category}")]
         return []
 
 

@@ -2,8 +2,12 @@
 
 import json
 import threading
+import urllib.parse
 
+import rules
+from devices import environment_of
 from linear import Operation, ends
+from world import CALM_USERS
 
 ABSENT, UNKNOWN = "absent", "unknown"
 CHANGED_NOTHING = (400, 401, 403, 405, 409, 412, 413, 415, 429, 503)
@@ -12,8 +16,9 @@ CHANGED_NOTHING = (400, 401, 403, 405, 409, 412, 413, 415, 429, 503)
 class Kind:
     """A kind of thing; `members` are those that nothing but a request changes, `roles` what operations do to it."""
 
-    def __init__(self, name, parameters, members, **roles):
-        self.name, self.parameters, self.members, self.roles = name, parameters, members, {}
+    def __init__(self, name, parameters, members, only=lambda path: True, **roles):
+        """`only` picks the paths of those that nothing else changes."""
+        self.name, self.parameters, self.members, self.only, self.roles = name, parameters, members, only, {}
         for role, operations in roles.items():
             for operation in operations.split():
                 self.roles[operation] = role
@@ -46,15 +51,21 @@ KINDS = [
          write="setEntitlementServer", delete="removeEntitlementServer"),
     Kind("bridge", ["app", "kind", "bridge"], ["environment", "settings"], read="showBridge", write="setBridge",
          delete="removeBridge"),
-    Kind("preferences", ["app", "user"], ["optOuts", "quietHours"], read="showPreferences", write="setPreferences"),
-    Kind("badge", ["app", "user"], ["count"], read="showBadge", write="setBadge"),
+    Kind("preferences", ["app", "user"], ["optOuts", "quietHours"], lambda path: path["user"] in CALM_USERS,
+         read="showPreferences", write="setPreferences"),
+    Kind("badge", ["app", "user"], ["count"], lambda path: path["user"] in CALM_USERS, read="showBadge", write="setBadge"),
     Kind("vapid", ["app"], ["contact"], read="showVapid", write="setVapid", patch="rotateVapid"),
     Kind("chat session", ["chatSession"], ["server", "account", "port", "protocol", "user"], create="addChatSession",
          read="showChatSession", patch="stopChatSession resumeChatSession", delete="deleteChatSession"),
 ]
-# What a patch without members changes, by what it is called.
-CHANGED = {"pauseSchedule": ["paused"], "resumeSchedule": ["paused"], "enableWebhook": ["active"],
-           "publishIssue": ["state"], "withdrawIssue": ["state"]}
+# What a change without members changes, by what it is called.
+CHANGED = {"pauseSchedule": {"paused": True}, "resumeSchedule": {"paused": False}, "enableWebhook": {"active": True},
+           "publishIssue": {"state": "published"}, "withdrawIssue": {"state": "withdrawn"}}
+# These name what they change in another way, and what comes of it is not in the request.
+ELSEWHERE = {"restoreAudience", "restoreTemplate", "setCover", "deleteCover", "setRendition", "deleteRendition", "rotateVapid",
+             "stopChatSession", "resumeChatSession"}
+# The members that the answers may show in another form: only that everything of them is there is checked.
+FREE = {"audience", "content", "schedule", "notification", "settings", "waves", "cap", "quietHours"}
 # They change more than what their paths name.
 DISTURBING = {"deleteApp", "deleteUser", "deletePublication", "addApp", "stopOwnChatSession", "deleteOwnChatSession",
               "resumeOwnChatSession", "saveAudience", "restoreAudience", "deleteAudience", "saveTemplate", "restoreTemplate",
@@ -73,6 +84,42 @@ GLOBAL = {"person", "key"}
 
 def shown(kind, answer):
     return tuple((name, json.dumps(answer.get(name), sort_keys=True)) for name in kind.members)
+
+
+def leaves(value):
+    """What a value consists of, in one spelling: times in seconds, texts in lower case."""
+    if isinstance(value, dict):
+        return set().union(*(leaves(member) for member in value.values()))
+    if isinstance(value, list):
+        return set().union(*(leaves(member) for member in value))
+    if isinstance(value, str):
+        at = rules.moment(value)
+        return {at if at is not None and not value.isdigit() else "gmt" if value == "UTC" else value.lower()}
+    return set() if value is None or isinstance(value, bool) else {value}
+
+
+def is_kept(name, asked, seen):
+    """Whether an answer shows what a request asked for; null asks for nothing in particular."""
+    if asked is None:
+        return True
+    if name in FREE:
+        return leaves(asked) <= leaves(seen)
+    if isinstance(asked, list) and isinstance(seen, list):
+        return set(map(str, asked)) == set(map(str, seen))
+    if name.endswith("At") or name == "date":
+        return rules.moment(asked) == rules.moment(seen)
+    if name == "environment":
+        return environment_of({name: asked}) == seen
+    if name == "url":
+        return canonical(asked) == canonical(seen)
+    if isinstance(asked, str) and isinstance(seen, str):
+        return asked.lower() == seen.lower()
+    return asked == seen
+
+
+def canonical(url):
+    parts = urllib.parse.urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme), parts.path or "/", parts.query
 
 
 def step(state, operation):
@@ -121,6 +168,8 @@ class Objects:
         self.orders = 0
         # When the deletion of an app was answered.
         self.deleted = {}
+        # Until when something without an app in its path may still go with an app, or a user.
+        self.loose = 0
 
     def key_of(self, kind, path):
         return (kind.name, *(path[name] for name in kind.parameters))
@@ -133,7 +182,7 @@ class Objects:
                 for thing in request.disturbed:
                     thing.disturbers += 1
             for kind in self.by_operation.get(request.operation.id, []):
-                if kind.roles[request.operation.id] == "create":
+                if kind.roles[request.operation.id] == "create" or not kind.only(request.path):
                     continue
                 key = self.key_of(kind, request.path)
                 thing = self.things.get(key)
@@ -149,25 +198,45 @@ class Objects:
                 role = kind.roles[request.operation.id]
                 if role == "create":
                     self.create(kind, request)
-                else:
+                elif kind.only(request.path):
                     self.take(kind, role, request)
             if request.operation.id in DISTURBING:
                 self.disturb(request)
+            self.check_change(request)
             if request.operation.id == "deletePublication":
                 self.deleted[None] = request.answered
             if request.operation.id == "deleteApp" and request.status in (200, 202):
                 self.deleted[request.path["app"]] = self.deleted[None] = request.answered
+            if request.operation.id in ("deleteApp", "deleteUser") and request.status in (None, 202):
+                self.loose = request.answered + 10_000_000_000
+            if request.operation.id == "deleteApp" and request.status in (200, 202) or (
+                    request.operation.id == "deleteUser" and request.status in (None, 202)):
                 # It goes on after the answer.
                 self.things = {key: thing for key, thing in self.things.items()
                                if not self.is_disturbed(thing, request) or thing.kind.name in GLOBAL}
             if request.operation.id in LISTS and request.status == 200:
                 self.check_list(request)
 
+    def check_change(self, request):
+        """The answer to a change shows what was asked for; that later answers agree with it is judged by their order."""
+        if request.status not in (200, 201, 202) or not isinstance(request.answer, dict):
+            return
+        for kind in self.by_operation.get(request.operation.id, []):
+            if kind.roles[request.operation.id] not in ("create", "write", "patch") or request.operation.id in ELSEWHERE:
+                continue
+            asked = CHANGED.get(request.operation.id) or request.json
+            for name in kind.members:
+                if name in asked and name != "version" and not is_kept(name, asked[name], request.answer.get(name)):
+                    self.complain(request, "change", f"{name} of a {kind.name} is {request.answer.get(name)!r} after it "
+                                  f"was changed to {asked[name]!r}")
+
     def create(self, kind, request):
         if request.status not in (200, 201) or not isinstance(request.answer, dict):
             return
         if request.invoked <= max(self.deleted.get(request.path.get("app"), 0), self.deleted.get(None, 0)):
             # It went with its app, or with the publication.
+            return
+        if "app" not in request.path and kind.name not in GLOBAL and request.invoked <= self.loose:
             return
         key = (kind.name, request.answer.get("id"))
         if key in self.things and self.things[key].states != {UNKNOWN}:
@@ -186,7 +255,7 @@ class Objects:
             return
         is_shown = request.status in (200, 201, 202) and isinstance(request.answer, dict)
         seen = shown(kind, request.answer) if is_shown else None
-        argument = frozenset(ALIASES.get(name, name) for name in CHANGED.get(request.operation.id, request.json))
+        argument = frozenset(ALIASES.get(name, name) for name in CHANGED.get(request.operation.id) or request.json)
         if request.status is None and role != "read":
             # It may have been carried out or not.
             thing.states = {UNKNOWN}
@@ -196,8 +265,7 @@ class Objects:
         thing.history.append(Operation(request.invoked, request.answered, role, argument, (status, seen)))
         if role != "read":
             thing.changed = request.answered
-        if thing.flying == 0 or len(thing.history) > 12:
-            self.settle(thing, request)
+        self.settle(thing, request)
 
     def settle(self, thing, request):
         if thing.flying:

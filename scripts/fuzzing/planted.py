@@ -3,6 +3,8 @@
 import json
 
 from basics import fail, figure
+from client import Step
+from devices import ABSENT, Change, Register
 from run import Run
 from world import options_folder
 
@@ -74,6 +76,27 @@ def still_there(request, content):
 still_there.kept = {}
 
 
+class Dropped:
+    """A change that is neither in its answer nor in those of later reads: the first URL stays."""
+
+    def __init__(self):
+        self.first = {}
+
+    def __call__(self, request, content):
+        if request.operation.id in ("addWebhook", "changeWebhook", "showWebhook") and request.status in (200, 201):
+            answer = json.loads(content)
+            answer["url"] = self.first.setdefault(answer["id"], answer["url"])
+            content = json.dumps(answer).encode()
+        return request.status, content
+
+
+def every_push(**members):
+    """A change of all that was received."""
+    def tamper(run):
+        run.world.service.received[:] = [push._replace(**members) for push in run.world.service.received]
+    return tamper
+
+
 def lose(run):
     del run.world.service.received[:]
 
@@ -82,23 +105,53 @@ def double(run):
     run.world.service.received.extend(list(run.world.service.received))
 
 
-def stray(run):
-    for place, push in enumerate(run.world.service.received):
-        run.world.service.received[place] = push._replace(token="ab" * 32)
-
-
 def deleted(run):
     """As if every device had been deleted before anything was sent."""
-    for place in list(run.notes.registered):
-        run.notes.registered[place] = [-10 ** 12]
-        run.notes.deleted[place] = [0]
+    for register in run.notes.devices.devices.values():
+        register.changes, register.latest = [Change(-2, -1, ABSENT)], [-2]
+
+
+def stuck(run):
+    """As if nothing had ended."""
+    run.notes.listed = lambda app, state=None: [
+        {"id": note.id} for note in run.notes.notes.values() if note.app == app]
+
+
+def stopped(run):
+    """As if an app had been stopped before the last push."""
+    last = run.world.service.received[-1]
+    request = Step(invoked=0, answered=last.at - 1, number=0, operation=run.document.operations["pauseApp"])
+    run.notes.stops[last.topic].append((request, 0))
+
+
+def elsewhere(run):
+    """As if somebody else had been meant."""
+    for note in run.notes.notes.values():
+        if note.is_simple and not note.tokens:
+            note.to = {"user": "somebody else"}
+
+
+def unwilling(run):
+    """As if nobody had wanted what was sent."""
+    run.notes.devices.choices.default_factory = lambda: Register(frozenset(["planted"]))
+    for note in run.notes.notes.values():
+        note.category = "planted"
+
+
+def left_out(run):
+    run.world.provider.deliveries = lambda _: []
 
 
 WEBHOOKS = "addWebhook showWebhook changeWebhook deleteWebhook listWebhooks"
 SENDING = "registerDevice send showNotification"
-# The operations that are asked, the kind of finding that each fault has to lead to, and the fault.
+LATER = b'{"error":{"code":"busy","message":"it is planted"}}'
+# The operations that are asked, the kind of finding that each fault has to lead to, and the fault: a proxy, or what changes
+# what was received.
 PLANTED = {
     "a server error": (WEBHOOKS, "5xx", status((200,), 500), None),
+    "an unexplained 503": (WEBHOOKS, "5xx", status((200,), 503), None),
+    "a 429 without an end": (WEBHOOKS, "refused", status((200,), 429, LATER), None),
+    "a refused key": (WEBHOOKS, "refused", status((200,), 403, valid=True), None),
     "another status": (WEBHOOKS, "undocumented", status((204,), 418), None),
     "a missing member": (WEBHOOKS, "shape", answers(["showWebhook", "addWebhook"], without("events")), None),
     "a refusal": (WEBHOOKS, "valid refused", status((200,), 400, valid=True), None),
@@ -106,24 +159,31 @@ PLANTED = {
     "an open door": (WEBHOOKS, "open", status((401,), 200, b"{}"), None),
     "an old value": ("showPreferences setPreferences", "order", answers(["showPreferences"], put(optOuts=["x"]), 2), None),
     "a lost change": (WEBHOOKS, "order", answers(["changeWebhook"], put(url="http://x/"), 2), None),
+    "a change that is dropped everywhere": (WEBHOOKS, "change", Dropped(), None),
     "a lost thing": (WEBHOOKS, "order", gone, None), "a thing that was deleted": (WEBHOOKS, "order", still_there, None),
     "an empty list": (WEBHOOKS, "list", answers(["listWebhooks"], put(webhooks=[])), None),
     "counters that go back": (SENDING, "counters", answers(["showNotification"], count_down), None),
     "a state that goes back": (SENDING, "state", answers(["showNotification"], back_and_forth), None),
     "the same id": (SENDING, "twice", answers(["send"], another_id), None),
     "a lost push": (SENDING, "lost", None, lose), "a doubled push": (SENDING, "doubled", None, double),
-    "a push to a stranger": (SENDING, "stranger", None, stray),
+    "a push to a stranger": (SENDING, "stranger", None, every_push(token="ab" * 32)),
+    "a push of nobody": (SENDING, "unasked", None, every_push(apns_id="01234567-0123-8123-8123-0123456789ab")),
     "a push to a deleted device": (SENDING, "deleted", None, deleted),
+    "a push to somebody else": (SENDING, "audience", None, elsewhere),
+    "a push that is not wanted": (SENDING, "opted out", None, unwilling),
+    "a push after a stop": (SENDING, "stopped", None, stopped),
+    "a device that is left out": (SENDING, "missing", None, left_out),
+    "a notification without an end": (SENDING, "stuck", None, stuck),
+    "a provider that ends": (SENDING, "crash", None, lambda run: run.world.provider.kill()),
 }
 
 
 def selftest(options):
     for name, (only, kind, falsify, tamper) in PLANTED.items():
         still_there.kept = {}
-        run = Run(options, options_folder(options, "planted"), options.seed, falsify=falsify, tamper=tamper)
-        run.maker.only = only.split()
+        run = Run(options, options_folder(options, "planted"), options.seed, falsify=falsify, tamper=tamper, only=only.split())
         try:
-            run.run(STEPS, stop_at=lambda finding: finding.kind == kind, seconds=20)
+            run.run(STEPS, stop_at=lambda finding: finding.kind == kind, seconds=5)
             if not any(finding.kind == kind for finding in run.findings):
                 fail(f"{name} was not noticed in {run.number} steps: {sorted(run.kinds())}")
         finally:

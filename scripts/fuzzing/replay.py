@@ -1,5 +1,6 @@
 """A history that is asked again, and made as short as it shows the same fault."""
 
+import bisect
 import json
 import re
 import threading
@@ -31,23 +32,40 @@ class Replay:
         self.make_run = make_run
 
     def perform(self, steps):
-        """The findings of these recorded steps; those that overlapped overlap again."""
-        run, names = self.make_run(), {}
+        """The findings of these recorded steps. Each waits for what was answered before it was asked; others overlap again."""
+        run, names, workers = self.make_run(), {}, {}
+        for record in sorted(steps, key=lambda record: record["invoked"]):
+            workers.setdefault(record["worker"], []).append(record)
+        done = {record["step"]: threading.Event() for record in steps}
         try:
-            for group in groups(steps):
-                threads = [threading.Thread(target=self.one, args=[run, record, names]) for record in group]
-                for thread in threads:
-                    thread.start()
-                for thread in threads:
-                    thread.join()
-            for kind, text in run.notes.finish(20):
-                run.complain(None, kind, text)
+            threads = [threading.Thread(target=self.all, args=[run, worker, workers, done, names]) for worker in workers]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            run.finish(20)
             return run.findings
         finally:
             run.stop()
 
+    def all(self, run, worker, workers, done, names):
+        """Asks what one worker asked, in its order."""
+        client = Client(run.world.provider.port, run.world.keys)
+        for record in workers[worker]:
+            for others in workers.values():
+                before = bisect.bisect_right(others, record["invoked"], key=lambda other: other["answered"])
+                if before:
+                    done[others[before - 1]["step"]].wait()
+            try:
+                self.one(run, client, record, names)
+            except Exception as error:
+                run.complain(None, "judge", f"{type(error).__name__}: {error}")
+            finally:
+                done[record["step"]].set()
+        client.close()
+
     @staticmethod
-    def one(run, record, names):
+    def one(run, client, record, names):
         def named(value):
             if isinstance(value, dict):
                 return {name: named(member) for name, member in value.items()}
@@ -62,13 +80,16 @@ class Replay:
             path=named(record["path"]), query=named(record["query"]), headers=named(record["headers"]),
             kind=record["kind"], key=record["key"], body=None if body is None else named(body).encode("latin-1", "replace"))
         if record.get("receiver"):
-            request.body = request.body and re.sub(rb"127\.0\.0\.1:\d+", b"127.0.0.1:%d" % run.world.receiver_port, request.body)
+            old, new = (b"127.0.0.1:%d" % port for port in (record["receiver"], run.world.receiver_port))
+            request.body = request.body and request.body.replace(old, new)
+        if "user-proof" in request.headers and (proof := run.world.proof(request.path["app"])):
+            # The old one is signed with the secret of another provider.
+            request.headers["user-proof"] = proof
         run.maker.examine(request)
         run.history.append(request)
-        client = Client(run.world.provider.port, run.world.keys)
         run.perform(client, request)
-        client.close()
-        differences(record["answer"], request.answer, names)
+        with run.lock:
+            differences(record["answer"], request.answer, names)
 
     def shortened(self, steps, finding):
         """Fewer steps that show the same kind of fault at the same operation; None if not even all of them do."""
@@ -109,19 +130,9 @@ def related(steps, finding):
 
 
 def words_of(text):
-    return {word.lower() for word in re.findall(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|named \d", text)}
-
-
-def groups(steps):
-    """Steps that overlapped, together."""
-    found, end = [], 0
-    for record in sorted(steps, key=lambda record: record["invoked"]):
-        if found and record["invoked"] < end:
-            found[-1].append(record)
-        else:
-            found.append([record])
-        end = max(end, record["answered"])
-    return found
+    """Ids, the names of what is in a library, and the beginnings of tokens."""
+    return {word.lower() for word in re.findall(
+        r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|named \d|\b[0-9a-f]{12}(?=…|[0-9a-f]{52}\b)", text)}
 
 
 def load(path):

@@ -13,6 +13,17 @@ WORDS = ["alpha", "beta", "Hello", "ünïcode", "数字", "a b", "x", "weather",
 LONGEST = 3000
 
 
+def given(schema):
+    """The schema without null."""
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return {**schema, "type": [one for one in kind if one != "null"], **(
+            {"enum": [one for one in schema["enum"] if one is not None]} if "enum" in schema else {})}
+    if "anyOf" in schema and kind is None:
+        return {**schema, "anyOf": [one for one in schema["anyOf"] if one.get("type") != "null"]}
+    return schema
+
+
 class Values:
     """Makes values; `hint(name, place)` is what the world knows of a member, or None."""
 
@@ -69,14 +80,30 @@ class Values:
         chosen = list(required) + self.rng.sample(rest, min(few, len(rest)))
         if "anyOf" in schema:
             chosen += [name for name in self.rng.choice(schema["anyOf"])["required"] if name not in chosen]
-        for name in list(chosen):
-            chosen += [other for other in schema.get("dependentRequired", {}).get(name, []) if other not in chosen]
         value = {member: self.make(properties[member], member, depth + 1) for member in chosen}
+        # Some members need others, which are not null then.
+        for _ in range(3):
+            for needed in {**self.needed(schema, value), **self.lacking(schema, value)}:
+                value[needed] = self.make(given(properties[needed]), needed, depth + 1)
         more = schema.get("additionalProperties")
         if isinstance(more, dict):
+            names = schema.get("propertyNames")
             for _ in range(self.rng.randrange(3)):
-                value[self.rng.choice(["city", "plan", "score"])] = self.make(more, "*", depth + 1)
+                name = self.make(names, "locale") if names else self.rng.choice(["city", "plan", "score"])
+                value[name] = self.make(more, "*", depth + 1)
         return value
+
+    def needed(self, schema, value):
+        """The members that are missing by the conditions of a schema."""
+        return {name: None for rule in schema.get("allOf", []) if "if" in rule and self.document.fault(rule["if"], value) is None
+                for name in rule["then"]["required"] if value.get(name) is None}
+
+    def lacking(self, schema, value):
+        """One of the members of which at least one has a value."""
+        choices = [choice["required"][0] for choice in schema.get("anyOf", [])]
+        if not choices or any(value.get(name) is not None for name in choices):
+            return {}
+        return {self.rng.choice(choices): None}
 
     def string_value(self, schema, name, depth):
         low, high = schema.get("minLength", 0), schema.get("maxLength", LONGEST)

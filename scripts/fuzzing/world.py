@@ -17,7 +17,7 @@ APPS = ["com.example.Fuzz0", "com.example.Fuzz1"]
 DOOMED = ["com.example.Doomed0", "com.example.Doomed1"]
 TOKENS = 40
 USERS = ["alice", "bob", "carol", "d/e f", "ünï", "frank"]
-# They have no device, so that nothing but a request changes their badges.
+# They have no device, so that nothing but a request changes their badges and preferences.
 CALM_USERS = ["calm-1", "calm-2", "calm-3"]
 TAGS = ["beta", "staff", "weather"]
 CATEGORIES = ["news", "offers"]
@@ -32,8 +32,9 @@ def url64(content):
 
 
 class World:
-    def __init__(self, options, folder, rng):
-        self.rng, self.options = rng, options
+    def __init__(self, options, folder):
+        # That of the step which is made; and the day from which the times of requests count.
+        self.rng, self.options, self.today = None, options, int(time.time()) // 86_400 * 86_400
         self.tokens = {app: [hashlib.sha256(f"{app} {number}".encode()).hexdigest() for number in range(TOKENS)]
                        for app in APPS}
         self.service = PushService(options.work, self.judge)
@@ -154,7 +155,7 @@ class World:
             return bool(self.any("audienceName" if name == "named" else name)) or name == "wait"
         return True
 
-    def proof(self, app, installation):
+    def proof(self, app):
         """A JWT by which an app's back end says who a user is; None without a secret for it."""
         if app not in self.user_secrets:
             return None
@@ -165,7 +166,7 @@ class World:
 
     def soon(self):
         """A time that has not come, in one of the ways to write it."""
-        at = time.time() + self.rng.randint(100_000, 10_000_000)
+        at = self.today + self.rng.randint(200_000, 10_000_000)
         return self.rng.choice([int(at), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))])
 
     def attributes(self):

@@ -11,7 +11,7 @@ from basics import Failure
 # push service of their own.
 WITH_GATEWAY = ["kills", "disk"]
 ALONE = ["selftest", "churn", "power", "time", "apps", "stops", "history", "network", "sigterm", "backup", "weeks", "receipts",
-         "log"]
+         "notify", "log"]
 NAMES = {"time": "clocks"}
 
 parser = argparse.ArgumentParser()

@@ -3,6 +3,7 @@
 First five apps side by side (apps_silent), then each attack (apps_attacks) beside all that a good app's callers do (apps_doors)."""
 
 import collections
+import json
 import multiprocessing
 import os
 import resource
@@ -11,11 +12,13 @@ import threading
 import time
 
 from apps_attacks import ATTACKS
-from apps_client import Refused
+from apps_client import Client, Refused, with_key
+from apps_doors import APP as GOOD
 from apps_doors import Good
 from apps_hostile import APP as HOSTILE
 from apps_hostile import FORM_KEY, HELD, Hostile
-from apps_judge import Measured, door_complaints, p99, resource_names, slower, without_attack
+from apps_judge import (Measured, amounts, door_complaints, growth_complaints, merged, not_reached, p99, resource_names, slower,
+                        without_attack)
 from apps_silent import silent
 from basics import fail, figure, size
 from provider import Provider
@@ -27,13 +30,21 @@ SECONDS, RISE = size("APP_SECONDS", 5), 1
 SETTLING = 60
 # The greatest number of complaints that are printed.
 PRINTED = 40
+# The rate of one key and of a form, in requests a second, so that an attack exceeds it on any machine.
+RATE = 100
+# What may grow beside one attack: the memory and the log of the provider, and its disk beside an attack of those who have no key.
+BOUNDS = {"memory_mb": 256, "log_lines": 300}
+DISK_BOUND = {"disk_mb": 48}
 
 
 def apps(options, rng):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     chosen = [name for name in os.environ.get("APP_ATTACKS", "").split(",") if name]
-    found = [] if chosen else silent(options, rng) + without_attack(resources(options.martlet), ATTACKS)
+    unknown = set(chosen) - {attack.name for attack in ATTACKS}
+    if unknown:
+        fail(f"no attack {', '.join(sorted(unknown))}: {', '.join(attack.name for attack in ATTACKS)}")
+    found = without_attack(resources(options.martlet), ATTACKS) + ([] if chosen else silent(options, rng))
     found += attacked(options, rng, [attack for attack in ATTACKS if not chosen or attack.name in chosen])
     if found:
         fail("\n".join(found[:PRINTED]))
@@ -41,13 +52,13 @@ def apps(options, rng):
 
 def resources(martlet):
     """The resources that the program lists."""
-    done = subprocess.run([martlet, "help", "resources"], capture_output=True, text=True, check=False)
-    return resource_names(done.stdout) if done.returncode == 0 else []
+    done = subprocess.run([martlet, "help", "resources", "--markdown"], capture_output=True, text=True, check=False)
+    return resource_names(done.stdout)
 
 
 def attacked(options, rng, attacks):
     """Complaints about what a good app notices of each attack."""
-    arguments = ["--door", f"{HOSTILE}={FORM_KEY}"]
+    arguments = ["--door", f"{HOSTILE}={FORM_KEY}", "--key-rate", str(RATE), "--chat-authority", f"{options.work}/server.pem"]
     service = PushService(options.work)
     provider = Provider(options, f"{options.work}/doors", service, arguments)
     provider.start()
@@ -67,15 +78,42 @@ def attacked(options, rng, attacks):
     for name, measured in quiet.items():
         figure(f"apps_quiet_{name}", p99(measured.seconds) * 1000, f"ms, p99 of {len(measured.seconds)}")
     for attack in attacks:
-        beside, blows = beside_attack(good, hostile, attack)
-        door, times = slower(quiet, beside)
-        struck = ", ".join(f"{number} x {status or 'no answer'}" for status, number in blows.most_common())
-        figure(f"apps_{attack.name}", times, f"times slower at most ({door}), beside blows that were answered {struck}")
-        found += door_complaints(attack.name, quiet, beside)
+        beside = beside_attack(good, hostile, attack)
+        complaints = beside.complaints(quiet)
+        if complaints and provider.process.poll() is None:
+            # A machine that was busy with something else for a moment says nothing about an attack.
+            quiet = merged(quiet, measure(good, SECONDS))
+            again = beside_attack(good, hostile, attack)
+            repeated = again.complaints(quiet)
+            beside, complaints = (again, []) if not repeated else (beside, complaints + repeated)
+        found += complaints
+        beside.print(quiet)
         if provider.process.poll() is not None:
             return [*found, f"{attack.name}: the provider has ended"]
     provider.kill()
     return found
+
+
+class Beside:
+    """What was seen beside an attack."""
+
+    def __init__(self, attack, doors, blows, before, during, growth, trouble):
+        self.attack, self.doors, self.blows, self.before, self.during = attack, doors, blows, before, during
+        self.growth, self.trouble = growth, trouble
+
+    def complaints(self, quiet):
+        name, bounds = self.attack.name, {**BOUNDS, **(DISK_BOUND if self.attack.is_strangers else {})}
+        found = door_complaints(name, quiet, self.doors)
+        found += not_reached(name, self.attack.resources, self.before, self.during)
+        found += growth_complaints(name, self.growth, bounds)
+        return found + [f"{name}: {code} of {HOSTILE}" for code in self.trouble if self.attack.is_strangers]
+
+    def print(self, quiet):
+        door, times = slower(quiet, self.doors)
+        struck = ", ".join(f"{number} x {status or 'no answer'}" for status, number in self.blows.most_common())
+        grown = ", ".join(f"{name} {value:+.0f}" for name, value in self.growth.items())
+        figure(f"apps_{self.attack.name}", times,
+               f"times slower at most ({door}), beside blows that were answered {struck}; {grown}")
 
 
 def measure(good, seconds):
@@ -102,31 +140,73 @@ def measure(good, seconds):
 
 
 def beside_attack(good, hostile, attack):
-    """What the doors are like beside an attack, and the blows by their status."""
+    """What is seen beside an attack at its full strength."""
+    provider = good.provider
     context = multiprocessing.get_context("fork")
     ends, (reader, writer) = context.Event(), context.Pipe(False)
+    before, sizes = sampled(provider), grown(provider)
     # A process of its own, so that it takes no time of those who measure.
     process = context.Process(target=strike, args=(attack, hostile, ends, writer), daemon=True)
     process.start()
+    during, is_over, greatest = [], threading.Event(), {}
+
+    def watch():
+        while not is_over.wait(0.25):
+            during.append(sampled(provider))
+            for name, value in grown(provider).items():
+                greatest[name] = max(greatest.get(name, 0), value - sizes[name])
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
     time.sleep(RISE)
-    beside = measure(good, SECONDS)
+    doors = measure(good, SECONDS)
     ends.set()
-    blows = reader.recv() if reader.poll(60) else collections.Counter()
+    is_over.set()
+    watcher.join()
+    blows = reader.recv() if reader.poll(90) else collections.Counter({"unknown": 1})
     process.join(10)
     process.kill()
-    settle(good)
-    return beside, blows
+    settle(good, attack)
+    return Beside(attack, doors, blows, before, during, greatest, trouble(provider))
 
 
-def settle(good):
+def sampled(provider):
+    """What others than the good app hold of each resource now; nothing while there is no answer."""
+    reply = Client(provider.port, headers=with_key(provider.key), timeout=5).ask("GET", "/metrics")
+    return amounts(reply.body.decode(), GOOD) if reply and reply.status == 200 else {}
+
+
+def grown(provider):
+    """The size of what may grow."""
+    try:
+        with open(f"/proc/{provider.process.pid}/status") as file:
+            memory = next(int(line.split()[1]) for line in file if line.startswith("VmRSS")) / 1024
+    except (OSError, StopIteration):
+        memory = 0
+    disk = sum(entry.stat().st_size for entry in os.scandir(provider.folder) if entry.is_file())
+    return {"memory_mb": memory, "disk_mb": disk / 2 ** 20, "log_lines": provider.text().count("\n")}
+
+
+def trouble(provider):
+    """What the overview says of the hostile app's environments, which nobody but the app itself may disturb."""
+    reply = Client(provider.port, headers=with_key(provider.key)).ask("GET", "/v1/overview")
+    if reply is None or reply.status != 200:
+        return []
+    return [entry["code"] for entry in json.loads(reply.body)["trouble"]
+            if entry.get("app") == HOSTILE and entry["code"] in ("breakerOpen", "environmentPaused")]
+
+
+def settle(good, attack):
     """Waits until what an attack has left behind is done with."""
     end = time.monotonic() + SETTLING
-    for action in (good.push, good.sign_in):
-        while time.monotonic() < end:
+    for action in (good.push, good.sign_in, good.campaign):
+        while True:
             try:
                 action()
                 break
-            except Refused:
+            except Refused as refused:
+                if time.monotonic() > end:
+                    fail(f"{attack.name}: {SETTLING} s after it, {refused}")
                 time.sleep(0.5)
 
 
@@ -154,6 +234,8 @@ def strike(attack, hostile, ends, writer):
     threads = [threading.Thread(target=go, args=(number,), daemon=True) for number in range(attack.clients)]
     for thread in threads:
         thread.start()
+    end = time.monotonic() + SECONDS + 60
     for thread in threads:
-        thread.join(30)
-    writer.send(blows)
+        thread.join(max(0.1, end - time.monotonic()))
+    with lock:
+        writer.send(collections.Counter(blows))

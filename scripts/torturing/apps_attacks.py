@@ -13,54 +13,59 @@ import urllib.parse
 
 from apps_client import stranger
 from apps_doors import PASSWORD
-from apps_hostile import APP, DEVICES, FORM_KEY, SECRET, head, holding, identity, opened, pushkey
+from apps_hostile import APP, DEVICES, FORM_KEY, HELD, SECRET, blast, filled, head, holding, identity, opened, pushkey
 from basics import size
 
 # Those who attack at the same time.
 CLIENTS = size("APP_CLIENTS", 16)
 COSTLY = {"and": [{"not": {"attribute": f"name{number}", "is": number}} for number in range(60)]}
 
-Attack = collections.namedtuple("Attack", "name resources clients run")
+Attack = collections.namedtuple("Attack", "name resources clients is_strangers run")
 ATTACKS = []
 
 
-def attack(*resources, clients=CLIENTS):
-    """An attack on these resources."""
+def attack(*resources, clients=CLIENTS, is_strangers=False):
+    """An attack on these resources, by callers of the app or by strangers, who have no key of anything."""
     def add(run):
-        ATTACKS.append(Attack(run.__name__, resources, clients, run))
+        ATTACKS.append(Attack(run.__name__, resources, clients, is_strangers, run))
         return run
     return add
 
 
 @attack("connections")
-def connections(world, _):
-    """Those of a signed address, which count as authenticated, and are idle then (findings A2)."""
-    yield from holding(world, head("HEAD", world.file()))
+def connections(world, number):
+    """Those of a signed address, which are idle then (findings A2)."""
+    yield from holding(world, head("HEAD", world.file()), number)
 
 
 @attack("connections")
 def connections_of_key(world, number):
     key = world.keys[number % len(world.keys)]
-    yield from holding(world, head("GET", "/v1/key", [f"authorization: Bearer {key}"]))
+    yield from holding(world, head("GET", "/v1/key", [f"authorization: Bearer {key}"]), number)
 
 
 @attack("connections")
-def connections_of_resource(world, _):
+def connections_of_resource(world, number):
     """Those of a Web Push address, which every sender of a subscriber has (findings A3)."""
-    yield from holding(world, head("POST", world.resource, ["ttl: 60", "content-length: 0"]))
+    yield from holding(world, head("POST", world.resource, ["ttl: 60", "content-length: 0"]), number)
+
+
+@attack("connections", is_strangers=True)
+def connections_of_bodies(world, number):
+    """Those of bodies that never come."""
+    yield from holding(world, head("POST", "/_matrix/push/v1/notify", ["content-length: 1000"]), number)
 
 
 @attack("downloads")
-def downloads(world, _):
+def downloads(world, number):
     """Slow readers of one file (findings A5)."""
-    yield from holding(world, head("GET", world.file()))
+    yield from holding(world, head("GET", world.file()), number)
 
 
 @attack("requests")
 def requests(world, number):
-    client = world.client(number)
-    while True:
-        yield client.status("GET", "/v1/key")
+    """All of one key."""
+    yield from blast(world, head("GET", "/v1/key", [f"authorization: Bearer {world.keys[0]}"]))
 
 
 @attack("publicRequests")
@@ -71,22 +76,20 @@ def public_requests(world, _):
 
 
 @attack("forms")
-def forms(world, _):
-    client = world.anonymous()
-    headers = {"content-type": "application/x-www-form-urlencoded"}
-    while True:
-        yield client.status("POST", f"/compat/publisher/{APP}/{FORM_KEY}/register", f"token={world.token()}", headers)
+def forms(world, number):
+    fields = ["content-type: application/x-www-form-urlencoded"]
+    request = filled("POST", f"/compat/publisher/{APP}/{FORM_KEY}/register", f"token={world.token()}".encode(), fields)
+    yield from blast(world, request, stranger(number) if number % 2 else None)
 
 
 @attack("bridgeRequests")
-def gorush(world, _):
-    client = world.anonymous()
-    while True:
-        body = {"notifications": [{"platform": 1, "tokens": [world.rng.choice(world.tokens)], "message": "x"}]}
-        yield client.status("POST", f"/gorush/{APP}/{SECRET}/api/push", body)
+def gorush(world, number):
+    body = {"notifications": [{"platform": 1, "tokens": [world.tokens[number]], "message": "x"}]}
+    fields = ["content-type: application/json"]
+    yield from blast(world, filled("POST", f"/gorush/{APP}/{SECRET}/api/push", json.dumps(body).encode(), fields))
 
 
-@attack("wrongSecrets")
+@attack("wrongSecrets", is_strangers=True)
 def wrong_secrets(world, number):
     client, rng = world.anonymous(), random.Random(number)
     while True:
@@ -131,6 +134,15 @@ def counts(world, number):
 
 @attack("hashes")
 def hashes(world, number):
+    """Sign-ins from the network of somebody who has signed in."""
+    client = world.anonymous()
+    while True:
+        fields = urllib.parse.urlencode({"name": f"nobody{number}", "password": PASSWORD})
+        yield client.status("POST", "/dashboard/sign-in", fields, {"content-type": "application/x-www-form-urlencoded"})
+
+
+@attack("strangerHashes", is_strangers=True)
+def stranger_hashes(world, number):
     """Sign-ins from a network of its own each (findings A8)."""
     while True:
         fields = urllib.parse.urlencode({"name": f"nobody{number}", "password": PASSWORD})
@@ -154,9 +166,10 @@ def credential_tests(world, number):
 
 @attack("receipts")
 def receipts(world, number):
-    client, rng = world.client(0, world.public_key), random.Random(number)
+    rng = random.Random(number)
     path = f"/v1/apps/{APP}/installations/{world.installation}/receipts"
     while True:
+        client = world.client(0, world.public_key, stranger(1 + rng.randrange(10_000)))
         entries = [{"id": identity(rng), "event": "opened", "notification": identity(rng), "at": "2026-11-25T09:30:00Z"}
                    for _ in range(100)]
         yield client.status("POST", path, {"privacy": "device", "receipts": entries}, {
@@ -165,19 +178,31 @@ def receipts(world, number):
 
 @attack("uploads", "uploadedBytes")
 def uploads(world, number):
-    """Begun, and not one byte comes (findings A6)."""
+    """Begun, and hardly a byte comes (findings A6)."""
     client, rng = world.client(0, world.provider.key), random.Random(number)
-    begun = []
+    key, begun, held = f"authorization: Bearer {world.provider.key}", [], []
     try:
         while True:
             reply = client.ask("POST", f"/v1/apps/{APP}/uploads", {
                 "size": 4 << 30, "sha256": f"{rng.getrandbits(256):064x}", "contentType": "application/zip", "name": "x"})
             if reply and reply.status == 201:
                 begun.append(json.loads(reply.body)["id"])
+                request = head("PATCH", f"/v1/uploads/{begun[-1]}", [
+                    key, "upload-offset: 0", f"content-length: {1 << 30}", "content-type: application/partial-upload"])
+                held.append(opened(world.port, request + bytes(1000)))
             yield reply and reply.status
     finally:
+        for connection in held:
+            connection.close()
         for upload in begun:
             client.ask("DELETE", f"/v1/uploads/{upload}")
+
+
+@attack("uploadedBytes")
+def whole_files(world, number):
+    """Files of a length that nobody says, of which hardly a byte comes."""
+    fields = [f"authorization: Bearer {world.provider.key}", "transfer-encoding: chunked", "content-type: application/zip"]
+    yield from holding(world, head("POST", f"/v1/apps/{APP}/files?name=x", fields) + b"3e8\r\n" + bytes(1000) + b"\r\n", number)
 
 
 @attack("entitlementQuestions")
@@ -189,7 +214,7 @@ def entitlement(world, number):
             "productIds": [world.retail], "account": f"{rng.getrandbits(64)}"})
 
 
-@attack("matrixRequests", "matrixBytes", "unknownTokens")
+@attack("matrixRequests", "matrixBytes", "unknownTokens", is_strangers=True)
 def matrix(world, number):
     """Large requests with a hundred pushkeys that nobody has (findings A12 to A14)."""
     client, rng = world.anonymous(), random.Random(number)
@@ -210,7 +235,7 @@ def matrix_pushes(world, number):
             "devices": [{"app_id": "hostile", "pushkey": key}]}})
 
 
-@attack("forwards")
+@attack("forwards", is_strangers=True)
 def forwards(world, number):
     """UnifiedPush servers that never answer."""
     client, rng = world.anonymous(), random.Random(number)
@@ -223,34 +248,58 @@ def forwards(world, number):
 
 @attack("pushMessages", "resourceMessages", "addressMessages")
 def push_messages(world, number):
-    client = world.anonymous()
-    while True:
-        yield client.status("POST", world.resource, os.urandom(2000), {"ttl": "60", "content-encoding": "aes128gcm"})
+    request = filled("POST", world.resource, os.urandom(2000), ["ttl: 60", "content-encoding: aes128gcm"])
+    yield from blast(world, request, stranger(number) if number % 2 else None)
 
 
-@attack("unknownTargets")
+@attack("unknownTargets", is_strangers=True)
 def unknown_targets(world, number):
     client, rng = world.anonymous(), random.Random(number)
     while True:
         yield client.status("POST", f"/push/{rng.getrandbits(128):032x}", b"x", {"ttl": "60"})
 
 
-@attack("chatSignIns", "chatPushes")
+@attack("chatSignIns")
 def chat(world, number):
     """Sessions at servers that accept connections and say nothing."""
+    yield from sessions(world, number, "127.0.0.1", world.tarpit_port)
+
+
+@attack("chatPushes", clients=4)
+def chat_messages(world, number):
+    """Sessions at a server that sends messages without end."""
+    yield from sessions(world, number, "localhost", world.chat_server.port, 20)
+
+
+def sessions(world, number, server, port, most=1000):
+    """Adds sessions, as many as are wanted."""
     client, rng = world.client(number), random.Random(number)
     added = []
     try:
         while True:
+            if len(added) >= most:
+                time.sleep(0.1)
+                yield HELD
+                continue
             reply = client.ask("POST", f"/v1/apps/{APP}/sessions", {
-                "user": f"user{rng.randrange(DEVICES)}", "protocol": "irc", "server": "127.0.0.1", "port": world.tarpit_port,
-                "account": f"a{rng.getrandbits(32)}", "password": "x"})
+                "user": f"user{rng.randrange(DEVICES)}", "protocol": "irc", "server": server, "port": port,
+                "account": f"a{rng.getrandbits(32)}", "password": "x", "settings": {"authentication": "pass"}})
             if reply and reply.status == 201:
                 added.append(json.loads(reply.body)["id"])
             yield reply and reply.status
     finally:
         for session in added:
             client.ask("DELETE", f"/v1/apps/{APP}/sessions/{session}")
+
+
+@attack("componentRegistrations")
+def component_registrations(world, number):
+    """Devices that register over XMPP, each of somebody else."""
+    rng = random.Random(number)
+    while True:
+        user, token = f"u{rng.getrandbits(32)}@domain{number}.example", f"{rng.getrandbits(256):064x}"
+        answer = world.component.register(user, token, "phone", 1)
+        yield "registered" if answer and "resource-constraint" not in answer else "refused" if answer else None
 
 
 @attack("nameLookups", clients=1)
@@ -263,6 +312,12 @@ def name_lookups(world, number):
 def webhook_posts(world, number):
     """Webhooks that never answer."""
     yield from hooks(world, lambda at: f"http://127.0.0.1:{world.tarpit_port}/{at}")
+
+
+@attack("webhookRetries", clients=1)
+def webhook_retries(world, number):
+    """Webhooks at which nothing listens."""
+    yield from hooks(world, lambda at: f"http://127.0.0.1:1/{at}")
 
 
 def hooks(world, url):
@@ -282,7 +337,7 @@ def hooks(world, url):
             client.ask("DELETE", f"/v1/webhooks/{webhook}")
 
 
-@attack("logLines")
+@attack("logLines", is_strangers=True)
 def log_lines(world, number):
     """Forms that break off, and requests that are none (findings A9)."""
     rng = random.Random(number)

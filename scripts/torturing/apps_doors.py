@@ -14,8 +14,10 @@ from component import ComponentServer
 APP = "com.example.Good"
 COMPONENT, COMPONENT_SECRET = "push.example.com", "a secret of the component"
 PASSWORD = "correct horse battery staple"
-# Devices of a campaign; users with XMPP accounts; seconds for anything to arrive.
+# Devices of a campaign; their users; seconds for anything to arrive.
 CAMPAIGN, USERS, PATIENCE = 50, 10, 20
+# Users with XMPP accounts: so many that nobody is told twice in 20 s, which would be one push.
+CHATTERS = 150
 
 
 class Arrivals:
@@ -99,6 +101,10 @@ class Good:
         self.tokens = [self.token() for _ in range(CAMPAIGN)]
         provider.register(APP, [{"token": token, "environment": "sandbox", "user": f"user{number % USERS}",
                                  "tags": ["campaign"]} for number, token in enumerate(self.tokens)])
+        # Those with an account of a chat server have a device each, which gets nothing else.
+        self.phones = [self.token() for _ in range(CHATTERS)]
+        provider.register(APP, [{"token": token, "environment": "sandbox", "user": f"chatter{number}"}
+                                for number, token in enumerate(self.phones)])
         self.set_up_publishing()
         self.set_up_neighbours()
         for name in ("reader", "writer"):
@@ -121,7 +127,8 @@ class Good:
             "settings": {"host": "127.0.0.1", "port": self.server.port}})
         self.provider.must("POST", f"/v1/apps/{APP}/webhooks", {"url": self.hook.url})
         self.nodes = [self.provider.must("POST", f"/v1/apps/{APP}/xmpp-nodes", {
-            "domain": "example.com", "user": f"user{number}"}) for number in range(USERS)]
+            "domain": "example.com", "user": f"chatter{number}"}) for number in range(CHATTERS)]
+        self.published = 0
         if not self.server.wait_for_link():
             raise Refused("the component does not come")
 
@@ -134,9 +141,18 @@ class Good:
         return self.arrivals.wait(token, "a push") - begin
 
     def campaign(self):
-        begin = time.monotonic()
+        return self.sent({"to": {"tag": "campaign"}, "alert": "campaign"}, time.monotonic())
+
+    def due(self):
+        """A campaign whose time comes while others are opened too (findings A1), from its time on."""
+        at = int(time.time()) + 1
+        begin = time.monotonic() + at - time.time()
+        return max(0.0, self.sent({"to": {"tag": "campaign"}, "alert": "due", "when": {"at": at}}, begin))
+
+    def sent(self, body, begin):
+        """Seconds until all of a campaign have it, from a moment on."""
         path = f"/v1/apps/{APP}/notifications"
-        identity = self.client.json("POST", path, {"to": {"tag": "campaign"}, "alert": "campaign"})["id"]
+        identity = self.client.json("POST", path, body)["id"]
         while True:
             answer = self.client.json("GET", f"/v1/notifications/{identity}")
             if answer["state"] == "done" and answer["counters"]["accepted"] == CAMPAIGN:
@@ -192,11 +208,13 @@ class Good:
         return self.arrivals.wait(token, "a Matrix push") - begin
 
     def xmpp(self):
-        node, begin = self.rng.choice(self.nodes), time.monotonic()
+        number, begin = self.published % CHATTERS, time.monotonic()
+        self.published += 1
+        node = self.nodes[number]
         answer = self.server.publish(node["node"], node["secret"], PATIENCE)
         if answer is None or "type='result'" not in answer.replace('"', "'"):
             raise Refused(f"a publish: {answer}")
-        return time.monotonic() - begin
+        return self.arrivals.wait(self.phones[number], "a push of a publish") - begin
 
     def webhook(self):
         token, begin = self.token(), time.monotonic()
@@ -211,7 +229,7 @@ class Good:
 
     def doors(self):
         """By name: what is done, and the seconds between two."""
-        return {"push": (self.push, 0.1), "campaign": (self.campaign, 0.2), "registration": (self.registration, 0.1),
+        return {"push": (self.push, 0.1), "campaign": (self.campaign, 0.2), "due": (self.due, 0.2), "registration": (self.registration, 0.1),
                 "count": (self.count, 0.2), "download": (self.download, 0.2), "upload": (self.upload, 0.2),
                 "page": (self.page, 0.2), "matrix": (self.matrix, 0.2), "xmpp": (self.xmpp, 0.2),
                 "webhook": (self.webhook, 0.2), "sign-in": (self.sign_in, 0.5)}

@@ -2,19 +2,25 @@
 
 import base64
 import os
+import re
+import select
 import socket
+import ssl
+import threading
 import time
 import urllib.parse
 
-from apps_client import Client, stranger, with_key
+from apps_client import Client, Refused, stranger, with_key
 from apps_doors import add_issue, add_person, sign_in
 from basics import size
+from component import ComponentServer
 
 APP = "com.example.Hostile"
 FORM_KEY = "k7Qz1yT9sW3eXa0P"
-SECRET = "a-secret-of-the-bridge"
-# Connections of each client that holds some; devices of the app.
-CONNECTIONS, DEVICES = size("APP_CONNECTIONS", 75), size("APP_DEVICES", 600)
+SECRET = "a-secret-of-the-bridge-that-is-long-enough"
+# Connections of each client that holds some; devices of the app, so many that a costly count takes its time.
+CONNECTIONS, DEVICES = size("APP_CONNECTIONS", 75), size("APP_HOSTILE_DEVICES", 20_000)
+COMPONENT = "push.hostile.example"
 # Said in place of a status while an attack only holds what it has.
 HELD = object()
 
@@ -42,6 +48,12 @@ class Hostile:
         provider.must("PUT", f"{path}/bridges/matrix/hostile", {
             "environment": "sandbox", "settings": {"unifiedPush": True}})
         provider.must("PUT", f"{path}/bridges/gorush/{APP}", {"environment": "sandbox", "secret": SECRET})
+        self.component = ComponentServer(COMPONENT, SECRET, "hostile.example")
+        provider.must("PUT", f"{path}/bridges/xmpp/{COMPONENT}", {"environment": "sandbox", "secret": SECRET, "settings": {
+            "host": "127.0.0.1", "port": self.component.port, "registration": ["p2"]}})
+        if not self.component.wait_for_link():
+            raise Refused("the hostile component does not come")
+        self.chat_server = FloodingServer(provider.options.work)
         add_person(provider, "hostile", [APP])
         self.cookie = sign_in(Client(self.port, stranger()), "hostile")
         self.installation = "5b0c9b0e-5d86-4c3b-9d3c-0b1e6b5c1a11"
@@ -72,46 +84,114 @@ class Hostile:
         return urllib.parse.urlsplit(url)._replace(scheme="", netloc="").geturl()
 
 
+class FloodingServer:
+    """A chat server (IRC) that lets everybody in and then sends messages to them as fast as they are taken."""
+
+    def __init__(self, work):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(f"{work}/server.pem", f"{work}/server.key")
+        self.socket = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            link, _ = self.socket.accept()
+            threading.Thread(target=self.serve, args=(link,), daemon=True).start()
+
+    def serve(self, link):
+        try:
+            link = self.context.wrap_socket(link, server_side=True)
+            text = b""
+            while not (nick := re.search(rb"NICK (\S+)\r?\n", text)) or b"USER " not in text:
+                content = link.recv(4096)
+                if not content:
+                    return
+                text += content
+            name = nick[1]
+            link.sendall(b":s 001 " + name + b" :Welcome\r\n:s 376 " + name + b" :End\r\n")
+            flood = b"".join(b":someone!u@h PRIVMSG " + name + b" :message %d\r\n" % number for number in range(50))
+            while True:
+                link.sendall(flood)
+                time.sleep(0.01)
+        except OSError:
+            link.close()
+
+
 def opened(port, request, address=None):
     """A connection on which a request was written and nothing is read."""
     connection = socket.socket()
     # A reader that takes little.
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.settimeout(5)
-    connection.bind((address or stranger(), 0))
-    connection.connect(("127.0.0.1", port))
-    connection.sendall(request)
+    try:
+        connection.bind((address or stranger(), 0))
+        connection.connect(("127.0.0.1", port))
+        connection.sendall(request)
+    except OSError:
+        connection.close()
+        raise
     return connection
 
 
 def is_open(connection):
-    """Whether the other end has not closed it. Nothing is read of what it sends."""
-    try:
-        return connection.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) != b""
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+    """Whether the other end has not closed it, even if something of it has not been read. Nothing is read."""
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP | select.POLLERR | select.POLLHUP)
+    return not poll.poll(0)
 
 
-def holding(world, request):
-    """Holds connections, and opens new ones instead of those that are closed."""
-    held = []
+def holding(world, request, number=0):
+    """Holds connections, and opens new ones instead of those that are closed. Clients of even numbers have one address,
+    the others have many."""
+    held, count = [], 0
     try:
         while True:
             if len(held) >= CONNECTIONS:
                 time.sleep(0.1)
-                held = [connection for connection in held if is_open(connection)]
+                kept = [connection for connection in held if is_open(connection)]
+                for connection in set(held) - set(kept):
+                    connection.close()
+                held = kept
                 yield HELD
                 continue
+            count += 1
             try:
-                held.append(opened(world.port, request))
+                address = stranger(1 + (number * CONNECTIONS + count) % 10_000) if number % 2 else None
+                held.append(opened(world.port, request, address))
                 yield "open"
             except OSError:
                 yield None
     finally:
         for connection in held:
             connection.close()
+
+
+def blast(world, request, address=None, times=100):
+    """Sends a request again and again over one connection without waiting for the answers, and yields their statuses."""
+    while True:
+        try:
+            with socket.create_connection(("127.0.0.1", world.port), 10, (address or stranger(), 0)) as connection:
+                connection.sendall(request * times)
+                left, rest = times, b""
+                while left > 0:
+                    content = connection.recv(65536)
+                    if not content:
+                        break
+                    rest += content
+                    end = 0
+                    for answer in re.finditer(rb"HTTP/1\.1 (\d{3})", rest):
+                        left, end = left - 1, answer.end()
+                        yield int(answer[1])
+                    # No more than the beginning of an answer.
+                    rest = rest[max(end, len(rest) - 11):]
+        except OSError:
+            yield None
+
+
+def filled(method, path, content, fields=()):
+    """A request with a body."""
+    return head(method, path, [*fields, f"content-length: {len(content)}"]) + content
 
 
 def head(method, path, fields=()):

@@ -14,6 +14,10 @@ PUBLISH = """<iq type='set' from='{server}' to='{component}' id='{identity}'>\
 <publish-options><x xmlns='jabber:x:data' type='submit'><field var='FORM_TYPE'>\
 <value>http://jabber.org/protocol/pubsub#publish-options</value></field>\
 <field var='secret'><value>{secret}</value></field></x></publish-options></pubsub></iq>"""
+REGISTER = """<iq type='set' from='{user}' to='{component}' id='{identity}'>\
+<command xmlns='http://jabber.org/protocol/commands' action='execute' node='register-push-apns'>\
+<x xmlns='jabber:x:data' type='submit'><field var='token'><value>{token}</value></field>\
+<field var='device-id'><value>{device}</value></field></x></command></iq>"""
 
 
 class ComponentServer:
@@ -80,8 +84,15 @@ class ComponentServer:
 
     def publish(self, node, secret, seconds=20):
         """Reports a message, and returns the answer; None without one."""
+        return self.ask(PUBLISH, seconds, server=self.server, node=node, secret=secret)
+
+    def register(self, user, token, device, seconds=20):
+        """Registers a device of somebody, and returns the answer; None without one."""
+        return self.ask(REGISTER, seconds, user=user, token=token, device=device)
+
+    def ask(self, text, seconds, **values):
         identity = uuid.uuid4().hex
-        stanza = PUBLISH.format(server=self.server, component=self.component, identity=identity, node=node, secret=secret)
+        stanza = text.format(component=self.component, identity=identity, **values)
         with self.condition:
             if self.link is None:
                 return None

@@ -1,4 +1,5 @@
-"""The part with the worst readers: expensive counts beside registrations at full speed, and the length of the log."""
+"""The part with the worst readers: expensive counts, and campaigns whose few recipients no index finds, beside registrations at
+full speed, and the length of the log."""
 
 import os
 import threading
@@ -11,6 +12,8 @@ from pushservice import PushService
 # What docs/architecture.md promises.
 BOUND = 64 * 1024 * 1024
 COUNTERS, WRITERS = 4, 3
+# Of so many devices one is a recipient of the campaigns.
+RARE = 1000
 
 
 class World:
@@ -19,6 +22,7 @@ class World:
         self.provider = Provider(options, f"{options.work}/log", PushService(options.work))
         self.devices, self.seconds = size("LOG_DEVICES", 20_000), size("LOG_SECONDS", 25)
         self.counts, self.registered, self.refused, self.found = {}, 0, {}, []
+        self.campaigns, self.states = [], {}
         self.latencies, self.lock = [], threading.Lock()
 
     def set_up(self):
@@ -32,12 +36,12 @@ class World:
         # Tokens, users and values are scattered over their indexes, so that each device changes many pages.
         return {"token": f"{number:08x}" + f"{self.rng.getrandbits(224):056x}", "environment": "sandbox",
                 "user": f"{self.rng.getrandbits(64):016x}", "installation": f"installation-{number}",
+                "tags": [] if number % RARE == 0 else ["common"],
                 "attributes": {f"a{index}": f"{self.rng.getrandbits(64):016x}" for index in range(5)}}
 
     def expensive(self, number):
-        """An audience for which every device is looked at, with many look-ups each."""
-        texts = [{"not": {"attribute": f"a{index % 5}", "is": f"{number}-{index}"}} for index in range(150)]
-        return {"audience": {"and": texts}}
+        """Conditions for which every device is looked at, with many look-ups each."""
+        return [{"not": {"attribute": f"a{index % 5}", "is": f"{number}-{index}"}} for index in range(150)]
 
     def watch(self):
         path = f"{self.provider.folder}/provider.sqlite-wal"
@@ -52,10 +56,18 @@ class World:
         number = 0
         while not self.is_over:
             number += 1
-            status, _ = call(self.provider.port, "POST", f"/v1/apps/{APP}/audience:count", self.expensive(number),
+            status, _ = call(self.provider.port, "POST", f"/v1/apps/{APP}/audience:count",
+                             {"audience": {"and": self.expensive(number)}},
                              {"authorization": f"Bearer {self.keys[client]}"}, timeout=60)
             with self.lock:
                 self.counts[status] = self.counts.get(status, 0) + 1
+
+    def send(self):
+        """Campaigns one after another, each page of which looks at all devices for the few without a tag."""
+        while not self.is_over:
+            audience = {"and": [*self.expensive(len(self.campaigns)), {"not": {"tag": "common"}}]}
+            self.campaigns.append(self.provider.send(APP, {"to": audience, "alert": "x", "environment": "sandbox"}))
+            time.sleep(3)
 
     def write(self, part):
         number = part
@@ -72,7 +84,7 @@ class World:
                     self.refused[status] = answer
 
     def run(self):
-        tasks = [threading.Thread(target=self.watch)]
+        tasks = [threading.Thread(target=self.watch), threading.Thread(target=self.send)]
         tasks += [threading.Thread(target=self.count, args=(client,)) for client in range(COUNTERS)]
         tasks += [threading.Thread(target=self.write, args=(part,)) for part in range(WRITERS)]
         for task in tasks:
@@ -81,6 +93,8 @@ class World:
         self.is_over = True
         for task in tasks:
             task.join()
+        for answer in self.provider.await_end(self.campaigns, 300):
+            self.states[answer["state"]] = self.states.get(answer["state"], 0) + 1
 
     def judge(self):
         if self.greatest > BOUND:
@@ -92,6 +106,10 @@ class World:
         bad = {status: count for status, count in self.counts.items() if status not in (200, 429, 503)}
         if bad or not self.counts:
             self.found.append(f"counts ended with {self.counts}")
+        if not self.counts.get(200):
+            self.found.append(f"no count was answered: {self.counts}")
+        if set(self.states) != {"done"}:
+            self.found.append(f"campaigns ended as {self.states}")
 
 
 def log(options, rng):
@@ -105,6 +123,7 @@ def log(options, rng):
     figure("log_registrations", world.registered / world.seconds, "devices/s")
     figure("log_slowest_batch", latencies[-1], "s")
     figure("log_counts_answered", world.counts.get(200, 0), "counts")
+    figure("log_campaigns", world.states.get("done", 0), "campaigns")
     figure("log_counts_refused", sum(count for status, count in world.counts.items() if status != 200), "counts")
     if world.found:
         fail("; ".join(world.found))

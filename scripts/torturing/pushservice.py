@@ -38,7 +38,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport):
         self.transport = transport
         self.service.connections.add(self)
-        settings = b"\0\3" + (1000).to_bytes(4, "big") + b"\0\4" + (2 ** 20).to_bytes(4, "big")
+        settings = b"\0\3" + self.service.streams.to_bytes(4, "big") + b"\0\4" + (2 ** 20).to_bytes(4, "big")
         self.write(frame(SETTINGS, 0, 0, settings)
                    + frame(WINDOW_UPDATE, 0, 0, (2 ** 30).to_bytes(4, "big")))
 
@@ -124,8 +124,9 @@ class Connection(asyncio.Protocol):
 class PushService:
     """Both environments, each at a port of its own, in a thread."""
 
-    def __init__(self, work, judge=None):
-        self.judge = judge or (lambda *_: Answer())
+    def __init__(self, work, judge=None, streams=1000):
+        """Streams are those that it allows on a connection."""
+        self.judge, self.streams = judge or (lambda *_: Answer()), streams
         self.received, self.connections, self.ports = [], set(), {}
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(f"{work}/server.pem", f"{work}/server.key")

@@ -162,23 +162,42 @@ def apps():
 
     measured = apps_judge.Measured
     quiet = {"push": measured([0.05] * 100, []), "page": measured([0.2] * 100, [])}
+    noise = apps_judge.DOOR_NOISE
 
     def door(name, *changed):
         return apps_judge.door_complaints("x", quiet, {**quiet, name: measured(*changed)})
 
     yield "doors as in quiet", True, door("push", [0.05] * 100, [])
-    yield "door a little slower", True, door("page", [0.2] * 90 + [1.2] * 10, [])
-    yield "door much slower", False, door("page", [0.2] * 90 + [1.5] * 10, [])
+    yield "door a little slower", True, door("page", [0.2] * 90 + [0.55 + noise] * 10, [])
+    yield "door much slower", False, door("page", [0.2] * 90 + [0.65 + noise] * 10, [])
+    yield "few, and one much slower", False, door("page", [0.2, 0.2, 0.65 + noise], [])
     yield "door refused once", False, door("push", [0.05] * 100, ["429 too_many_queries"])
     yield "door silent", False, door("push", [], [])
-    table = "| Resource | Levels |\n|---|---|\n| `connections` | whole |\n| `queryAttempts` | caller |\n"
-    plain = "Resources that callers compete for\n\nconnections    whole 1000\nqueryAttempts  caller\n"
+    yield from attacks()
+
+
+def attacks():
+    table = ("| Resource | Whole |\n|---|---|\n| `connections`: connections | 1000 at a time |\n"
+             "| `queryAttempts`: milliseconds of first attempts at queries |  |\n")
     attack = collections.namedtuple("Attack", "resources")
-    for text in (table, plain):
-        names = apps_judge.resource_names(text)
-        yield "all attacked", True, apps_judge.without_attack(names, [attack(["connections", "queryAttempts"])])
-        yield "one not attacked", False, apps_judge.without_attack(names, [attack(["connections"])])
-        yield "attack on nothing", False, apps_judge.without_attack(names, [attack(["connections", "queryAttempts", "x"])])
+    names = apps_judge.resource_names(table)
+    yield "all attacked", True, apps_judge.without_attack(names, [attack(["connections", "queryAttempts"])])
+    yield "one not attacked", False, apps_judge.without_attack(names, [attack(["connections"])])
+    yield "attack on nothing", False, apps_judge.without_attack(names, [attack(["connections", "queryAttempts", "x"])])
+    yield "no table", False, apps_judge.without_attack(apps_judge.resource_names("error"), [])
+    with open("docs/security.md") as file:
+        yield "the table of the documents", True, [] if len(apps_judge.resource_names(file.read())) > 30 else ["not read"]
+
+    def reached(*lines):
+        texts = [f'martlet_resource_{line}\n' for line in lines]
+        before, during = apps_judge.amounts("", "good"), [apps_judge.amounts(text, "good") for text in texts]
+        return apps_judge.not_reached("x", ["queries"], before, during)
+
+    yield "held", True, reached('in_use{resource="queries",app="bad"} 1')
+    yield "refused", True, reached('refused_total{app="bad",resource="queries",level="app"} 3')
+    yield "held by the good app", False, reached('in_use{resource="queries",app="good"} 1')
+    yield "nothing held", False, reached('in_use{resource="queries"} 0', 'in_use{resource="counts",app="bad"} 1')
+    yield "memory", False, apps_judge.growth_complaints("x", {"memory": 900.0}, {"memory": 256})
 
 
 def weeks():
@@ -203,17 +222,29 @@ def bursts():
 
 
 def stops():
-    """A stop at 3 s of ten notifications of one recipient each, one after the other."""
+    """A stop at 3.5 s of ten notifications of one recipient each, one after the other; each push is answered after 0.2 s."""
     record = Record()
-    answers, ledger, pushes = record.answers, record.ledger, record.pushes
-    stop = stops_judge.Stop("pause", int(3.5e9), 2, None, [record.first])
-    yield "two under way", True, stops_judge.complaints([stop], pushes, answers, ledger)
-    yield "one named", False, stops_judge.complaints([stop._replace(under_way=1)], pushes, answers, ledger)
-    yield "resumed", True, stops_judge.complaints([stop._replace(under_way=0, until=int(3.6e9))], pushes, answers, ledger)
+    answers, ledger = record.answers, record.ledger
+    pushes = [push._replace(answered=push.at + int(2e8)) for push in record.pushes]
+    stop = stops_judge.Stop("pause", int(3.4e9), int(3.5e9), 2, None, [record.first], 4)
+
+    def judged(*stops, looks=()):
+        return stops_judge.complaints(stops, pushes, answers, ledger, looks=looks)
+
+    yield "two under way", True, judged(stop)
+    yield "one named", False, judged(stop._replace(under_way=1))
+    yield "resumed", True, judged(stop._replace(under_way=0, until=int(3.6e9)))
+    nothing = stop._replace(under_way=0)
+    yield "resumed like all pauses", True, judged(*stops_judge.resumed([nothing], "pause", int(3.6e9)))
+    yield "cancelled while others resume", False, judged(
+        *stops_judge.resumed([nothing._replace(kind="cancel")], "pause", int(3.6e9)))
+    again = [*pushes, pushes[4]._replace(at=int(4.1e9), status=503)]
+    yield "one of them twice", False, stops_judge.complaints([stop], again, answers, ledger)
+    yield "too many named", False, judged(stop._replace(under_way=7))
+    yield "named when all was over", False, judged(stop._replace(asked=int(60e9), at=int(61e9), under_way=1))
     alone = stop._replace(under_way=0, tokens={record.people[5].token}, identities=None)
-    yield "another's token", True, stops_judge.complaints(
-        [alone._replace(tokens={record.people[0].token}, at=int(12e9))], pushes, answers, ledger)
-    yield "an erased token", False, stops_judge.complaints([alone], pushes, answers, ledger)
+    yield "another's token", True, judged(alone._replace(tokens={record.people[0].token}, at=int(12e9)))
+    yield "an erased token", False, judged(alone)
     for way in ("lose_push", "lose_state", "lose_delivery", "count_wrong", "double_push"):
         other = record.falsified(way)
         yield way, False, stops_judge.complaints([], other.pushes, other.answers, other.ledger)
@@ -225,3 +256,26 @@ def stops():
     tokens = {push.token for push in pushes}
     yield "known tokens", True, stops_judge.strangers(pushes, tokens)
     yield "a random token", False, stops_judge.strangers([*pushes, pushes[0]._replace(token="ab" * 32)], tokens)
+
+    def look(seconds, state, accepted, **more):
+        counters = {"accepted": accepted, "retrying": more.pop("retrying", 0), "failed": more.pop("failed", 0)}
+        return stops_judge.Look(int(seconds * 1e9), int((seconds + 0.1) * 1e9), record.first, state, 6, counters, **more)
+
+    course = [look(0.3, "sending", 1), look(2.3, "sending", 3, retrying=1, listed=(2, 3)), look(3.6, "paused", 4),
+              look(5.3, "paused", 6), look(6, "done", 6)]
+    yield "looks", True, judged(stop, looks=course)
+    for name, wrong in {
+            "more than recipients": look(5.3, "paused", 5, retrying=2),
+            "done and retrying": look(5.3, "done", 5, retrying=1),
+            "done too early": look(5.3, "done", 5),
+            "accepted before it came": look(2.3, "sending", 4),
+            "listed and not counted": look(5.3, "paused", 5, listed=(4, 6)),
+            "counted and not listed": look(5.3, "paused", 6, listed=(6, 5)),
+            "fewer than before": look(4.5, "paused", 3),
+            "sending while paused": look(4.5, "sending", 4)}.items():
+        yield name, False, judged(stop, looks=[*course[:3], wrong])
+    yield "not done any more", False, judged(looks=[look(6, "done", 6), look(7, "sending", 6)])
+    yield "accepted beyond what was named", False, judged(stop._replace(accepted=3), looks=course)
+    yield "resumed before it was looked at", True, judged(
+        stop._replace(accepted=3, under_way=0, until=int(3.55e9)), looks=course[3:])
+    yield "cancelled and done", False, judged(stop._replace(kind="cancel"), looks=course[4:])

@@ -62,10 +62,13 @@ final class PageRequest: Sendable {
 
     /// Runs the handler of a page, once the token of a posted form has been checked.
     func respond(with handler: @Sendable (PageRequest) async throws -> Response) async -> Response {
+        var held: BudgetPermit?
+        defer { held?.end() }
         do {
             try self.checkApp()
             if self.http.method == .post {
-                let form = try await self.visitor.form()
+                let form: FormFields
+                (form, held) = try await self.visitor.form(of: self.session.caller)
                 guard self.session.accepts(csrfToken: form["csrf"] ?? "") else { throw Self.staleForm }
                 self.state.withLock { $0.form = form }
             }
@@ -123,7 +126,7 @@ extension PageRequest {
         ]
         if let error { model["error"] = PageProblem.model(error, self.texts) }
         if let notice = self.query("done") {
-            model["notice"] = self.texts.text("done.\(notice)").map { ["kind": "good", "text": $0] }
+            model["notice"] = self.texts.text("done.\(notice)").map { ["kind": "good", "text": $0 + self.underWay] }
         }
         let calls = self.calls
         if !calls.isEmpty { model["calls"] = ["lines": calls.map { $0.curl(origin: self.origin) }] }
@@ -150,10 +153,21 @@ extension PageRequest {
 
     /// Sends the browser to a page, which shows that something was done.
     ///
-    /// - Parameter done: The name of the sentence below `done` in the texts.
-    func redirect(to path: String, done: String? = nil) -> Response {
+    /// - Parameters:
+    ///   - done: The name of the sentence below `done` in the texts.
+    ///   - answer: The answer to a stop, whose pushes under way the page names.
+    func redirect(to path: String, done: String? = nil, after answer: JSONValue = .null) -> Response {
         guard let done else { return .redirect(to: "\(Dashboard.root)\(path)") }
-        return .redirect(to: "\(Dashboard.root)\(path)\(path.contains("?") ? "&" : "?")done=\(done)")
+        let count = answer["underWay"].integerValue ?? 0
+        let underWay = count > 0 ? "&underWay=\(count)" : ""
+        return .redirect(to: "\(Dashboard.root)\(path)\(path.contains("?") ? "&" : "?")done=\(done)\(underWay)")
+    }
+
+    /// The sentence about the pushes that a stop could not take back, after a space; empty for none.
+    private var underWay: String {
+        guard let count = self.query("underWay").flatMap(Int.init), count > 0 else { return "" }
+        let number = self.format.number(Double(count))
+        return " \(count == 1 ? self.texts["underWay.one"] : self.texts["underWay.many", ["count": number]])"
     }
 
     private func errorPage(for error: any Error) -> Response {

@@ -61,13 +61,20 @@ struct Visitor: Sendable {
         return try await FormRequest.body(of: self.http, limits: limits)
     }
 
-    /// The fields of the posted form. What is in the query is none: addresses are kept in logs and in the history.
-    func form() async throws -> FormFields {
+    /// Returns the fields of the posted form of a person, and what a long one holds until the page is made.
+    ///
+    /// What is in the query is none: addresses are kept in logs and in the history.
+    func form(of person: APICaller) async throws -> (fields: FormFields, held: BudgetPermit?) {
         var limits = FormFields.Limits()
         // Certificates and content fit; the files of issues are read as they arrive.
         (limits.body, limits.count, limits.value) = (1024 * 1024, 1000, 256 * 1024)
         limits.acceptsFiles = true
-        return try await FormRequest.body(of: self.http, limits: limits)
+        let (body, held) = try await self.http.wholeBody(
+            maximum: limits.body,
+            from: self.interface.budgets[.bodyBytes],
+            for: person.account
+        )
+        return (try FormRequest.fields(in: body, of: self.http, limits: limits), held)
     }
 
     /// The fields of the posted form up to its file, which has not been read.

@@ -1,12 +1,11 @@
+package import Foundation
+import Hummingbird
 package import NIOCore
 import PushHTTP
 package import PushSupport
 package import PushTypes
 
 extension Budgets {
-    /// Bodies shorter than this are not counted, in bytes: parsing a megabyte costs more than many small requests.
-    private static let smallBody = 64 * 1024
-
     /// Counts a request of a caller, which may have a rate of its own.
     package func countRequest(of caller: APICaller) throws(BudgetRefusal) {
         var account = caller.account
@@ -21,16 +20,22 @@ extension Budgets {
     }
 
     /// Counts a form that registers a device of an app.
-    package func countForm(of app: Topic) throws(BudgetRefusal) { try self[.forms].spend(for: BudgetCaller(app: app)) }
+    package func countForm(of client: BudgetCaller) throws(BudgetRefusal) { try self[.forms].spend(for: client) }
 
     /// Counts a request that was admitted by the secret of an app's bridge. Forms, which anybody can post, take nothing of it.
     package func countBridgeRequest(of app: Topic) throws(BudgetRefusal) {
         try self[.bridgeRequests].spend(for: BudgetCaller(app: app))
     }
 
-    /// Counts a body, and returns the time to wait before it is parsed.
+    /// Counts a body, and waits until its caller's rate has room for it.
+    package func pace(_ body: Data, of account: BudgetCaller) async throws {
+        let delay = try self.bodyDelay(of: account, bytes: body.count)
+        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
+    }
+
+    /// Counts a body, and returns the time to wait before it is parsed: a megabyte costs more than many small requests.
     package func bodyDelay(of account: BudgetCaller, bytes: Int) throws(BudgetRefusal) -> Duration {
-        guard bytes >= Self.smallBody else { return .zero }
+        guard bytes > Request.smallBody else { return .zero }
         return try self[.longBodies].owe(bytes, for: account)
     }
 }

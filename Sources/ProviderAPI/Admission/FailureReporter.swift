@@ -8,19 +8,19 @@ package import PushSupport
 /// Turns failures of the store and of admission into errors that a caller may see, and counts and logs them.
 package struct FailureReporter: Sendable {
     let metrics: RequestMetrics
-    package let logger: Logger
     /// Limits the lines that requests cause.
     private let log: LimitedLog
+    private let others: ErrorMiddleware
 
-    init(metrics: RequestMetrics, logger: Logger) {
-        (self.metrics, self.logger, self.log) = (metrics, logger, LimitedLog(logger))
+    init(metrics: RequestMetrics, lines: Budget, logger: Logger) {
+        (self.metrics, self.log, self.others) = (metrics, LimitedLog(logger, lines), ErrorMiddleware(logger: logger))
     }
 
     /// Returns the response that reports an error.
     func response(to error: any Error, _ request: Request) async -> Response {
         let place = ["path": Logger.MetadataValue.string(RedactedPath.of(request))]
         guard let (error, headers) = await self.report(error, place) else {
-            return ErrorMiddleware(logger: self.logger).response(to: error, request)
+            return self.others.response(to: error, request)
         }
         return .error(error, headers: headers)
     }
@@ -40,9 +40,14 @@ package struct FailureReporter: Sendable {
     /// - Returns: The error for the person, with the fields of its response.
     package func pageFailure(_ error: any Error, _ place: Logger.Metadata) -> (RequestError, HTTPFields) {
         if let error = error as? RequestError { return (error, [:]) }
-        if let known = self.known(error, place) { return known }
-        self.log.log(.error, "page failed", place.merging(["error": "\(error)"]) { $1 })
-        return (.internalFailure, [:])
+        return self.known(error, place) ?? (self.unknown(error, "page failed", place), [:])
+    }
+
+    /// Logs a failure of another kind.
+    /// - Returns: The error for the caller, which does not name the cause.
+    package func unknown(_ error: any Error, _ message: String, _ place: Logger.Metadata) -> RequestError {
+        self.log.log(.error, message, place.merging(["error": "\(error)"]) { $1 })
+        return .internalFailure
     }
 
     private func known(_ error: any Error, _ place: Logger.Metadata) -> (RequestError, HTTPFields)? {
@@ -54,7 +59,8 @@ package struct FailureReporter: Sendable {
         case StoreError.cannotWrite(let why):
             self.metrics.countWriteFailure()
             self.log.log(.error, "store cannot write", place.merging(["error": "\(why)"]) { $1 })
-            let message = "nothing can be stored now (\(why)), so nothing was done: try again later"
+            // Strangers cause it too, and learn nothing of the machine.
+            let message = "nothing can be stored now, so nothing was done: try again later"
             return (RequestError(.unavailable, code: "storage_unavailable", message: message), [.retryAfter: "5"])
         default:
             if let known = RequestError(ofHTTP: error) { return (known, [:]) }

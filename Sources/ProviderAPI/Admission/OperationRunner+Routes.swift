@@ -30,11 +30,7 @@ extension OperationRunner {
                 // The delay that is known takes the place of a usual one.
                 for field in headers { response.headers[field.name] = field.value }
             } else {
-                self.failures.logger.error(
-                    "request could not be processed",
-                    metadata: place.merging(["error": "\(error)"]) { $1 }
-                )
-                response = failure(.internalFailure)
+                response = failure(self.failures.unknown(error, "request could not be processed", place))
             }
         }
         self.metrics.count(operation, status: response.status.code, duration: ContinuousClock.now - start)

@@ -1,9 +1,10 @@
 import Foundation
 import Hummingbird
 import Logging
+package import NIOCore
 package import PushHTTP
 package import PushProvider
-import PushStore
+package import PushStore
 package import PushSupport
 import Synchronization
 
@@ -27,7 +28,7 @@ package struct OperationRunner: Sendable {
         let start = ContinuousClock.now
         var known: APICaller?
         var response: Response
-        let resource = NotedResource()
+        let notes = RequestNotes()
         do {
             let caller = try await self.caller(for: operation, request, context)
             known = caller
@@ -49,22 +50,30 @@ package struct OperationRunner: Sendable {
                     context,
                     query: .strict,
                     caller: caller,
-                    bodyDelay: { bytes in
-                        try caller.map { try self.budgets.bodyDelay(of: $0.account, bytes: bytes) } ?? .zero
+                    readBody: { request, maximum in
+                        let (body, held) = try await request.wholeBody(
+                            maximum: maximum,
+                            from: self.budgets[.bodyBytes],
+                            for: caller == nil ? BudgetCaller(from: context.channel) ?? account : account
+                        )
+                        notes.hold(held)
+                        if let caller { try await self.budgets.pace(body, of: caller.account) }
+                        return body
                     },
-                    noteResource: { resource.set($0) }
+                    noteResource: { notes.made($0) }
                 )
             }
         } catch {
             response = await self.failures.response(to: error, request)
         }
+        notes.end()
         if let known, let isFrequent = Self.isFrequent(operation.effect) {
             let status = response.status.code
             // Failed requests that would have changed nothing of note leave no trace.
             if !isFrequent || status < 400 {
                 let path = Self.audited(request.uri.path, of: operation).prefix(300)
                 let action = "\(request.method.rawValue) \(path)"
-                let made = resource.value
+                let made = notes.resource
                 await self.audit.record(action, resource: made, status: status, by: known, isFrequent: isFrequent)
             }
         }
@@ -108,12 +117,23 @@ package struct OperationRunner: Sendable {
         if let caller = context.caller { return caller }
         let parts = request.headers[.authorization]?.split(separator: " ", maxSplits: 1) ?? []
         guard parts.count == 2, parts[0].lowercased() == "bearer",
-            let key = try await self.keys.check(String(parts[1]))
+            let key = try await self.key(String(parts[1]), from: context.channel)
         else {
             let message = "send a valid API key as 'Authorization: Bearer mk_…'"
             throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")
         }
         return APICaller(key)
+    }
+
+    /// Returns the API key with a text that a client has sent; `nil` if there is none.
+    ///
+    /// - Throws: ``RequestError`` for a key that has expired, `BudgetRefusal` for a client that has sent too many wrong ones.
+    package func key(_ text: String, from channel: any Channel) async throws -> APIKeyRecord? {
+        try await self.keys.check(
+            text,
+            wrong: self.budgets[.wrongSecrets],
+            of: BudgetCaller(from: channel) ?? BudgetCaller()
+        )
     }
 
     /// - Throws: ``RequestError`` if the caller lacks the scope of the operation.
@@ -128,11 +148,16 @@ package struct OperationRunner: Sendable {
     }
 }
 
-/// The id of what a request made, as its handler notes it.
-private final class NotedResource: Sendable {
-    private let id = Mutex<String?>(nil)
+/// What the handler of a request notes: the id of what it made, and what its body holds.
+private final class RequestNotes: Sendable {
+    private let state = Mutex<(resource: String?, held: BudgetPermit?)>((nil, nil))
 
-    var value: String? { self.id.withLock { $0 } }
+    var resource: String? { self.state.withLock { $0.resource } }
 
-    func set(_ id: String) { self.id.withLock { $0 = id } }
+    func made(_ id: String) { self.state.withLock { $0.resource = id } }
+
+    func hold(_ permit: BudgetPermit?) { self.state.withLock { $0.held = permit } }
+
+    /// Gives back what the body holds: there is a response.
+    func end() { self.state.withLock { $0.held }?.end() }
 }

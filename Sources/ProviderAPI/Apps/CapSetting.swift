@@ -9,7 +9,7 @@ struct CapSetting: JSONRepresentable {
 
     static let schema = Schema.object(required: [
         "count": .integer(1...NotificationCap.maximumCount),
-        "window": .string(length: 2...12, pattern: "^[0-9]+[smhd]$").described("Such as 24h; at most 30d."),
+        "window": .string(length: 2...12, pattern: Schema.durationPattern).described("Such as 24h; at most 30d."),
     ]).named("Cap")
 
     var json: JSONValue {

@@ -135,8 +135,9 @@ struct CredentialsController: Controller {
     ///
     /// - Throws: ``RequestError`` with the code `conflicting_field` for a member of another kind.
     static func record(_ fields: JSONFields) throws -> CredentialRecord {
-        // A kind is told by its members.
-        if let name = fields.nulls.subtracting(["passphrase", "transport"]).sorted().first {
+        // A kind is told by its members, and a token key has no optional ones.
+        let isCertificate = fields.members["certificate"] != nil || fields.members["p12"] != nil
+        if let name = fields.nulls.subtracting(isCertificate ? ["passphrase", "transport"] : []).sorted().first {
             throw fields.error(name, "invalid_value", "leave it out instead of null")
         }
         for kind in ["certificate", "p12"] where fields.members[kind] != nil {

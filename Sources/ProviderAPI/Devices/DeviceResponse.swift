@@ -9,7 +9,8 @@ extension TokenKind: JSONRepresentable {}
 /// A device in a response.
 struct DeviceResponse: ResponseObject {
     let device: DeviceRecord
-    /// The number of pushes that preferences came too late for, which only the response to a registration with them has.
+    /// The number of pushes that a registration came too late for; `nil` for one that changes neither preferences nor the
+    /// user.
     var underWay: Int?
 
     private var capabilities: [String] {
@@ -24,6 +25,10 @@ struct DeviceResponse: ResponseObject {
     private var tags: [String] { self.device.profile.tags.sorted().map(\.text) }
     /// `active`, or `inactive` once the token is known to be invalid.
     private var state: String { self.device.isActive ? "active" : "inactive" }
+
+    /// The description of ``underWay``, also where several devices are registered.
+    static let tooLate =
+        "The pushes that the change of preferences or of the user came too late for; absent without one."
 
     static let schemaName: String? = "Device"
     static let members: [ResponseMember<Self>] = [
@@ -44,7 +49,7 @@ struct DeviceResponse: ResponseObject {
         .optional("encryptionKey", \.encryptionKey, as: .encryptionKey),
         .required("state", \.state, as: .choice(["active", "inactive"])),
         .required("createdAtMs", \.device.createdAt),
-        .optional("underWay", \.underWay, "The pushes that the preferences of a registration came too late for."),
+        .optional("underWay", \.underWay, Self.tooLate),
         .required("registeredAtMs", \.device.registeredAt, "The latest registration, milliseconds since 1970."),
     ]
 }

@@ -51,7 +51,7 @@ struct DevicesController: Controller {
         guard let result, let device = devices.first(where: { $0.id == result.device }) else {
             throw RequestError.noSuchDevice
         }
-        let underWay = self.direct.takeBack([registration], [result], app: app.id)
+        let underWay = self.direct.takeBack([result], app: app.id)
         return try .json(
             DeviceResponse(device: device, underWay: underWay),
             status: result.kind == .added ? .created : .ok
@@ -79,10 +79,10 @@ struct DevicesController: Controller {
             }
         }
         let registered = try await self.store.register(registrations, app: app.id, now: self.time.now)
-        _ = self.direct.takeBack(registrations, registered, app: app.id)
+        let underWay = self.direct.takeBack(registered, app: app.id)
         var done = registered.makeIterator()
         let all = results.enumerated().map { $1 ?? BatchResponse.Entry(done.next(), index: $0) }
-        return try .json(BatchResponse(results: all))
+        return try .json(BatchResponse(results: all, underWay: underWay))
     }
 
     /// Returns the registration of one entry. Its errors name the entry by its position.
@@ -104,13 +104,15 @@ struct DevicesController: Controller {
 
     /// Removes the devices of a token, in one environment or in both. It fails with 404 if there is none.
     private func delete(_ request: OperationRequest) async throws -> Response {
+        let app = try await request.app(self.store).id
         let deleted = try await self.store.deleteDevices(
-            app: request.app(self.store).id,
+            app: app,
             token: request.pathToken(),
             environment: request.environment(),
             now: self.time.now
         )
-        guard deleted > 0 else { throw RequestError.noSuchDevice }
+        guard !deleted.isEmpty else { throw RequestError.noSuchDevice }
+        self.direct.takeBack(devices: deleted, app: app)
         return .noContent
     }
 }
@@ -151,7 +153,10 @@ struct BatchResponse: ResponseObject {
     }
 
     let results: [Entry]
+    let underWay: Int?
 
     static let schemaName: String? = "BatchResults"
-    static let members: [ResponseMember<Self>] = [.required("results", \.results)]
+    static let members: [ResponseMember<Self>] = [
+        .required("results", \.results), .optional("underWay", \.underWay, DeviceResponse.tooLate),
+    ]
 }

@@ -100,7 +100,9 @@ struct HistoryController: Controller {
                 )
             )
             let end = page.eventsBefore
-            page.add(try await store.tokenEvents(app: app, token: token, action: nil, before: end, limit: limit))
+            let events = try await store.tokenEvents(app: app, token: token, action: nil, before: end, limit: limit)
+            // Those before are the former user's, and so are all older ones.
+            page.add(events.filter { event in since.map { event.at > $0 } ?? true })
         }
         return try .json(HistoryResponse(devices: devices.map(DeviceResponse.init), page: page))
     }

@@ -27,13 +27,13 @@ struct InstallationsController: Controller {
     /// A registration in a response.
     private struct Registered: ResponseObject {
         let secret: String
-        /// The number of pushes that preferences came too late for.
+        /// See ``DeviceResponse/underWay``.
         let underWay: Int?
 
         static let schemaName: String? = "Installation"
         static let members: [ResponseMember<Self>] = [
             .required("secret", \.secret, "What the app keeps, and sends with a later token."),
-            .optional("underWay", \.underWay, "The pushes that the request's preferences came too late for."),
+            .optional("underWay", \.underWay, DeviceResponse.tooLate),
         ]
     }
 
@@ -59,7 +59,7 @@ struct InstallationsController: Controller {
                 "preferences": Schema.preferences.orNull, "encryptionKey": Schema.encryptionKey.orNull,
             ]
         )
-        .requiringOne(of: "token", "subscription")
+        .requiringOne(of: "token", "subscription").completeForItsKind
         let operations: [ProviderOperation] = [
             .init(.put, path, .unaudited, id: "registerSelf", "Registers the caller's own device.", self.register)
                 .body(body, maximum: 16 * 1024).responses(.ok(Registered.schema)).errors(.conflict),
@@ -90,7 +90,7 @@ struct InstallationsController: Controller {
             throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "secret")
         }
         if case .rejected(let excess) = result.kind { throw RequestError(excess) }
-        let underWay = self.direct.takeBack([registration], [result], app: app.id)
+        let underWay = self.direct.takeBack([result], app: app.id)
         return try .json(Registered(secret: secret, underWay: underWay))
     }
 
@@ -106,7 +106,8 @@ struct InstallationsController: Controller {
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let installation = try request.ownInstallation(of: app, self.store)
-        _ = try await self.store.deleteDevices(app: app.id, installation: installation, now: self.time.now)
+        let deleted = try await self.store.deleteDevices(app: app.id, installation: installation, now: self.time.now)
+        self.direct.takeBack(devices: deleted, app: app.id)
         return .noContent
     }
 }

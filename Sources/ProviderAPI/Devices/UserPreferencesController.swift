@@ -7,9 +7,6 @@ import PushTypes
 
 /// `/v1/apps/{app}/users/{user}/preferences`: what a user has said to the app's back end.
 struct UserPreferencesController: Controller {
-    /// The most devices of a user whose pushes in memory are looked for.
-    private static let maximumDevices = 1000
-
     let store: any ProviderStore
     /// The notifications in memory, where an opt-out finds them.
     let direct: DirectDispatch
@@ -34,17 +31,11 @@ struct UserPreferencesController: Controller {
     private func set(_ request: OperationRequest) async throws -> Response {
         let (app, user) = (try await request.app(self.store), try request.user())
         let preferences = try Preferences(try await request.fields(Preferences.members))
-        try await self.store.setPreferences(preferences, app: app.id, user: user)
+        let devices = try await self.store.setPreferences(preferences, app: app.id, user: user)
+        // They were read with the earlier preferences.
+        let underWay = self.direct.takeBack(devices: devices, app: app.id)
         guard case .object(var members) = preferences.json else { return try .json(preferences.json) }
-        members["underWay"] = .integer(Int64(try await self.takeBack(app: app.id, user)))
+        members["underWay"] = .integer(Int64(underWay))
         return try .json(JSONValue.object(members))
-    }
-
-    /// Takes back what is in memory for the devices of a user: it was read with the earlier preferences.
-    private func takeBack(app: Int64, _ user: String) async throws -> Int {
-        guard !self.direct.isIdle else { return 0 }
-        let (audience, limit) = (AudienceExpression.user(user), Self.maximumDevices)
-        let devices = try await self.store.devices(app: app, audience: audience, after: 0, limit: limit)
-        return self.direct.apply(.devices(Set(devices.map(\.id)), app: app)).count
     }
 }

@@ -79,21 +79,26 @@ struct ErasureController: Controller {
     /// Erases rows for a while, and leaves the rest to the service.
     private func response(_ erasure: ErasureRecord) async throws -> Response {
         defer { self.wake.signal() }
-        let start = ContinuousClock.now
-        var isErased = true
-        while try await self.store.continueErasure(erasure, now: self.time.recorded) {
-            isErased = ContinuousClock.now - start < self.patience
-            guard isErased else { break }
-        }
+        let end = ContinuousClock.now + self.patience
+        var isErased = try await self.erase(erasure, until: end)
         // Now that nothing of it can be read again.
         let underWay = try await self.direct.takeBack(erasure, in: self.store)
-        let left = self.patience - (ContinuousClock.now - start)
+        let isSettled = await underWay.settle(within: max(.zero, end - .now))
         // Their outcomes are written, and go with the rest.
-        let isSettled = await underWay.settle(within: max(.zero, left))
+        if isErased, isSettled, underWay.count > 0 { isErased = try await self.erase(erasure, until: end) }
         let count = isSettled ? 0 : underWay.count
         guard isErased, isSettled else {
             return try .json(Answer(state: .erasing, underWay: count), status: .accepted)
         }
         return try .json(Answer(state: .erased, underWay: count))
+    }
+
+    /// Erases rows until a time.
+    /// - Returns: `true` if none remain.
+    private func erase(_ erasure: ErasureRecord, until end: ContinuousClock.Instant) async throws -> Bool {
+        while try await self.store.continueErasure(erasure, now: self.time.recorded) {
+            guard ContinuousClock.now < end else { return false }
+        }
+        return true
     }
 }

@@ -121,7 +121,8 @@ struct CompatibilityRoutes: Sendable {
     ///
     /// - Returns: The key.
     private func authenticate(_ form: PublisherNotify, _ context: APIContext) async throws -> APICaller {
-        guard let key = try await self.runner.keys.check(form.password), case let caller = APICaller(key),
+        guard let key = try await self.runner.key(form.password, from: context.channel),
+            case let caller = APICaller(key),
             caller.allows(.send),
             key.apps == nil || context.bundleID.map(caller.mayUse) == true,
             key.name.lowercased() == form.account.lowercased()
@@ -150,8 +151,8 @@ struct CompatibilityRoutes: Sendable {
     private func register(_ registration: DeviceRegistration, _ context: APIContext) async throws -> RegistrationResult
     {
         guard let app = try await context.app(self.store) else { throw Self.noSuchApp }
-        try self.runner.budgets.countForm(of: app.bundleID)
         let client = BudgetCaller(app: app.bundleID, from: context.channel) ?? BudgetCaller(app: app.bundleID)
+        try self.runner.budgets.countForm(of: client)
         try self.runner.connections.assign(context.channel, to: client)
         let results = try await self.store.register([registration], app: app.id, now: self.time.now)
         guard let result = results.first else { throw Self.closed }

@@ -33,7 +33,7 @@ struct TemplatesController: Controller {
             required: [(key: String, value: Schema)](),
             optional: [
                 ("version", Schema.integer(1...Int64.max).described("Default the newest.")),
-                ("variables", .map(of: .attribute)),
+                ("variables", .map(of: .variable)),
             ] + PreviewSubjects.schemas
         )
         let own: [ProviderOperation] = [

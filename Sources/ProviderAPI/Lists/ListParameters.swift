@@ -32,8 +32,11 @@ extension OperationRequest {
         try self.value(
             name,
             { text in
-                Timestamp(rfc3339: text)
-                    ?? Int64(text).flatMap { (0...253_402_300_799).contains($0) ? Timestamp(seconds: $0) : nil }
+                if let time = Timestamp(rfc3339: text) { return time }
+                // Without a sign and leading zeros, as the document writes numbers.
+                guard let seconds = Int64(text), text == "\(seconds)", Schema.calendarSeconds.contains(seconds)
+                else { return nil }
+                return Timestamp(seconds: seconds)
             },
             orThrow: .invalid(name, "use RFC 3339, such as 2026-11-25T09:30:00Z, or seconds since 1970")
         )

@@ -16,7 +16,7 @@ extension Schema {
         Schema.object(optional: [
             "id": .uuid, "name": .string(length: 1...LibraryText.maximumName),
             "version": Schema.integer(1...Int64.max).described("Default the newest."),
-            "variables": .map(of: .attribute).described("Values of the template's variables for all recipients."),
+            "variables": .map(of: .variable).described("Values of the template's variables for all recipients."),
         ]).requiringOne(of: "id", "name"),
     ])
     .described("true: the content has variables. An object: the content is that of a template, but for own members.")
@@ -24,28 +24,59 @@ extension Schema {
     static let expiration = Schema.any(of: [.integer(0...0), .integer(1_000_000_001...4_102_444_800), .rfc3339])
         .described("RFC 3339 or UNIX seconds; 0 for one attempt without storage.")
 
+    /// The pattern of ``DurationText``.
+    static let durationPattern = "^[0-9]+[smhd]$"
+
     static let expiresIn = Schema.any(of: [
-        .integer(1...2_592_000), .string(length: 2...12, pattern: "^[0-9]+[smhd]$"),
+        .integer(1...2_592_000), .string(length: 2...12, pattern: Self.durationPattern),
     ])
     .described("From each recipient's start: seconds, or a text such as 6h.")
 
     /// A text that devices show, of which the size of the payload is the narrower limit.
     private static let shown = Schema.string(length: 1...AlertBuilder.maximumText)
 
-    private static let alert = Schema.any(of: [
-        .shown, .object(optional: ["title": .any, "subtitle": .shown, "body": .any], isOpen: true),
+    private static let arguments = Schema.array(of: .shown, count: 0...AlertBuilder.maximumArguments)
+
+    /// The texts of an alert; the objects are for Live Activities.
+    private static let alertTexts = AlertBuilder.texts.map { name in
+        (
+            key: name,
+            value: Schema.any(of: [
+                .shown, .object(required: ["locKey": .shown], optional: ["locArgs": Self.arguments]),
+            ])
+        )
+    }
+
+    private static let alert: Schema = {
+        var members = Self.alertTexts
+        members += AlertBuilder.stringMembers.map { ($0, .shown) }
+        members += AlertBuilder.argumentMembers.map { ($0, Self.arguments) }
+        members.append((AlertBuilder.countMember, .integer(AlertBuilder.counts)))
+        return .any(of: [.shown, Schema.object(required: [], optional: members).withMembers])
+    }()
+
+    private static let sound = Schema.any(of: [
+        .string(length: 1...256),
+        .object(optional: ["critical": .bool, "name": .string(length: 1...256), "volume": .number(from: 0, to: 1)]),
     ])
 
-    private static let sound = Schema.object(optional: [
-        "critical": .bool, "name": .string(length: 1...256), "volume": .number(from: 0, to: 1),
-    ])
+    /// What one locale has that differs.
+    private static let localization: Schema = {
+        let open = Schema.object(isOpen: true)
+        let more: [(key: String, value: Schema)] = [
+            ("alert", Self.alert), ("sound", Self.sound), ("data", open), ("payload", open), ("web", open),
+        ]
+        return .object(required: [], optional: Self.alertTexts + more)
+    }()
+
+    private static let localeName = Schema.string(length: 2...LocaleTag.maximumLength, pattern: LocaleTag.pattern)
 
     static let liveActivity: Schema = {
         let (open, time, text) = (
             Schema.object(isOpen: true), Schema.integer(0...Int64.max), Schema.string(length: 1...256)
         )
         return .object(
-            required: ["event": .string(length: 1...16)],
+            required: ["event": .choice(["start", "update", "end"])],
             optional: [
                 "timestamp": time, "staleDate": time, "dismissalDate": time, "contentState": open, "attributes": open,
                 "attributesType": text, "inputPushChannel": text, "inputPushToken": .bool,
@@ -68,26 +99,29 @@ extension Schema {
             ("name", .string(length: 1...NotificationRequest.maximumName)), ("environment", .environment),
             ("guarantee", .choice(of: NotificationRecord.Guarantee.self)),
             ("urgent", .bool), ("when", .deliveryTime), ("pace", .pace),
-            ("pushType", .choice(of: PushType.self)), ("topic", .string(length: 1...255)),
+            ("pushType", .choice(of: PushType.self)), ("topic", .bundleID),
             ("priority", .integer(of: [10, 5, 1])),
             ("expiration", .expiration), ("expiresIn", .expiresIn),
             ("collapseId", .string(length: 1...64)), ("alert", Self.alert),
             (
                 "badge",
                 .any(of: [
-                    .integer(), .string(pattern: "^[+-][0-9]+$"),
-                    .object(required: ["increment": .integer(-1000...1000)]),
+                    .integer(0...Int64(Int32.max)), .string(pattern: "^[+-]0*(1000|[0-9]{1,3})$"),
+                    .object(required: ["increment": .integer(BadgeChange.range)]),
                 ])
-            ), ("sound", .any(of: [.string(length: 1...256), Self.sound])), ("threadId", text), ("category", text),
+            ), ("sound", Self.sound), ("threadId", text), ("category", text),
             ("contentAvailable", .bool), ("mutableContent", .bool), ("targetContentId", text),
             ("interruptionLevel", .choice(of: InterruptionLevel.self)),
             ("relevanceScore", .number), ("filterCriteria", text), ("data", open), ("liveActivity", Self.liveActivity),
             ("mdm", .object(required: ["pushMagic": .shown])), ("wallet", .bool), ("contentChanged", .bool),
             (
-                "fileProvider", .object(optional: ["containerIdentifier": text, "domain": text])
+                "fileProvider", .object(required: ["containerIdentifier": text], optional: ["domain": text])
             ), ("pushToTalk", .object(optional: ["serviceUpdate": .bool])), ("payload", open),
-            ("web", open.described("The whole content for browsers, which their service worker gets as it is.")),
-            ("localizations", .map(of: open)),
+            (
+                "web",
+                open.withMembers.described("The whole content for browsers, which their service worker gets as it is.")
+            ),
+            ("localizations", .map(of: Self.localization, names: .localeName)),
             ("template", Self.template), ("consentCategory", .string(length: 1...Preferences.maximumCategory)),
             (
                 "quietHours",

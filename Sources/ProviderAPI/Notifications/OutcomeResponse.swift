@@ -43,10 +43,9 @@ struct OutcomeList {
         let ids = DeliveryID(notification: notification.id)
         let final = deliveries.filter { $0.state != .sending }
         var outcomes: [OutcomeResponse] = []
-        if case .tokens(let tokens) = notification.audience {
+        if case .tokens = notification.audience {
             let known = Dictionary(final.map { ($0.recipient, $0) }) { $1 }
-            for (index, token) in tokens.enumerated() {
-                let recipient = -Int64(index + 1)
+            for (recipient, token) in notification.namedRecipients {
                 let delivery = known[recipient]
                 outcomes.append(
                     OutcomeResponse(

@@ -13,7 +13,7 @@ struct PreviewSubjects {
     static let members: Set<String> = ["device", "user", "subject"]
 
     static let schemas: [(key: String, value: Schema)] = [
-        ("device", .text.described("The token of a registered device to render for.")),
+        ("device", .writtenToken.described("The token of a registered device to render for.")),
         ("user", .text.described("The user to render for, by the first registered device.")),
         (
             "subject",

@@ -262,7 +262,7 @@ struct SendingController: Controller {
                 state: nil,
                 reason: nil,
                 after: nil,
-                limit: count
+                limit: count + original.erasedPositions.count
             )
         }
         let wanted = try resend.request(original, deliveries, now: self.time.now)

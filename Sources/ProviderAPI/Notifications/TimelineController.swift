@@ -161,7 +161,7 @@ struct TimelineController: Controller {
     ) async throws -> Response {
         let limit = Int(try request.number("limit", in: 1...Int64(Self.limits.most)) ?? Int64(Self.limits.standard))
         let cursor = try request.cursor(.timeline)
-        var recipients = cursor == nil ? try await self.waiting(for: devices, Set(tokens.keys), app, limit) : []
+        var recipients = cursor == nil ? try await self.waiting(for: devices, tokens, app, limit) : []
         var next: Int64? = .max
         if recipients.count < limit {
             let before = cursor.map { NotificationCursor(number: $0.position) }
@@ -181,15 +181,21 @@ struct TimelineController: Controller {
     /// Returns what waits for a try to some devices and tokens.
     private func waiting(
         for devices: [DeviceRecord],
-        _ tokens: Set<DeviceToken>,
+        _ tokens: [DeviceToken: Timestamp?],
         _ app: AppRecord,
         _ limit: Int
     ) async throws -> [RecipientKey] {
         var waiting: [RecipientKey] = []
-        for token in tokens {
+        for (token, since) in tokens {
             let owners = devices.filter { $0.token == token }.map { Optional($0.id) }
             for device in owners.isEmpty ? [nil] : owners {
-                waiting += try await self.store.waiting(app: app.id, device: device, token: token, limit: limit)
+                waiting += try await self.store.waiting(
+                    app: app.id,
+                    device: device,
+                    token: token,
+                    since: since,
+                    limit: limit
+                )
             }
         }
         var seen: Set<RecipientKey> = []

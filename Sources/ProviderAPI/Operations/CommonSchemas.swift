@@ -1,6 +1,7 @@
 import PushHTTP
 import PushProvider
 import PushStore
+import PushSupport
 import PushTypes
 import PushWire
 
@@ -24,7 +25,10 @@ extension Schema {
     static let badgeCount = Schema.integer(0...Int64(BadgeChange.maximumCount))
 
     /// The value of an attribute of a device.
-    static let attribute = Schema.any(of: [.string(), .number, .bool])
+    static let attribute = Schema.any(of: [.string(length: 0...DeviceRequest.maximumText), .number, .bool])
+
+    /// The value of a variable of a template.
+    static let variable = Schema.any(of: [.string(length: 0...TemplateVariables.maximumValue), .number, .bool])
 
     /// A text of the length that most members have.
     static let text = Schema.string(length: 1...DeviceRequest.maximumText)
@@ -39,7 +43,8 @@ extension Schema {
         let seen = comparisons(.time) + [("withinDays", .integer(1...36_500))]
         let inner = Schema.array(of: .reference("Audience"), count: 1...200)
         let members: KeyValuePairs<String, Schema> = [
-            "all": .onlyTrue, "token": .text, "user": .text, "users": .array(of: .text, count: 1...200), "tag": .text,
+            "all": .onlyTrue, "token": .writtenToken, "user": .text, "users": .array(of: .text, count: 1...200),
+            "tag": .text,
             "activity": .text.described("A Live Activity, by the app's id of it."), "attribute": .text,
             "in": .array(of: .attribute, count: 1...200), "locale": .text, "timeZone": .timeZone,
             "appVersion": version, "lastSeen": .object(required: [], optional: seen, acceptsNull: false).withMembers,
@@ -75,9 +80,16 @@ extension Schema {
         ]
     )
     .requiringOne(of: "token", "subscription")
+    .completeForItsKind
     .described("A member that is absent keeps its value; null removes it.")
     .example(.texts(["token": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "user": "alice"]))
     .named("DeviceRequest")
+
+    /// This registration of a device, in which an update token names its Live Activity, and a browser has a subscription.
+    var completeForItsKind: Schema {
+        self.requiring("activity", where: "kind", is: .string(TokenKind.liveActivityUpdate.rawValue))
+            .requiring("subscription", where: "kind", is: .string(TokenKind.web.rawValue))
+    }
 
     /// The pattern of base64 and base64url.
     private static let base64 = "^[A-Za-z0-9+/_=-]+$"
@@ -140,13 +152,17 @@ extension Schema {
     ]).named("EncryptionKey")
 
     /// A time in RFC 3339, whose seconds may be left out.
-    static let rfc3339 = Schema.string(length: 17...40, pattern: "^\(Self.rfc3339Form)$")
-    private static let rfc3339Form =
-        "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?(\\.[0-9]{1,9})?"
-        + "(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
+    static let rfc3339 = Schema.string(
+        length: 17...40,
+        pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?"
+            + "(\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
+    )
 
-    /// A time in a query, as ``time``.
-    static let queryTime = Schema.string(length: 1...40, pattern: "^([0-9]{1,12}|\(Self.rfc3339Form))$")
+    /// The seconds since 1970 of the years that have four digits.
+    static let calendarSeconds: ClosedRange<Int64> = 0...253_402_300_799
+
+    /// A time in a query.
+    static let queryTime = Schema.any(of: [.rfc3339, .integer(Self.calendarSeconds)])
 
     /// A locale in the form of BCP 47 or of POSIX.
     static let locale = Schema.string(
@@ -168,32 +184,50 @@ extension Schema {
         .rfc3339, Schema.integer(0...253_402_300_799_999),
     ]).described("RFC 3339, or seconds since 1970. Numbers from 10^11 on are milliseconds, which is deprecated.")
 
+    /// The names of the weekdays, in any case.
+    private static let dayPattern: String = {
+        let days = Weekday.allCases.map { day in
+            day.rawValue.map { "[\($0.uppercased())\($0)]" }.joined()
+        }
+        return "^(\(days.joined(separator: "|")))$"
+    }()
+
     /// One or more ranges of hours.
     static let hours: Schema = {
         let time = Schema.clockTime
-        let one = Schema.object(optional: [
-            "from": time, "to": time, "days": .array(of: .string(length: 3...3), count: 1...7),
-        ])
-        .described("from and to (HH:MM) come together; days are mon, tue …; see docs/provider.md.")
-        return .any(of: [one, .array(of: one, count: 1...20)])
+        let day = Schema.string(length: 3...3, pattern: Self.dayPattern)
+        let one = Schema.object(optional: ["from": time, "to": time, "days": .array(of: day, count: 1...7)])
+            .requiringOne(of: "from", "days").requiring("from", beside: ["to"]).requiring("to", beside: ["from"])
+            .described("from and to (HH:MM) come together; days are mon, tue …; see docs/provider.md.")
+        return .any(of: [one, .array(of: one, count: 1...SendWindow.maximumHours)])
     }()
+
+    /// A time from 1970 on without a time zone.
+    static let localTime = Schema.string(
+        length: 16...19,
+        pattern: "^(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]"
+            + "(:[0-5][0-9])?$"
+    )
 
     /// The time of a delivery: absolute, or local to each device.
     static let deliveryTime = Schema.object(optional: [
         "at": .time,
-        "localTime": .string(length: 16...19, pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?$")
-            .described("2026-11-25T09:30, in each device's time zone."),
+        "localTime": .localTime.described("2026-11-25T09:30, in each device's time zone."),
         "past": .choice(of: DeliveryTime.PastPolicy.self), "window": .hours, "quietHours": .hours,
         "timeZone": .timeZone.described("device, or one zone for all."), "defaultTimeZone": .timeZone,
-    ]).named("DeliveryTime")
+    ])
+    .requiringOne(of: "at", "localTime", "window", "quietHours").requiring("localTime", beside: ["past"])
+    .named("DeliveryTime")
 
-    /// The limits of downloads beyond which a wave waits.
-    static let steering = Schema.object(optional: [
+    /// A change of the limits of downloads beyond which a wave waits.
+    static let steering = Schema.downloadLimits.named("Steering")
+
+    private static let downloadLimits = Schema.object(optional: [
         "maximumBandwidth": Schema.integer(1...PaceSettings.maximumBandwidth).orNull
             .described("Bytes per second of the app's downloads beyond which the next wave waits."),
         "maximumDownloads": Schema.integer(1...PaceSettings.maximumDownloads).orNull
             .described("Open downloads of the app beyond which the next wave waits."),
-    ]).named("Steering")
+    ])
 
     /// The rate or the waves of a notification.
     static let pace = Schema.object(optional: [
@@ -203,9 +237,10 @@ extension Schema {
                 "size": .integer(1...PaceSettings.maximumWave),
                 "intervalSeconds": .integer(1...PaceSettings.maximumInterval),
             ],
-            optional: ["steering": .steering]
+            optional: ["steering": .downloadLimits.requiringOne(of: "maximumBandwidth", "maximumDownloads")]
         ),
-    ]).named("Pace")
+    ])
+    .requiringOne(of: "rate", "waves").named("Pace")
 
     /// The rule of a schedule.
     static let rule = Schema.object(

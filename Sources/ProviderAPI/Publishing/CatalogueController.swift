@@ -187,7 +187,7 @@ struct CatalogueController: Controller {
         _ proof: EntitlementProof,
         for request: OperationRequest
     ) async throws -> [EntitlementDecision] {
-        let (entitlements, client) = (self.entitlements, BudgetCaller(from: request.context.channel)?.identity ?? .app)
+        let (entitlements, client) = (self.entitlements, BudgetCaller.Identity(ofReaderOn: request.context.channel))
         return try await request.context.channel.withClientConnected {
             await entitlements.decide(issues, app: app, proof: proof, client: client)
         }

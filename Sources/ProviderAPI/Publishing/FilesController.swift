@@ -71,7 +71,7 @@ struct FilesController: Controller {
         return Response(
             status: status,
             headers: headers,
-            body: try await self.body(download, part, request.context.channel)
+            body: try await self.body(download, part, request)
         )
     }
 
@@ -116,10 +116,13 @@ struct FilesController: Controller {
     private func body(
         _ download: UsedFile,
         _ part: Range<Int>,
-        _ channel: any Channel
+        _ request: OperationRequest
     ) async throws -> ResponseBody {
+        let channel = request.context.channel
         let app = try await self.store.app(id: download.app)?.bundleID
-        let client = BudgetCaller(app: app, from: channel) ?? BudgetCaller(app: app)
+        // Where all have the address of a proxy, an address of a file stands for the reader to whom it was given.
+        let identity = BudgetCaller.Identity(ofReaderOn: channel) ?? .name(request.query["signature"] ?? "")
+        let client = BudgetCaller(app: app, identity)
         let open = try self.downloads.begin(app: download.app, for: client)
         let reader: FileReader
         do {

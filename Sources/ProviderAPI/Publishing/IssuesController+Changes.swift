@@ -88,7 +88,7 @@ extension Schema {
     static let productID = Schema.string(length: 1...256, pattern: "^[A-Za-z0-9._-]+$")
     /// A SHA-256 in hexadecimal.
     static let contentHash = Schema.string(length: 64...64, pattern: "^[0-9A-Fa-f]{64}$")
-    static let screenSize = Schema.string(length: 3...11, pattern: "^[0-9]{1,5}x[0-9]{1,5}$")
+    static let screenSize = Schema.string(length: 3...11, pattern: "^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$")
     static let date = Schema.string(length: 10...10, pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")
 }
 

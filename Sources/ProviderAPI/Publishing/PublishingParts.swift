@@ -18,6 +18,7 @@ struct PublishingParts: Sendable {
         configuration: ProviderConfiguration,
         acceptor: NotificationAcceptor,
         waits: WaveWaits,
+        resolver: any NameResolver,
         budgets: Budgets,
         connections: HeldConnections,
         metrics: any MetricsFactory,
@@ -37,7 +38,9 @@ struct PublishingParts: Sendable {
             store: store,
             settings: configuration.entitlement,
             addresses: configuration.webhookAddresses,
+            resolver: resolver,
             questions: budgets[.entitlementQuestions],
+            lines: budgets[.logLines],
             time: time,
             logger: logger
         )
@@ -47,7 +50,7 @@ struct PublishingParts: Sendable {
             store: store,
             folder: folder,
             settings: settings,
-            reserved: budgets[.uploadedBytes],
+            budgets: budgets,
             time: time,
             logger: logger
         )

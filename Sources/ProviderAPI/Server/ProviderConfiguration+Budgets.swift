@@ -11,12 +11,13 @@ extension ProviderConfiguration {
         set(.connections) { $0.bounds.whole = .held(self.limits.connections) }
         set(.requests) { $0.bounds.caller = .rate(self.limits.keyRate) }
         set(.publicRequests) { $0.bounds.caller = .rate(self.limits.publicKeyRate) }
-        set(.forms) { $0.bounds.app = .rate(self.limits.keyRate) }
+        set(.forms) { limits in
+            limits.bounds.app = .rate(self.limits.keyRate)
+            // Strangers post them: one address has a tenth.
+            limits.bounds.caller = .rate((self.limits.keyRate + 9) / 10)
+        }
         set(.bridgeRequests) { $0.bounds.app = .rate(self.limits.keyRate) }
         set(.matrixRequests) { $0.bounds.caller = .rate(self.limits.homeserverRate) }
-        if self.limits.homeserverRate == 0 {
-            for resource in [Resource.matrixPushes, .unknownTokens] { set(resource) { $0.bounds = .init() } }
-        }
         set(.addressMessages) { $0.bounds.caller = .rate(self.limits.keyRate) }
         set(.downloads) { $0.bounds.whole = .held(self.publishing.maximumDownloads) }
         return changed.merging(self.budgetLimits) { $1 }

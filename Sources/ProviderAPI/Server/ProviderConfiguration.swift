@@ -108,6 +108,6 @@ package struct ProviderConfiguration: Sendable {
 
         /// The time for which a request waits for the end of what it has begun. Less than ``request``, so that there is a
         /// response.
-        package var outcome: Duration { self.request / 3 }
+        package var outcome: Duration = .seconds(10)
     }
 }

@@ -25,6 +25,8 @@ package struct ProviderParts: Sendable {
     package let outcomes: OutcomeSignals
     /// The runner of operations, for its keys, limits, metrics and audit.
     package let runner: OperationRunner
+    /// The resolver of all names that callers give.
+    package let resolver: any NameResolver
     package let budgets: Budgets
     package let metrics: PrometheusRegistry
     package let time: any TimeSource

@@ -25,6 +25,7 @@ extension ProviderServer {
             TemplatesController(store: store, time: time),
             DeviceTransferController(
                 store: store,
+                direct: direct,
                 time: time,
                 logger: logger,
                 maximumFile: configuration.limits.importFile
@@ -156,6 +157,7 @@ extension ProviderServer {
                 strangersPlaces: budgets[.strangerHashes]
             ),
             settings: configuration.sessions,
+            lines: budgets[.logLines],
             time: time,
             logger: logger,
             audit: { await audit.record($0, status: 200, by: $1, isFrequent: true) }
@@ -184,7 +186,7 @@ extension ProviderServer {
             audit: audit,
             metrics: requests,
             refusals: refusals,
-            failures: FailureReporter(metrics: requests, logger: logger)
+            failures: FailureReporter(metrics: requests, lines: budgets[.logLines], logger: logger)
         )
     }
 

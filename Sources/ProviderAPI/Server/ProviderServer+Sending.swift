@@ -21,12 +21,19 @@ extension ProviderServer {
     static func webPush(
         _ configuration: ProviderConfiguration,
         store: SQLiteStore,
+        resolver: any NameResolver,
         time: any TimeSource
     ) -> WebPushSenders {
         var limits = WebPushLimits()
         limits.deadline = configuration.limits.peer
         limits.page = configuration.limits.peer * 4 / 5
-        return WebPushSenders(store: store, addresses: configuration.webhookAddresses, limits: limits, time: time)
+        return WebPushSenders(
+            store: store,
+            addresses: configuration.webhookAddresses,
+            resolver: resolver,
+            limits: limits,
+            time: time
+        )
     }
 
     /// Makes the service that posts to webhooks.
@@ -34,6 +41,7 @@ extension ProviderServer {
         _ configuration: ProviderConfiguration,
         store: SQLiteStore,
         wake: WakeSignal,
+        resolver: any NameResolver,
         budgets: Budgets,
         metrics: any MetricsFactory,
         time: any TimeSource,
@@ -49,6 +57,7 @@ extension ProviderServer {
             limits: limits,
             places: budgets[.webhookPosts],
             retries: budgets[.webhookRetries],
+            resolver: resolver,
             metrics: metrics,
             time: time,
             logger: logger

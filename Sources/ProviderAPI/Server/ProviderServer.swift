@@ -88,7 +88,7 @@ package final class ProviderServer: Service {
         let mark = try await store.clockMark()
         let clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
         let time = ProviderTime(time, startingAt: clock.start)
-        let keys = APIKeys(store: store, time: time, logger: logger)
+        let keys = try await APIKeys(store: store, time: time, logger: logger)
         self.adminKey = try await FirstAdminKey(keys, file: configuration.adminKeyFile, show: showAdminKey)
         let people = People(store: store, settings: configuration.sessions, time: time)
         self.adminLink = FirstAdminLink(people, configuration, logger: logger, show: showAdminLink)
@@ -112,7 +112,8 @@ package final class ProviderServer: Service {
             tokens: ProviderTokenCache(store: store, time: time, logger: logger),
             logger: logger
         )
-        let web = Self.webPush(configuration, store: store, time: time)
+        let resolver = SystemResolver(budgets)
+        let web = Self.webPush(configuration, store: store, resolver: resolver, time: time)
         let invalidation = TokenInvalidationPolicy(store: store, limits: configuration.breaker, logger: logger)
         let faults = ConfigurationFaults(
             store: store,
@@ -132,6 +133,7 @@ package final class ProviderServer: Service {
             configuration,
             store: store,
             wake: webhookWake,
+            resolver: resolver,
             budgets: budgets,
             metrics: metrics,
             time: time,
@@ -166,6 +168,7 @@ package final class ProviderServer: Service {
             configuration: configuration,
             acceptor: acceptor,
             waits: waits,
+            resolver: resolver,
             budgets: budgets,
             connections: connections,
             metrics: metrics,
@@ -196,6 +199,7 @@ package final class ProviderServer: Service {
                 acceptor: acceptor,
                 wake: scheduleWake,
                 settings: configuration.schedules,
+                lines: budgets[.logLines],
                 time: time,
                 logger: logger
             ),
@@ -209,7 +213,8 @@ package final class ProviderServer: Service {
             ),
             webhooks, expiry, publishing.files,
             TokenEventMonitor(store: store, metrics: metrics, logger: logger),
-            CampaignMonitor(store: store, logger: logger), StatisticsWriter(store: store, logger: logger), refusals,
+            CampaignMonitor(store: store, lines: budgets[.logLines], logger: logger),
+            StatisticsWriter(store: store, logger: logger), refusals,
             WALMonitor(store: store, metrics: metrics, logger: logger), keys.uses,
         ]
         let cleaning = Self.cleaning(configuration, store, publishing.cleaner, direct, erasureWake, time, logger)
@@ -231,6 +236,7 @@ package final class ProviderServer: Service {
                 acceptor: acceptor,
                 outcomes: outcomes,
                 runner: runner,
+                resolver: resolver,
                 budgets: budgets,
                 metrics: metrics,
                 time: time,

@@ -26,6 +26,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private var isPerforming = false
     /// `nil` until the certificate is known.
     private var connection: Result<BinaryIntake.Connection, BinaryClientRejection>?
+    /// Its part of the connections, from when its certificate is known.
+    private var place: BudgetPermit?
     /// The notifications that the intake has not got yet.
     private var waiting = CircularBuffer<BinaryIntake.Item>()
     private var isTaking = false
@@ -75,6 +77,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.timer?.cancel()
+        self.place?.end()
         self.context = nil
         if !self.hasEnded { self.breakOff() }
         self.perform(self.stateMachine.inputClosed(now: self.listener.time.steady), on: context.eventLoop)
@@ -98,7 +101,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
                 switch result {
                 case .success(.success(let client)):
                     UnauthenticatedConnections.markAuthenticated(context.channel)
-                    self.connection = .success(BinaryIntake.Connection(client))
+                    self.connection = self.admit(client)
                     if self.isBroken { self.breakOff() }
                 case .success(.failure(let rejection)):
                     let metadata: Logger.Metadata = ["listener": "binary", "reason": "\(rejection)"]
@@ -112,6 +115,23 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
                 }
                 self.perform([], on: context.eventLoop)
             }
+    }
+
+    /// Takes a place of its certificate's for the connection while it is open.
+    private func admit(_ client: BinaryClient) -> Result<BinaryIntake.Connection, BinaryClientRejection> {
+        do throws(BudgetRefusal) {
+            let owner = BudgetCaller(app: client.topic, .name(client.fingerprint))
+            let place = try self.listener.places.take(for: owner)
+            if self.context != nil { self.place = place }
+            return .success(BinaryIntake.Connection(client))
+        } catch {
+            let reason = error.error.error.message
+            self.listener.logger.warning(
+                "old provider rejected",
+                metadata: ["listener": "binary", "reason": "\(reason)"]
+            )
+            return .failure(.unavailable(reason))
+        }
     }
 
     /// Performs actions in their order, then gives the intake what waits.

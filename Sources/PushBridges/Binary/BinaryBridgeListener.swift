@@ -8,6 +8,8 @@ import PushWire
 struct BinaryBridgeListener: Sendable {
     let directory: BinaryClientDirectory
     let intake: BinaryIntake
+    /// The budget of the connections whose certificates are known.
+    let places: Budget
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource
     let logger: Logger

@@ -48,6 +48,7 @@ package final class BinaryBridgeService: Service {
         self.binary = BinaryBridgeListener(
             directory: self.directory,
             intake: intake,
+            places: parts.budgets[.bridgeConnections],
             limits: limits,
             time: time,
             logger: logger

@@ -13,8 +13,10 @@ import PushTypes
 struct DoorAccess: Sendable {
     /// The shortest secret that admits requests, in bytes. A shorter one admits none.
     static let minimumSecret = 16
-    /// The shortest secret that is set anew, in bytes. A shorter one can be guessed, so guesses are refused before they are compared.
+    /// The shortest secret that is set anew, in bytes.
     static let goodSecret = 32
+    /// The beginning of a secret that was made, and its length.
+    private static let (madePrefix, madeLength) = ("mb_", 35)
 
     let runner: OperationRunner
     let budgets: Budgets
@@ -25,6 +27,14 @@ struct DoorAccess: Sendable {
         case key(APICaller)
         /// The path has the secret of a bridge of the app.
         case secret(Topic)
+
+        /// The account of the bytes of its body.
+        var account: BudgetCaller {
+            switch self {
+            case .key(let caller): caller.account
+            case .secret(let app): BudgetCaller(app: app)
+            }
+        }
 
         /// The API key, for the ledger.
         var key: KeyReference? { if case .key(let caller) = self { caller.reference } else { nil } }
@@ -43,7 +53,8 @@ struct DoorAccess: Sendable {
     /// - Throws: ``RequestError`` for a request without a valid key, ``RetryLaterError`` for one beyond the key's rate.
     func key(of request: Request, _ context: APIContext) async throws -> APICaller {
         guard let text = request.headers[.authorization].flatMap(Self.key(in:)),
-            let key = try await self.runner.keys.check(text), case let caller = APICaller(key), !caller.isPublic
+            let key = try await self.runner.key(text, from: context.channel), case let caller = APICaller(key),
+            !caller.isPublic
         else {
             let message = "send a valid API key as 'Authorization: Bearer mk_…', or as the password of HTTP basic"
             throw RequestError(.unauthenticated, code: "unauthorized", message: message, path: "authorization")
@@ -53,13 +64,22 @@ struct DoorAccess: Sendable {
         return caller
     }
 
+    /// Makes a secret of 192 bits, which nobody guesses.
+    static func makeSecret() -> String { Self.madePrefix + Base64URL.encode(RandomBytes.make(24)) }
+
+    private static func isMade(_ secret: String) -> Bool {
+        secret.utf8.count == Self.madeLength && secret.hasPrefix(Self.madePrefix)
+    }
+
     /// Admits a request by the secret of a bridge, which counts for the bridges of its app.
+    ///
+    /// A secret that people chose can be guessed: once a network has tried too many, none of its requests is compared with it. One that
+    /// was made always is, so that clients behind the same proxy as a stranger are served.
     ///
     /// - Throws: ``RequestError`` for another secret, ``RetryLaterError`` for a request beyond the rate.
     func checkSecret(_ secret: String, of bridge: BridgeRecord?, app: Topic?, _ context: APIContext) throws {
         let client = BudgetCaller(clientOf: context.channel)
-        let isShort = bridge.map { $0.secret.utf8.count < Self.goodSecret } ?? false
-        if isShort { try self.budgets[.wrongSecrets].check(for: client) }
+        if !(bridge.map { Self.isMade($0.secret) } ?? false) { try self.budgets[.wrongSecrets].check(for: client) }
         // Digests are compared in constant time.
         guard let bridge, let app, bridge.secret.utf8.count >= Self.minimumSecret,
             SHA256.hash(data: Data(secret.utf8)) == SHA256.hash(data: Data(bridge.secret.utf8))
@@ -68,27 +88,31 @@ struct DoorAccess: Sendable {
             let message = "the secret in the path is not that of a bridge"
             throw RequestError(.unauthenticated, code: "unauthorized", message: message)
         }
-        if isShort {
+        if bridge.secret.utf8.count < Self.goodSecret {
             self.log.log(
                 .warning,
                 "the secret in the path of a bridge has fewer than \(Self.goodSecret) bytes: set a longer one",
-                ["bridge": "\(bridge.kind.rawValue) \(bridge.name)", "app": "\(app)"]
+                ["bridge": "\(bridge.kind.rawValue) \(bridge.name)", "app": "\(app)"],
+                app: app
             )
         }
         try self.runner.budgets.countBridgeRequest(of: app)
         try self.runner.connections.assign(context.channel, to: BudgetCaller(app: app))
     }
 
-    /// Reads a whole body at the pace that its caller has left.
-    func body(of request: Request, maximum: Int, _ admission: Admission) async throws -> Data {
-        let body = try await request.wholeBody(maximum: maximum)
-        let delay: Duration
-        switch admission {
-        case .key(let caller): delay = try self.runner.budgets.bodyDelay(of: caller.account, bytes: body.count)
-        case .secret(let app): delay = try self.runner.budgets.bodyDelay(of: BudgetCaller(app: app), bytes: body.count)
-        }
-        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
-        return body
+    /// Responds to a request with its whole body, which is read at the pace that its caller has left, and is in memory until then.
+    func withBody(
+        of request: Request,
+        maximum: Int,
+        _ admission: Admission,
+        _ respond: (Data) async throws -> Response
+    ) async throws -> Response {
+        let budgets = self.runner.budgets
+        let account = admission.account
+        let (body, held) = try await request.wholeBody(maximum: maximum, from: budgets[.bodyBytes], for: account)
+        defer { held?.end() }
+        try await budgets.pace(body, of: account)
+        return try await respond(body)
     }
 
     /// Returns the API key in the value of `authorization`; `nil` for any other credential.

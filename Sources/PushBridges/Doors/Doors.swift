@@ -14,7 +14,8 @@ struct Doors: Sendable {
 
     /// - Parameter client: The client for posts to feedback hooks, and of old servers.
     init(_ parts: ProviderParts, client: GuardedClient) {
-        let access = DoorAccess(runner: parts.runner, budgets: parts.budgets, log: LimitedLog(parts.logger))
+        let log = LimitedLog(parts.logger, parts.budgets[.logLines])
+        let access = DoorAccess(runner: parts.runner, budgets: parts.budgets, log: log)
         let submission = PushSubmission(parts: parts)
         let shadow = ShadowForwarder(client: client, store: parts.store, time: parts.time, logger: parts.logger)
         let statistics = GorushStatistics()
@@ -22,7 +23,13 @@ struct Doors: Sendable {
             access: access,
             sender: GorushSender(submission: submission, table: BridgeTable(.gorush, store: parts.store)),
             statistics: statistics,
-            follower: GorushFollower(submission, statistics, client: client, logger: parts.logger),
+            follower: GorushFollower(
+                submission,
+                statistics,
+                client: client,
+                budgets: parts.budgets,
+                logger: parts.logger
+            ),
             shadow: shadow
         )
         let projects = FCMAccess(

@@ -31,23 +31,21 @@ struct FCMRoutes: Sendable {
         await self.access.respond("fcm.send", context) {
             let receivedAt = self.time.now
             let project = try await self.access.project(request, context, scope: .send)
-            let body = try await self.access.access.body(
-                of: request,
-                maximum: FCMMessage.maximumBody,
-                project.admission
-            )
-            if let shadow = project.settings.shadow {
-                return try await self.shadow(shadow, request, body, project, at: receivedAt)
+            let (access, maximum) = (self.access.access, FCMMessage.maximumBody)
+            return try await access.withBody(of: request, maximum: maximum, project.admission) { body in
+                if let shadow = project.settings.shadow {
+                    return try await self.shadow(shadow, request, body, project, at: receivedAt)
+                }
+                let message = try FCMMessage(body)
+                let name = try await self.sender.send(
+                    message,
+                    body,
+                    project,
+                    receivedAt: receivedAt,
+                    on: context.channel
+                )
+                return try Self.response(name)
             }
-            let message = try FCMMessage(body)
-            let name = try await self.sender.send(
-                message,
-                body,
-                project,
-                receivedAt: receivedAt,
-                on: context.channel
-            )
-            return try Self.response(name)
         }
     }
 

@@ -41,9 +41,7 @@ struct FCMTopicRoutes: Sendable {
     }
 
     private func batch(isSet: Bool, _ request: Request, _ context: APIContext) async -> Response {
-        await self.respondToBatch(context) {
-            let reached = try await self.reached(request, context)
-            let body = try await self.body(of: request, reached)
+        await self.respondToBatch(request, context) { reached, body in
             let project = try await self.project(reached)
             let batch = try TopicBatch(body)
             let tokens = batch.tokens.compactMap(\.token)
@@ -61,9 +59,7 @@ struct FCMTopicRoutes: Sendable {
 
     /// Registers tokens of the push service, which are their own registration tokens here.
     @Sendable private func importBatch(_ request: Request, _ context: APIContext) async -> Response {
-        await self.respondToBatch(context) {
-            let reached = try await self.reached(request, context)
-            let body = try await self.body(of: request, reached)
+        await self.respondToBatch(request, context) { reached, body in
             let batch = try ImportBatch(body)
             let project = try await self.project(reached, bundleID: batch.application)
             guard project.app.bundleID == batch.application else {
@@ -103,10 +99,6 @@ struct FCMTopicRoutes: Sendable {
         return .key(.key(try await self.access.access.key(of: request, context)))
     }
 
-    private func body(of request: Request, _ reached: Reached) async throws -> Data {
-        try await self.access.access.body(of: request, maximum: TopicBatch.maximumBody, reached.admission)
-    }
-
     private func project(_ reached: Reached, bundleID: Topic? = nil) async throws -> FCMSender.Project {
         switch reached {
         case .project(let project): return project
@@ -115,12 +107,20 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Runs `body`. The Instance ID service's errors are a text.
-    private func respondToBatch(_ context: APIContext, _ body: () async throws -> Response) async -> Response {
+    /// Admits a batch and responds to its body. The Instance ID service's errors are a text.
+    private func respondToBatch(
+        _ request: Request,
+        _ context: APIContext,
+        _ respond: (Reached, Data) async throws -> Response
+    ) async -> Response {
         await self.access.respond("fcm.topics", context) { error in
             FCMAccess.response(error, body: .object(["error": .string("\(error.name): \(error.message)")]))
         } _: {
-            try await body()
+            let reached = try await self.reached(request, context)
+            let (access, maximum) = (self.access.access, TopicBatch.maximumBody)
+            return try await access.withBody(of: request, maximum: maximum, reached.admission) { body in
+                try await respond(reached, body)
+            }
         }
     }
 

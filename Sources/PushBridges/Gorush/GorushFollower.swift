@@ -14,12 +14,8 @@ import Synchronization
 /// What waits is in memory only, and each failure is posted once, as gorush does it: a restart forgets them. Webhooks tell
 /// every outcome at least once.
 struct GorushFollower: Service {
-    /// The most notifications that wait to be followed; further ones are not followed.
-    private static let maximumWaiting = 10_000
-    /// The most tokens and failures of all notifications that wait or are followed. Each takes about 200 bytes.
-    private static let maximumTokens = 500_000
-    /// The most notifications that are followed at the same time.
-    private static let width = 1000
+    /// The number of tokens for which a notification itself counts.
+    private static let size = 50
     /// The longest time for which one is followed.
     private static let patience: Duration = .seconds(600)
     /// The posts of one notification that may fail one after the other; no more are made then.
@@ -41,77 +37,64 @@ struct GorushFollower: Service {
         case follow(Followed)
         case post([GorushLogEntry], hook: String, app: Int64)
 
-        /// The number of tokens and failures that it keeps in memory.
+        /// The number of tokens and failures that it keeps in memory. Each takes about 200 bytes.
         var size: Int {
             switch self {
-            case .follow(let followed): followed.push.tokens.count
-            case .post(let entries, _, _): entries.count
+            case .follow(let followed): GorushFollower.size + followed.push.tokens.count
+            case .post(let entries, _, _): GorushFollower.size + entries.count
             }
         }
     }
 
-    /// The size of the work that waits or runs.
-    final class Load: Sendable {
-        private let size = Mutex(0)
-
-        /// Adds work, unless the size would be larger than `limit`.
-        func add(_ size: Int, limit: Int) -> Bool {
-            self.size.withLock { all in
-                guard all <= limit - size else { return false }
-                all += size
-                return true
-            }
-        }
-
-        func remove(_ size: Int) { self.size.withLock { $0 -= size } }
-    }
-
-    private let load = Load()
+    private let budget: Budget
     private let submission: PushSubmission
     private let statistics: GorushStatistics
     private let client: GuardedClient
     private let logger: Logger
-    private let (waiting, queue): (AsyncStream<Work>, AsyncStream<Work>.Continuation)
+    private let log: LimitedLog
+    private let (waiting, queue): (AsyncStream<(Work, BudgetPermit)>, AsyncStream<(Work, BudgetPermit)>.Continuation)
 
-    init(_ submission: PushSubmission, _ statistics: GorushStatistics, client: GuardedClient, logger: Logger) {
+    init(
+        _ submission: PushSubmission,
+        _ statistics: GorushStatistics,
+        client: GuardedClient,
+        budgets: Budgets,
+        logger: Logger
+    ) {
         (self.submission, self.statistics, self.client, self.logger) = (submission, statistics, client, logger)
-        (self.waiting, self.queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaiting))
+        (self.budget, self.log) = (budgets[.followedOutcomes], LimitedLog(logger, budgets[.logLines]))
+        (self.waiting, self.queue) = AsyncStream.makeStream()
     }
 
     /// Begins to follow a notification.
-    func follow(_ followed: Followed) { self.add(.follow(followed), bridge: followed.bridge) }
+    func follow(_ followed: Followed, of app: Topic) { self.add(.follow(followed), bridge: followed.bridge, app) }
 
     /// Counts failures that were known before anything was sent, and has them posted.
-    func report(_ failures: [GorushLogEntry], bridge: String, hook: String?, app: Int64) {
+    func report(_ failures: [GorushLogEntry], bridge: String, hook: String?, of app: AppRecord) {
         guard !failures.isEmpty else { return }
         self.statistics.count(bridge) { $0.failed += failures.count }
-        if let hook { self.add(.post(failures, hook: hook, app: app), bridge: bridge) }
+        if let hook { self.add(.post(failures, hook: hook, app: app.id), bridge: bridge, app.bundleID) }
     }
 
-    private func add(_ work: Work, bridge: String) {
-        if self.load.add(work.size, limit: Self.maximumTokens) {
-            guard case .dropped = self.queue.yield(work) else { return }
-            self.load.remove(work.size)
+    /// What waits or is followed is bounded by its budget, of which no app has all.
+    private func add(_ work: Work, bridge: String, _ app: Topic) {
+        guard let place = try? self.budget.take(work.size, for: BudgetCaller(app: app)) else {
+            let message = "outcomes are not followed: too many wait"
+            return self.log.log(.warning, message, ["bridge": "\(bridge)"], app: app)
         }
-        self.logger.warning("outcomes are not followed: too many wait", metadata: ["bridge": "\(bridge)"])
+        self.queue.yield((work, place))
     }
 
     func run() async throws {
-        await withTaskGroup(of: Void.self) { group in
-            var running = 0
-            for await work in self.waiting.cancelOnGracefulShutdown() {
-                if running == Self.width {
-                    await group.next()
-                    running -= 1
-                }
+        await withDiscardingTaskGroup { group in
+            for await (work, place) in self.waiting.cancelOnGracefulShutdown() {
                 group.addTask {
-                    defer { self.load.remove(work.size) }
+                    defer { place.end() }
                     switch work {
                     case .follow(let followed): await self.observe(followed)
                     case .post(let entries, let hook, let app): await self.post(entries, to: hook, app: app)
                     }
                 }
-                running += 1
             }
             group.cancelAll()
         }

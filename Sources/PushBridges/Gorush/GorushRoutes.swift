@@ -45,16 +45,18 @@ struct GorushRoutes: Sendable {
             let receivedAt = self.time.now
             let door = try await self.door(request, context)
             reached = door.bridge.name
-            let body = try await self.access.body(of: request, maximum: GorushRequest.maximumBody, door.admission)
-            let parsed = Result { () throws(GorushError) in
-                try GorushRequest(body, maximum: door.settings.maximumNotifications)
-            }
-            if let shadow = door.settings.shadow {
-                return try await self.shadow(shadow, request, body, parsed, door, at: receivedAt)
-            }
-            switch parsed {
-            case .failure(let error): return Self.refusal(error)
-            case .success(let wanted): return try await self.send(wanted, door, context, receivedAt: receivedAt)
+            let maximum = GorushRequest.maximumBody
+            return try await self.access.withBody(of: request, maximum: maximum, door.admission) { body in
+                let parsed = Result { () throws(GorushError) in
+                    try GorushRequest(body, maximum: door.settings.maximumNotifications)
+                }
+                if let shadow = door.settings.shadow {
+                    return try await self.shadow(shadow, request, body, parsed, door, at: receivedAt)
+                }
+                switch parsed {
+                case .failure(let error): return Self.refusal(error)
+                case .success(let wanted): return try await self.send(wanted, door, context, receivedAt: receivedAt)
+                }
             }
         }
         guard let reached else { return response }
@@ -76,9 +78,9 @@ struct GorushRoutes: Sendable {
         let (name, hook) = (door.bridge.name, door.settings.feedbackHook)
         let tokens = sent.accepted.reduce(sent.failures.count) { $0 + $1.push.tokens.count }
         self.statistics.count(name) { $0.submitted += tokens }
-        self.follower.report(sent.failures, bridge: name, hook: hook, app: door.app.id)
+        self.follower.report(sent.failures, bridge: name, hook: hook, of: door.app)
         for (push, plan) in sent.accepted {
-            self.follower.follow(.init(push: push, bridge: name, hook: hook, plan: plan))
+            self.follower.follow(.init(push: push, bridge: name, hook: hook, plan: plan), of: door.app.bundleID)
         }
         var failures = sent.failures
         if door.settings.isSynchronous {

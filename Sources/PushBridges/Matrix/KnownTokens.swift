@@ -13,26 +13,32 @@ final class KnownTokens: Sendable {
     /// The maximum number of tokens that are remembered. Beyond it the store is asked anew.
     private static let maximum = 100_000
 
+    private struct Key: Hashable {
+        var environment: PushEnvironment
+        var token: TokenOfApp
+    }
+
     private let store: any ProviderStore
-    private let known = Mutex<Set<TokenOfApp>>([])
+    private let known = Mutex<Set<Key>>([])
 
     init(store: any ProviderStore) { self.store = store }
 
-    func contains(_ token: DeviceToken, of app: Int64, in environment: PushEnvironment) async throws -> Bool {
-        let key = TokenOfApp(app: app, token: token)
-        if self.known.withLock({ $0.contains(key) }) { return true }
-        if try await self.store.registrations(app: app, tokens: [token]).isEmpty {
-            switch try await self.store.standing(of: token, app: app, environment: environment) {
-            case .reached: break
-            // Nothing is sent to it, and its next registration counts.
-            case .invalid: return true
-            case .unknown: return false
-            }
+    /// Returns those of some tokens that are not known. The store is asked once for all.
+    func unknown(
+        _ tokens: Set<DeviceToken>,
+        of app: Int64,
+        in environment: PushEnvironment
+    ) async throws -> Set<DeviceToken> {
+        func key(_ token: DeviceToken) -> Key {
+            Key(environment: environment, token: TokenOfApp(app: app, token: token))
         }
+        let asked = self.known.withLock { known in tokens.filter { !known.contains(key($0)) } }
+        guard !asked.isEmpty else { return [] }
+        let found = try await self.store.known(asked, app: app, environment: environment)
         self.known.withLock { known in
-            if known.count >= Self.maximum { known = [] }
-            known.insert(key)
+            if known.count + found.count > Self.maximum { known = [] }
+            known.formUnion(found.map(key))
         }
-        return true
+        return asked.subtracting(found)
     }
 }

@@ -61,6 +61,9 @@ struct MatrixApps: Sendable {
 
     /// Returns the app with an `app_id`.
     func match(_ appID: String) -> Match {
+        guard appID.unicodeScalars.prefix(MatrixSettings.maximumName + 1).count <= MatrixSettings.maximumName else {
+            return .none
+        }
         if let entry = self.exact[appID] { return entry.match }
         guard !self.patterns.isEmpty else { return .none }
         let scalars = Array(appID.unicodeScalars)

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 import ProviderAPI
+import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -28,7 +29,8 @@ struct MatrixGateway: Sendable {
         (self.store, self.acceptor, self.time) = (parts.store, parts.acceptor, parts.time)
         self.apps = MatrixApps.cache(parts.store, time: parts.time)
         (self.budgets, self.known) = (parts.budgets, KnownTokens(store: parts.store))
-        (self.log, self.connections) = (LimitedLog(parts.logger), MatrixConnections(parts.runner.connections))
+        self.log = LimitedLog(parts.logger, parts.budgets[.logLines])
+        self.connections = MatrixConnections(parts.runner.connections)
         self.templates = MatrixTemplates(store: parts.store, log: self.log)
         self.forwarder = forwarder
     }
@@ -41,34 +43,53 @@ struct MatrixGateway: Sendable {
 
     /// Accepts the notification in the body of a request.
     /// - Parameters:
+    ///   - permit: The bytes that the request holds, which become those of its app.
     ///   - client: The homeserver.
     ///   - channel: The connection that the request came on.
     /// - Returns: The pushkeys that the homeserver shall forget.
-    /// - Throws: ``MatrixError``, ``BudgetRefusal``, or an error of the store.
-    func notify(_ body: [UInt8], from client: BudgetCaller, on channel: any Channel) async throws -> [String] {
-        let (receivedAt, begin) = (self.time.now, ContinuousClock.now)
+    /// - Throws: ``MatrixError``, ``BudgetRefusal``, `CancellationError` once the homeserver has gone, or an error of the store.
+    func notify(
+        _ body: [UInt8],
+        holding permit: BudgetPermit,
+        from client: BudgetCaller,
+        on channel: any Channel
+    ) async throws -> [String] {
+        let arrival = Arrival(at: self.time.now, client: client, channel: channel)
         let notification = try MatrixNotification(parsing: body)
         // Each further device costs as much as a request.
         let further = notification.devices.count - 1
-        if further > 0 { try self.budgets[.matrixRequests].spend(further, for: client) }
+        guard further > 0 else { return try await self.notify(notification, body, permit, arrival) }
+        try self.budgets[.matrixRequests].spend(further, for: client)
+        return try await channel.withClientConnected { try await self.notify(notification, body, permit, arrival) }
+    }
+
+    /// The request of a homeserver.
+    private struct Arrival: Sendable {
+        let at: Timestamp
+        let begin = ContinuousClock.now
+        let client: BudgetCaller
+        let channel: any Channel
+    }
+
+    private func notify(
+        _ notification: MatrixNotification,
+        _ body: [UInt8],
+        _ permit: BudgetPermit,
+        _ arrival: Arrival
+    ) async throws -> [String] {
         let plans = try await self.plans(for: notification)
-        let held = try await self.take(plans, for: client)
-        defer { for permit in held { permit.end() } }
+        try await self.charge(plans, permit, arrival.client)
         var rejected: [String] = []
         for (device, plan) in zip(notification.devices, plans) {
             // The homeserver repeats the whole request.
-            guard channel.isActive else { throw MatrixError(408, .unknown, "the homeserver has closed the connection") }
+            try Task.checkCancellation()
             let rejection: MatrixTranslator.Rejection?
             switch plan {
             case .reject(let reason): rejection = reason
-            case .drop(let reason):
-                if reason != .nothingToSend { self.note("Matrix notification dropped", device, reason.rawValue) }
-                rejection = nil
-            case .push(let push):
-                let checkedIn = begin.duration(to: .now).microseconds
-                rejection = try await self.accept(push, device, receivedAt: receivedAt, checkedIn: checkedIn, channel)
+            case .nothing: rejection = nil
+            case .push(let push): rejection = try await self.accept(push, device, arrival)
             case .forward(let app):
-                let outcome = try await self.forwarder?.forward(body, to: device.pushkey, of: app, for: client)
+                let outcome = try await self.forwarder?.forward(body, to: device.pushkey, of: app, for: arrival.client)
                 rejection = outcome == .gone ? .unknownEndpoint : nil
             }
             guard let rejection else { continue }
@@ -78,35 +99,61 @@ struct MatrixGateway: Sendable {
         return rejected
     }
 
-    /// The bytes that are held for a device beside its payload: its request, its row and its response.
-    private static let bytesOfDevice = 1024
+    /// The tokens of an environment of an app that a request names.
+    private struct Place: Hashable {
+        let app: Int64
+        let bundleID: Topic
+        let environment: PushEnvironment
+    }
 
-    /// Takes what the pushes of a request need, before any of them is accepted.
-    private func take(
+    /// Takes what the pushes of a request need, before any of them is accepted or written.
+    ///
+    /// It takes all or nothing: a request that is refused comes again as a whole.
+    private func charge(
         _ plans: [MatrixTranslator.Plan],
-        for client: BudgetCaller
-    ) async throws -> [BudgetPermit] {
+        _ permit: BudgetPermit,
+        _ client: BudgetCaller
+    ) async throws {
         guard plans.count(where: \.isForwarded) <= 1 else {
             throw MatrixError(400, .badJSON, "notification.devices names more than one address")
         }
-        var bytes: [Topic: Int] = [:]
-        var unknown: [Topic: Int] = [:]
+        var named: [Place: [DeviceToken]] = [:]
+        var charges: [Charge] = []
         for case .push(let push) in plans {
-            let environment = push.app.environment ?? .production
-            if try await !self.known.contains(push.token, of: push.app.id, in: environment) {
-                unknown[push.app.bundleID, default: 0] += 1
+            let (app, environment) = (push.app.bundleID, push.app.environment ?? .production)
+            named[Place(app: push.app.id, bundleID: app, environment: environment), default: []].append(push.token)
+            let caller = BudgetCaller(app: app, .name(push.token.hex))
+            charges.append(Charge(budget: self.budgets[.matrixPushes], amount: 1, caller: caller))
+        }
+        // Those of a request for several apps stay with none.
+        let apps = Set(named.keys.map(\.bundleID))
+        if apps.count == 1, let app = apps.first { try permit.move(to: BudgetCaller(app: app, client.identity)) }
+        for (place, tokens) in named {
+            let unknown = try await self.known.unknown(Set(tokens), of: place.app, in: place.environment)
+            guard !unknown.isEmpty else { continue }
+            let pushes = tokens.count(where: unknown.contains)
+            let caller = BudgetCaller(app: place.bundleID, client.identity)
+            charges.append(Charge(budget: self.budgets[.unknownTokens], amount: pushes, caller: caller))
+        }
+        try Charge.spend(charges)
+    }
+
+    /// An amount of a rate.
+    private struct Charge {
+        let budget: Budget
+        let amount: Int
+        let caller: BudgetCaller
+
+        /// Spends all of some amounts, or none.
+        static func spend(_ charges: [Charge]) throws(BudgetRefusal) {
+            for (index, charge) in charges.enumerated() {
+                do {
+                    try charge.budget.spend(charge.amount, for: charge.caller)
+                } catch {
+                    for spent in charges[..<index] { spent.budget.giveBack(spent.amount, for: spent.caller) }
+                    throw error
+                }
             }
-            bytes[push.app.bundleID, default: 0] += Self.bytesOfDevice + push.payload.count
-        }
-        // All of them or none: a request that is refused, and comes again, takes nothing in vain.
-        for (app, count) in unknown {
-            try self.budgets[.unknownTokens].spend(count, for: BudgetCaller(app: app, client.identity))
-        }
-        for case .push(let push) in plans {
-            try self.budgets[.matrixPushes].spend(for: BudgetCaller(app: push.app.bundleID, .name(push.token.hex)))
-        }
-        return try bytes.map { app, count in
-            try self.budgets[.matrixBytes].take(count, for: BudgetCaller(app: app, client.identity))
         }
     }
 
@@ -137,13 +184,17 @@ struct MatrixGateway: Sendable {
     private func accept(
         _ push: MatrixPush,
         _ device: MatrixDevice,
-        receivedAt: Timestamp,
-        checkedIn: Int64,
-        _ channel: any Channel
+        _ arrival: Arrival
     ) async throws -> MatrixTranslator.Rejection? {
-        let request = await self.templates.request(for: push, now: receivedAt) ?? push.request
+        let app = push.app.bundleID
+        guard let payload = push.payload() else {
+            self.note("Matrix notification dropped", device, "the payload is too large without its texts too", app)
+            return nil
+        }
+        let checkedIn = arrival.begin.duration(to: .now).microseconds
+        let request = await self.templates.request(for: push, now: arrival.at) ?? push.request(payload)
         let record = AcceptanceRecord(
-            receivedAt: receivedAt,
+            receivedAt: arrival.at,
             checkedIn: checkedIn,
             origin: NotificationOrigin(.matrix, bridge: push.app.name),
             tokensSince: push.since
@@ -158,14 +209,14 @@ struct MatrixGateway: Sendable {
             ).acceptance
         } catch let error as RequestError where error.kind == .invalid || error.kind == .conflict {
             // The homeserver would repeat it for a day, and keep all later ones back.
-            self.note("Matrix notification dropped", device, "\(error.code): \(error.message)")
+            self.note("Matrix notification dropped", device, "\(error.code): \(error.message)", app)
             return nil
         }
         switch acceptance {
-        case .accepted, .repeated: await self.keep(channel, push)
+        case .accepted, .repeated: await self.keep(arrival.channel, push)
         case .inactiveToken: return .inactive
         case .conflict, .tokenOfOtherKind, .originalForgotten, .scheduleChanged, .issueWithdrawn:
-            self.note("Matrix notification dropped", device, "\(acceptance)")
+            self.note("Matrix notification dropped", device, "\(acceptance)", app)
         }
         return nil
     }
@@ -184,8 +235,8 @@ struct MatrixGateway: Sendable {
     }
 
     /// Logs what becomes of a device, without its pushkey.
-    private func note(_ message: String, _ device: MatrixDevice, _ reason: String) {
-        guard let omitted = self.log.admit(message) else { return }
+    private func note(_ message: String, _ device: MatrixDevice, _ reason: String, _ app: Topic? = nil) {
+        guard let omitted = self.log.admit(message, app: app) else { return }
         let metadata: Logger.Metadata = [
             "app_id": "\(device.appID.prefix(64))", "reason": "\(reason)",
             "pushkey_sha256": "\(MatrixPushkey.hash(device.pushkey))",
@@ -195,8 +246,8 @@ struct MatrixGateway: Sendable {
 }
 
 extension MatrixPush {
-    /// The notification whose payload is the one of the push.
-    var request: NotificationRequest {
+    /// Returns the notification with a payload that was written.
+    fileprivate func request(_ payload: Data) -> NotificationRequest {
         NotificationRequest(
             content: NotificationContent(
                 topic: self.app.bundleID,
@@ -205,7 +256,7 @@ extension MatrixPush {
                 priority: self.priority,
                 expiration: self.expiration,
                 collapseID: self.collapseID,
-                payload: self.payload
+                payload: payload
             ),
             audience: .tokens([self.token]),
             environment: self.app.environment

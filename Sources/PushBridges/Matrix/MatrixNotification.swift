@@ -8,6 +8,8 @@ struct MatrixNotification: Hashable, Sendable {
     static let maximumBody = 512 * 1024
     /// The most devices. Homeservers name one.
     static let maximumDevices = 100
+    /// The longest id of an event, a room or a user, and the longest type, in bytes (Matrix specification, size limits).
+    private static let maximumID = 255
 
     /// The numbers that an app shows in its badge.
     struct Counts: Hashable, Sendable {
@@ -45,6 +47,8 @@ struct MatrixNotification: Hashable, Sendable {
     let isUrgent: Bool
     let counts: Counts
     let devices: [MatrixDevice]
+    /// The text of the event, which is that of all devices; `nil` if there is none.
+    private(set) var alert: MatrixAlert?
 
     /// Reads a body.
     init(parsing body: [UInt8]) throws(MatrixError) {
@@ -53,10 +57,16 @@ struct MatrixNotification: Hashable, Sendable {
             throw MatrixError(400, .badJSON, "the body must be an object with the object notification")
         }
         let fields = MatrixMembers(notification, at: "notification")
-        let id = try fields.string("id")
-        self.eventID = try fields.string("event_id") ?? id
-        (self.roomID, self.type) = (try fields.string("room_id"), try fields.string("type"))
-        self.sender = try fields.string("sender")
+        func id(_ name: String) throws(MatrixError) -> String? {
+            guard let id = try fields.string(name) else { return nil }
+            guard id.utf8.count <= Self.maximumID else {
+                throw MatrixError(400, .badJSON, "notification.\(name) has more than \(Self.maximumID) bytes")
+            }
+            return id
+        }
+        let older = try id("id")
+        self.eventID = try id("event_id") ?? older
+        (self.roomID, self.type, self.sender) = (try id("room_id"), try id("type"), try id("sender"))
         // Members of a room choose these, and homeservers send on what they chose, be it no text.
         self.senderName = fields.lenientString("sender_display_name")
         (self.roomName, self.roomAlias) = (fields.lenientString("room_name"), fields.lenientString("room_alias"))
@@ -70,6 +80,7 @@ struct MatrixNotification: Hashable, Sendable {
             throw MatrixError(400, .badJSON, "notification.devices is missing")
         }
         self.devices = try Self.devices(devices)
+        self.alert = MatrixAlert(self)
     }
 
     private static func json(_ body: [UInt8]) throws(MatrixError) -> JSONValue {

@@ -16,7 +16,7 @@ struct MatrixPayload: Hashable, Sendable {
         let counts = settings.counts ? notification.counts : MatrixNotification.Counts(unread: nil, missedCalls: nil)
         if notification.type != nil {
             self.members = device.defaultPayload
-            self.alert = MatrixAlert(notification)
+            self.alert = notification.alert
             let sound = settings.sound ? device.sound : nil
             guard self.alert != nil || counts.badge != nil || !self.members.isEmpty else { return nil }
             self.fillIn(notification, badge: counts.badge, sound: sound)

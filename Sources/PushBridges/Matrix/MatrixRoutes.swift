@@ -25,13 +25,11 @@ struct MatrixRoutes: Sendable {
     private let gateway: MatrixGateway
     private let runner: OperationRunner
     private let budgets: Budgets
-    private let logger: Logger
     /// The figures of the usual response, which are made once.
     private let accepted: (count: Counter, time: Metrics.Timer)
 
     init(_ gateway: MatrixGateway, _ parts: ProviderParts) {
-        (self.gateway, self.runner, self.logger) = (gateway, parts.runner, parts.logger)
-        self.budgets = parts.budgets
+        (self.gateway, self.runner, self.budgets) = (gateway, parts.runner, parts.budgets)
         let label = ("operation", Self.operation)
         self.accepted = (
             Counter(label: "martlet_api_requests", dimensions: [label, ("status", "200")], factory: parts.metrics),
@@ -67,9 +65,9 @@ struct MatrixRoutes: Sendable {
         do {
             let client = BudgetCaller(clientOf: context.channel)
             try self.budgets[.matrixRequests].spend(for: client)
-            let (body, permits) = try await self.body(of: request, for: client)
-            defer { for permit in permits { permit.end() } }
-            let rejected = try await self.gateway.notify(body, from: client, on: context.channel)
+            let (body, permit) = try await self.body(of: request, for: client)
+            defer { permit.end() }
+            let rejected = try await self.gateway.notify(body, holding: permit, from: client, on: context.channel)
             response = Self.response(rejecting: rejected)
         } catch {
             response = Self.response(await self.matrixError(error))
@@ -84,11 +82,12 @@ struct MatrixRoutes: Sendable {
         return response
     }
 
-    /// Reads a body, which is kept while its notifications are made. Its bytes are taken as they arrive: an announced length holds nothing.
+    /// Reads a body. Its bytes are taken as they arrive, so that an announced length holds nothing.
+    /// - Returns: The body, and a permit for what is made of it.
     private func body(
         of request: Request,
         for client: BudgetCaller
-    ) async throws -> (bytes: [UInt8], permits: [BudgetPermit]) {
+    ) async throws -> (bytes: [UInt8], permit: BudgetPermit) {
         let most = MatrixNotification.maximumBody
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > most {
             throw NIOTooManyBytesError(maxBytes: most)
@@ -98,17 +97,22 @@ struct MatrixRoutes: Sendable {
             let length = bytes.count + part.readableBytes
             guard length <= most else { throw NIOTooManyBytesError(maxBytes: most) }
             if length > taken {
-                let more = max(Self.share, length - taken)
+                let more = max(Self.leastTaken, length - taken)
                 permits.append(try self.budgets[.matrixBytes].take(more, for: client))
                 taken += more
             }
             bytes.append(contentsOf: part.readableBytesView)
         }
-        return (bytes, permits)
+        for permit in permits { permit.end() }
+        return (bytes, try self.budgets[.matrixBytes].take(Self.size(ofRequest: bytes.count), for: client))
     }
 
-    /// The bytes of a body that are taken at a time.
-    private static let share = 16 * 1024
+    /// The fewest bytes that are taken at a time. A body that drips holds little more than what is there of it.
+    private static let leastTaken = 1024
+
+    /// Returns the bytes that a request takes while it is worked on: its values, which have several times the size of their JSON, and
+    /// one payload at a time.
+    static func size(ofRequest body: Int) -> Int { 8 * body + MatrixTranslator.maximumKept }
 
     /// Responds to an app that asks if it may name addresses of UnifiedPush as pushkeys.
     ///
@@ -133,11 +137,8 @@ struct MatrixRoutes: Sendable {
         if let (error, _) = await self.runner.failures.report(error, place) {
             return MatrixError(error.kind.status.code, .unknown, error.message)
         }
-        self.logger.error(
-            "Matrix notification could not be accepted",
-            metadata: place.merging(["error": "\(error)"]) { $1 }
-        )
-        return MatrixError(500, .unknown, RequestError.internalFailure.message)
+        let unknown = self.runner.failures.unknown(error, "Matrix notification could not be accepted", place)
+        return MatrixError(500, .unknown, unknown.message)
     }
 
     /// Counts a refusal for a limit, and holds it back for a moment as those of the API are.

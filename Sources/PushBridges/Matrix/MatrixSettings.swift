@@ -10,7 +10,7 @@ struct MatrixSettings: BridgeSettings, Hashable {
     static let members: Set<String> = ["counts", "sound", "collapse", "templates", "unifiedPush"]
 
     /// The longest `app_id`, in characters (client-server API, pushers).
-    private static let maximumName = 64
+    static let maximumName = 64
 
     /// `true` sends the numbers of unread messages on, as a badge or as `unread_count`. Default `true`.
     let counts: Bool

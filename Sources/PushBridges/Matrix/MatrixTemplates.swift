@@ -17,7 +17,7 @@ struct MatrixTemplates: Sendable {
 
     /// Returns the request with a template's text; `nil` if the bridge names none, or none that fits.
     func request(for push: MatrixPush, now: Timestamp) async -> NotificationRequest? {
-        guard let alert = push.alert, let name = push.app.settings.template(for: alert.key) else { return nil }
+        guard let alert = push.content.alert, let name = push.app.settings.template(for: alert.key) else { return nil }
         do {
             let fields = try await self.fields(push, alert, template: name)
             guard let app = try await self.store.app(id: push.app.id) else { return nil }
@@ -27,15 +27,14 @@ struct MatrixTemplates: Sendable {
             let metadata: Logger.Metadata = [
                 "bridge": "\(push.app.name)", "template": "\(name)", "loc_key": "\(alert.key)", "error": "\(why)",
             ]
-            self.log.log(.warning, "template of a Matrix app cannot be used, the text is its loc-key", metadata)
+            let message = "template of a Matrix app cannot be used, the text is its loc-key"
+            self.log.log(.warning, message, metadata, app: push.app.bundleID)
             return nil
         }
     }
 
     private func fields(_ push: MatrixPush, _ alert: MatrixAlert, template name: String) async throws -> JSONFields {
-        guard case .object(var data) = try JSONValue(parsing: push.payload) else {
-            return try JSONFields(.null, known: [])
-        }
+        var data = push.content.members
         let template = try await self.store.libraryItem(.name(ExactText(name)), of: .template, app: push.app.id)
         let texts = (template?.body ?? [:]).filter { $0.key != "variables" }
         let aps = data.removeValue(forKey: "aps") ?? .null

@@ -16,13 +16,14 @@ struct MatrixTranslator: Sendable {
 
     /// The plan for one device.
     enum Plan: Hashable, Sendable {
+        /// A push, whose payload is not written yet.
         case push(MatrixPush)
         /// The homeserver's body is forwarded to an endpoint of UnifiedPush.
         case forward(app: MatrixApp)
         /// The homeserver shall forget the pushkey.
         case reject(Rejection)
-        /// Nothing is sent, and the homeserver need not know.
-        case drop(Drop)
+        /// Nothing is sent, and the homeserver need not know: there is nothing to show, or the app wants no numbers.
+        case nothing
 
         var isForwarded: Bool { if case .forward = self { true } else { false } }
     }
@@ -33,13 +34,6 @@ struct MatrixTranslator: Sendable {
         case noToken = "the pushkey is no device token"
         case inactive = "the token is inactive"
         case unknownEndpoint = "the endpoint does not exist any more"
-    }
-
-    /// The reasons for which nothing is sent to a pushkey that stays.
-    enum Drop: String, Hashable, Sendable {
-        /// There is nothing to show, or the app wants no numbers.
-        case nothingToSend = "there is nothing to send"
-        case tooLarge = "the payload is too large without its texts too"
     }
 
     let apps: MatrixApps
@@ -62,11 +56,9 @@ struct MatrixTranslator: Sendable {
         guard let token = MatrixPushkey.token(device.pushkey) else { return .reject(.noToken) }
         guard app.hasCredential else { throw .misconfigured("the app of this app_id has no credential") }
         guard let payload = MatrixPayload(notification, for: device, app.settings) else {
-            return .drop(.nothingToSend)
+            return .nothing
         }
         let pushType = payload.pushType
-        guard let text = try? payload.text(maximum: pushType.maximumPayloadSize), text.count <= Self.maximumKept
-        else { return .drop(.tooLarge) }
         return .push(
             MatrixPush(
                 app: app,
@@ -76,8 +68,7 @@ struct MatrixTranslator: Sendable {
                 priority: notification.isUrgent && pushType == .alert ? .immediate : .powerAware,
                 expiration: .at(seconds: now.advanced(by: Self.lifetime).seconds),
                 collapseID: Self.collapseID(notification, device, app),
-                payload: Data(text),
-                alert: payload.alert,
+                content: payload,
                 idempotency: notification.eventID.map { Self.idempotency(event: $0, token, app) }
             )
         )
@@ -116,9 +107,16 @@ struct MatrixPush: Hashable, Sendable {
     let priority: Priority
     let expiration: Expiration
     let collapseID: String?
-    let payload: Data
-    /// The text of the event; `nil` if the payload has none.
-    let alert: MatrixAlert?
+    let content: MatrixPayload
     /// `nil` for what is not about an event.
     let idempotency: Idempotency?
+
+    /// Writes the payload.
+    /// - Returns: `nil` for one that is too large to be kept.
+    func payload() -> Data? {
+        guard let text = try? self.content.text(maximum: self.pushType.maximumPayloadSize),
+            text.count <= MatrixTranslator.maximumKept
+        else { return nil }
+        return Data(text)
+    }
 }

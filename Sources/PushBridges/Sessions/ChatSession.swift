@@ -27,6 +27,8 @@ package protocol ChatSession: Sendable {
     var isSecureFromStart: Bool { get }
     /// The time at which ``timePassed(at:)`` must be called, by the steady clock; `nil` for none.
     var nextDeadline: Timestamp? { get }
+    /// The time until which nothing more is read, as the server has sent so much; `nil` if it may be heard now.
+    var pausedUntil: Timestamp? { get }
     /// The state that the next connection takes over.
     var memory: ChatMemory { get }
 
@@ -47,6 +49,7 @@ package protocol ChatSession: Sendable {
 }
 
 extension ChatSession {
+    package var pausedUntil: Timestamp? { nil }
     package var closing: ChatFailure { ChatFailure("the server closed the connection") }
 }
 

@@ -23,6 +23,8 @@ struct PushDoor: Sendable {
     /// The addresses that senders may name to be told of an end.
     let addresses: AddressPolicy
     let time: any TimeSource
+    /// The addresses of installations that messages have come to.
+    private let known = KnownSecrets()
 
     /// The name in the ledger.
     static let origin = NotificationOrigin(.webPush, bridge: "receive")
@@ -42,13 +44,17 @@ struct PushDoor: Sendable {
         let client = BudgetCaller(clientOf: context.channel)
         try self.budgets[.addressMessages].spend(for: client)
         let receivedAt = self.time.now
-        guard let capability = PushCapability(context.path("id")),
-            let target = try await self.store.pushResourceTarget(hash: capability.hash),
+        let hash = PushCapability(context.path("id"))?.hash
+        // Who has sent too much to nothing learns of no address that had no message before.
+        if hash.map(self.known.contains) != true { try self.budgets[.unknownTargets].check(for: client) }
+        guard let hash, let target = try await self.store.pushResourceTarget(hash: hash),
             let app = try await self.store.app(id: target.resource.app)
         else {
+            if let hash { self.known.remove(hash) }
             try self.budgets[.unknownTargets].spend(for: client)
             throw Self.gone
         }
+        self.known.insert(hash)
         do {
             try self.identify(request, target.resource)
         } catch {
@@ -58,8 +64,9 @@ struct PushDoor: Sendable {
         }
         let subscription = BudgetCaller(app: app.bundleID, .name(target.resource.id.uuidString))
         try self.budgets[.resourceMessages].spend(for: subscription)
-        try self.runner.connections.assign(context.channel, to: subscription)
         let body = try await request.wholeBody(maximum: WebPushRequest.maximumBody)
+        // A body that never ends earns its connection nothing.
+        try self.runner.connections.assign(context.channel, to: subscription)
         let message: WebPushRequest
         do throws(WebPushRequest.Fault) {
             message = try WebPushRequest(hasBody: !body.isEmpty) { name in

@@ -41,31 +41,48 @@ struct ConnectionAccounts {
         self.apps[app] = count > 1 ? count - 1 : nil
     }
 
-    /// Returns the connection that makes room for another one: of the app that holds the most, of its account that holds the most,
-    /// the one that has waited for the longest time. An account without an app counts as an app of its own.
-    /// - Parameter since: Returns the time since which a connection waits; `nil` for one that makes no room.
-    func victim(_ scope: Scope, since: (ID) -> NIODeadline?) -> ID? {
-        if case .account(let account) = scope { return self.longest(of: account, since)?.id }
-        var best: (rank: (app: Int, account: Int), since: NIODeadline, id: ID)?
+    /// Returns the number of connections of an account.
+    func count(of account: BudgetCaller) -> Int { self.accounts[account]?.count ?? 0 }
+
+    /// Returns the number of connections of the account of a connection.
+    func count(ofAccountOf id: ID) -> Int { self.owners[id].map { self.count(of: $0) } ?? 0 }
+
+    /// Returns the connection that makes room for another one: of those with the first cause that one of the app that holds the most,
+    /// of its account that holds the most, for which the cause has lasted for the longest time. An account without an app counts as
+    /// an app of its own.
+    /// - Parameter cause: Returns the cause, and the time since which there is one; `nil` for a connection that makes no room.
+    func victim<Cause: Comparable>(
+        _ scope: Scope,
+        _ cause: (ID) -> (cause: Cause, since: NIODeadline)?
+    ) -> (id: ID, cause: Cause)? {
+        if case .account(let account) = scope { return self.first(of: account, cause).map { ($0.id, $0.cause) } }
+        var best: (first: (id: ID, cause: Cause, since: NIODeadline), rank: (app: Int, account: Int))?
         for (account, members) in self.accounts where scope.contains(account) {
-            let app = account.app.flatMap { self.apps[$0] } ?? members.count
-            let rank = (app: app, account: members.count)
-            if let best, rank < best.rank { continue }
-            guard let longest = self.longest(of: account, since) else { continue }
-            if let best, rank == best.rank, longest.since >= best.since { continue }
-            best = (rank, longest.since, longest.id)
+            guard let first = self.first(of: account, cause) else { continue }
+            let rank = (app: account.app.flatMap { self.apps[$0] } ?? members.count, account: members.count)
+            if let best {
+                if best.first.cause < first.cause { continue }
+                if best.first.cause == first.cause {
+                    if rank < best.rank { continue }
+                    if rank == best.rank, best.first.since <= first.since { continue }
+                }
+            }
+            best = (first, rank)
         }
-        return best?.id
+        return best.map { ($0.first.id, $0.first.cause) }
     }
 
-    private func longest(of account: BudgetCaller, _ since: (ID) -> NIODeadline?) -> (id: ID, since: NIODeadline)? {
-        var longest: (id: ID, since: NIODeadline)?
+    private func first<Cause: Comparable>(
+        of account: BudgetCaller,
+        _ cause: (ID) -> (cause: Cause, since: NIODeadline)?
+    ) -> (id: ID, cause: Cause, since: NIODeadline)? {
+        var first: (id: ID, cause: Cause, since: NIODeadline)?
         for id in self.accounts[account] ?? [] {
-            guard let time = since(id) else { continue }
-            if let longest, time >= longest.since { continue }
-            longest = (id, time)
+            guard let (cause, since) = cause(id) else { continue }
+            if let first, (first.cause, first.since) <= (cause, since) { continue }
+            first = (id, cause, since)
         }
-        return longest
+        return first
     }
 }
 

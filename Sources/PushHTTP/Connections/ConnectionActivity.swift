@@ -10,11 +10,15 @@ final class ConnectionActivity: Sendable {
     static let stall: TimeAmount = .seconds(10)
 
     private let requests = Atomic<Int>(0)
+    private let begun = Atomic<Bool>(false)
     /// The number of requests whose response is written, and not yet taken by the socket.
     private let ending = Atomic<Int>(0)
     private let moved: Atomic<UInt64>
 
     init(now: NIODeadline) { self.moved = Atomic(now.uptimeNanoseconds) }
+
+    /// Indicates whether the connection has, or has had, a request.
+    var hasBegun: Bool { self.begun.load(ordering: .relaxed) }
 
     /// The time since which the connection has no request; `nil` while it has one.
     var idleSince: NIODeadline? { self.requests.load(ordering: .relaxed) == 0 ? self.movedAt : nil }
@@ -33,6 +37,7 @@ final class ConnectionActivity: Sendable {
 
     func requestBegan(now: NIODeadline) {
         self.requests.add(1, ordering: .relaxed)
+        self.begun.store(true, ordering: .relaxed)
         self.responseMoved(now: now)
     }
 

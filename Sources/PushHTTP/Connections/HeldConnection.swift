@@ -3,11 +3,21 @@ import PushSupport
 
 /// A connection that counts on an account.
 final class HeldConnection: Sendable {
-    /// The cause for which a connection makes room for another one.
-    enum Cause: String {
-        case idle = "it had no request"
-        case stalled = "its client has not read its response for a while"
-        case unknown = "it had shown no valid credential"
+    /// The cause for which a connection makes room for another one. The first one of those that some connection has decides.
+    enum Cause: Int, Comparable {
+        case idle, stalled, unknown, crowded
+
+        /// The cause in the log.
+        var reason: String {
+            switch self {
+            case .idle: "it had no request"
+            case .stalled: "its client has not read its response for a while"
+            case .unknown: "it had shown no valid credential"
+            case .crowded: "its network had more of them than others"
+            }
+        }
+
+        static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
     }
 
     let channel: any Channel
@@ -31,14 +41,13 @@ final class HeldConnection: Sendable {
         self.activity.stalledSince(now: now, isWritable: self.channel.isWritable)
     }
 
-    /// Closes the connection, on its event loop. A request that has come meanwhile to an idle one gets its response.
+    /// Closes the connection, on its event loop. A request that has come meanwhile to an idle one has a moment for its response, as
+    /// the connection counts on no account any more.
     func close(_ cause: Cause) {
         self.handler.eventLoop.execute {
-            if cause == .idle, self.activity.idleSince == nil {
-                self.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-            } else {
-                self.handler.value.close()
-            }
+            guard cause == .idle, self.activity.idleSince == nil else { return self.handler.value.close() }
+            self.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            self.handler.eventLoop.scheduleTask(in: HeldConnections.minimumAge) { self.handler.value.close() }
         }
     }
 }

@@ -7,8 +7,9 @@ import Synchronization
 ///
 /// An account that has its share gets another connection by losing one that is idle. Where the listener is full, the account that holds
 /// the most loses one. Connections of which only the network is known have half of the listener, so that they leave room for others.
+/// A new connection has a moment for its first request, in which it makes room for networks with fewer connections alone.
 package final class HeldConnections: Sendable {
-    /// The age under which no connection is closed while it has a request. An honest client shows who it is earlier.
+    /// The age under which no connection is closed before its first request, or during it. An honest client shows who it is earlier.
     static let minimumAge: TimeAmount = .seconds(2)
 
     private struct Entry {
@@ -16,9 +17,13 @@ package final class HeldConnections: Sendable {
         /// Indicates whether a request has shown the account. It is the first one, whatever comes later.
         var isKnown = false
 
-        /// Returns the time since which a stranger's connection has been open; `nil` for a new one, and for that of an account.
-        func strangerSince(_ now: NIODeadline) -> NIODeadline? {
-            !self.isKnown && now - self.connection.opened >= HeldConnections.minimumAge ? self.connection.opened : nil
+        /// Returns the cause for which the connection makes room, and the time since which there is one; `nil` if it makes none.
+        func cause(_ now: NIODeadline) -> (cause: HeldConnection.Cause, since: NIODeadline)? {
+            let (opened, activity) = (self.connection.opened, self.connection.activity)
+            let isNew = now - opened < HeldConnections.minimumAge
+            if let since = activity.idleSince, activity.hasBegun || !isNew { return (.idle, since) }
+            if let since = self.connection.stalledSince(now) { return (.stalled, since) }
+            return self.isKnown ? nil : (isNew ? .crowded : .unknown, opened)
         }
     }
 
@@ -29,10 +34,6 @@ package final class HeldConnections: Sendable {
         /// Returns the entry of a connection, or of that of a stream of HTTP/2.
         func entry(of channel: any Channel) -> Entry? {
             self.entries[ObjectIdentifier(channel)] ?? channel.parent.flatMap { self.entries[ObjectIdentifier($0)] }
-        }
-
-        func victim(_ scope: ConnectionAccounts.Scope, since: (Entry) -> NIODeadline?) -> ObjectIdentifier? {
-            self.accounts.victim(scope) { id in self.entries[id].flatMap(since) }
         }
 
         mutating func remove(_ id: ObjectIdentifier) {
@@ -78,7 +79,7 @@ package final class HeldConnections: Sendable {
         let (isAdmitted, victims) = self.state.withLock { state -> (Bool, [Victim]) in
             var victims: [Victim] = []
             if state.accounts.strangers >= self.maximumStrangers {
-                guard let victim = self.remove(.strangers, &state, now) else { return (false, []) }
+                guard let victim = self.remove(.strangers, for: account, &state, now) else { return (false, []) }
                 victims.append(victim)
             }
             guard let permit = self.permit(for: account, &state, now, &victims) else { return (false, victims) }
@@ -133,7 +134,8 @@ package final class HeldConnections: Sendable {
         do throws(BudgetRefusal) {
             return try self.budget.take(for: account)
         } catch {
-            guard let victim = self.remove(Self.scope(of: error.level, account), &state, now) else { return nil }
+            let scope = Self.scope(of: error.level, account)
+            guard let victim = self.remove(scope, for: account, &state, now) else { return nil }
             victims.append(victim)
             return try? self.budget.take(for: account)
         }
@@ -149,7 +151,7 @@ package final class HeldConnections: Sendable {
             do throws(BudgetRefusal) {
                 try connection.permit.move(to: account)
             } catch {
-                victim = self.remove(Self.scope(of: error.level, account), &state, self.clock())
+                victim = self.remove(Self.scope(of: error.level, account), for: account, &state, self.clock())
                 guard victim != nil else { throw error }
                 try connection.permit.move(to: account)
             }
@@ -171,23 +173,26 @@ package final class HeldConnections: Sendable {
         }
     }
 
-    /// Removes the connection that makes room: an idle one, else a stalled one, else that of a stranger that has been open for long.
-    private func remove(_ scope: ConnectionAccounts.Scope, _ state: inout State, _ now: NIODeadline) -> Victim? {
-        let (id, cause): (ObjectIdentifier?, HeldConnection.Cause)
-        if let idle = state.victim(scope, since: { $0.connection.activity.idleSince }) {
-            (id, cause) = (idle, .idle)
-        } else if let stalled = state.victim(scope, since: { $0.connection.stalledSince(now) }) {
-            (id, cause) = (stalled, .stalled)
-        } else {
-            (id, cause) = (state.victim(scope == .all ? .strangers : scope, since: { $0.strangerSince(now) }), .unknown)
+    /// Removes the connection that makes room: an idle one, else a stalled one, else that of a stranger that has been open for long,
+    /// else a new one of a network that has more than the account would have.
+    private func remove(
+        _ scope: ConnectionAccounts.Scope,
+        for account: BudgetCaller,
+        _ state: inout State,
+        _ now: NIODeadline
+    ) -> Victim? {
+        guard let (id, cause) = state.accounts.victim(scope, { state.entries[$0]?.cause(now) }),
+            let connection = state.entries[id]?.connection
+        else { return nil }
+        if cause == .crowded {
+            guard state.accounts.count(ofAccountOf: id) > state.accounts.count(of: account) + 1 else { return nil }
         }
-        guard let id, let connection = state.entries[id]?.connection else { return nil }
         state.remove(id)
         return (connection, cause)
     }
 
     private func close(_ victim: Victim) {
-        self.logger.info("connection closed for another one", metadata: ["reason": "\(victim.cause.rawValue)"])
+        self.logger.info("connection closed for another one", metadata: ["reason": "\(victim.cause.reason)"])
         victim.connection.close(victim.cause)
     }
 }

@@ -7,11 +7,19 @@ extension SocketAddress {
     package var network: [UInt8] {
         // Family and port precede the address of `sockaddr_in`, and the flow information too that of `sockaddr_in6`.
         switch self {
-        case .v4(let address): withUnsafeBytes(of: address.address) { Array($0.dropFirst(4).prefix(4)) }
-        case .v6(let address): withUnsafeBytes(of: address.address) { Array($0.dropFirst(8).prefix(8)) }
-        case .unixDomainSocket: []
+        case .v4(let address):
+            return withUnsafeBytes(of: address.address) { Array($0.dropFirst(4).prefix(4)) }
+        case .v6(let address):
+            let bytes = withUnsafeBytes(of: address.address) { Array($0.dropFirst(8).prefix(16)) }
+            // A client with IPv4 of a listener for both.
+            return Array(bytes.starts(with: Self.mappedIPv4) ? bytes.suffix(4) : bytes.prefix(8))
+        case .unixDomainSocket:
+            return []
         }
     }
+
+    /// What precedes an IPv4 address in one of IPv6 (RFC 4291, section 2.5.5.2).
+    private static let mappedIPv4: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 }
 
 extension BudgetCaller {

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import Hummingbird
 package import PushSupport
 
@@ -153,7 +153,16 @@ package enum FormRequest {
     ///
     /// The content type names the format. A body without one is taken to be URL-encoded.
     package static func body(of request: Request, limits: FormFields.Limits) async throws -> FormFields {
-        let body = Array(try await request.wholeBody(maximum: limits.body))
+        try self.fields(in: try await request.wholeBody(maximum: limits.body), of: request, limits: limits)
+    }
+
+    /// Returns the fields of a body that was read.
+    package static func fields(
+        in body: Data,
+        of request: Request,
+        limits: FormFields.Limits
+    ) throws -> FormFields {
+        let body = Array(body)
         let contentType = request.headers[.contentType] ?? "application/x-www-form-urlencoded"
         switch contentType.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased() {
         case "multipart/form-data":

@@ -114,9 +114,13 @@ package struct Schema: Sendable {
         return Schema("object", members, components: components)
     }
 
-    /// An object whose members all have one shape.
-    package static func map(of value: Schema) -> Schema {
-        Schema("object", ["additionalProperties": value.json], components: value.components)
+    /// An object whose members all have one shape, and names of one form.
+    package static func map(of value: Schema, names: Schema? = nil) -> Schema {
+        Schema(
+            "object",
+            ["additionalProperties": value.json, "propertyNames": names?.json],
+            components: value.components
+        )
     }
 
     package static func any(of schemas: [Schema]) -> Schema {
@@ -162,24 +166,32 @@ package struct Schema: Sendable {
 
     /// This object with at least one of these members, which is not `null` then.
     package func requiringOne(of names: String...) -> Schema {
-        let isGiven = JSONValue.object(["not": .object(["type": .string("null")])])
-        return self.with(
-            "anyOf",
-            .array(
-                names.map { name in
-                    .object(["required": .array([.string(name)]), "properties": .object([name: isGiven])])
-                }
-            )
-        )
+        self.with("anyOf", .array(names.map { Self.given($0) }))
     }
 
-    /// This object, in which each of these members is only allowed beside another one.
+    /// This object, in which each of these members is only allowed beside another one; `null` is an absent member.
     package func requiring(_ name: String, beside others: [String]) -> Schema {
-        let needed = JSONValue.array([.string(name)])
-        return self.with(
-            "dependentRequired",
-            .object(Dictionary(others.map { ($0, needed) }, uniquingKeysWith: { $1 }))
-        )
+        self.adding(others.map { ["if": Self.given($0), "then": Self.given(name)] })
+    }
+
+    /// This object, in which a member is needed where another one has a value.
+    package func requiring(_ name: String, where other: String, is value: JSONValue) -> Schema {
+        self.adding([["if": Self.given(other, .object(["const": value])), "then": Self.given(name)]])
+    }
+
+    /// An object with a member that is not `null`, or that has the shape of `value`.
+    private static func given(
+        _ name: String,
+        _ value: JSONValue = .object(["not": .object(["type": .string("null")])])
+    ) -> JSONValue {
+        .object(["required": .array([.string(name)]), "properties": .object([name: value])])
+    }
+
+    /// This schema with further ones that must hold.
+    private func adding(_ conditions: [[String: JSONValue]]) -> Schema {
+        var all: [JSONValue] = []
+        if case .array(let known)? = self.members["allOf"] { all = known }
+        return self.with("allOf", .array(all + conditions.map { .object($0) }))
     }
 
     /// This object with at least one member.

@@ -1,3 +1,4 @@
+package import Foundation
 package import Hummingbird
 package import PushSupport
 
@@ -14,7 +15,7 @@ extension APIOperation {
     ///
     /// - Parameters:
     ///   - caller: The maker of the request, if it is known.
-    ///   - bodyDelay: Returns the time to wait before a body of the given length is parsed; it may throw.
+    ///   - readBody: Reads the body of a request, up to a maximum in bytes.
     ///   - noteResource: Receives the id of what the request made.
     /// - Throws: ``RequestError``, or any error of the handler.
     package func respond(
@@ -22,7 +23,7 @@ extension APIOperation {
         _ context: APIContext,
         query policy: QueryPolicy,
         caller: APICaller? = nil,
-        bodyDelay: @escaping @Sendable (Int) throws -> Duration = { _ in .zero },
+        readBody: @escaping @Sendable (Request, Int) async throws -> Data = { try await $0.wholeBody(maximum: $1) },
         noteResource: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Response {
         let checked = OperationRequest(
@@ -31,7 +32,7 @@ extension APIOperation {
             query: try self.query(of: request, policy),
             caller: caller,
             maximumBody: self.body?.maximum ?? 0,
-            bodyDelay: bodyDelay,
+            readBody: readBody,
             noteResource: noteResource
         )
         if let stream = self.body?.stream { context.channel.pipeline.fireUserInboundEventTriggered(stream) }
@@ -65,7 +66,7 @@ extension APIOperation {
 extension Router where Context == APIContext {
     /// Adds a route for each operation.
     ///
-    /// - Parameter respond: Carries out a request, usually by ``APIOperation/respond(to:_:query:bodyDelay:)``.
+    /// - Parameter respond: Carries out a request, usually by ``APIOperation/respond(to:_:query:caller:readBody:noteResource:)``.
     package func add<Scope>(
         _ operations: [APIOperation<Scope>],
         respond: @escaping @Sendable (APIOperation<Scope>, Request, APIContext) async throws -> Response

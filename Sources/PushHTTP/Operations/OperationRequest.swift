@@ -1,6 +1,5 @@
 package import Foundation
 package import Hummingbird
-import NIOCore
 package import PushSupport
 
 /// A request to an operation, after its caller and its query have been checked.
@@ -13,8 +12,8 @@ package struct OperationRequest: Sendable {
     package let caller: APICaller?
     /// The longest body, in bytes.
     let maximumBody: Int
-    /// Returns the time to wait before a body of the given length is parsed.
-    let bodyDelay: @Sendable (Int) throws -> Duration
+    /// Reads the body, up to a maximum in bytes.
+    let readBody: @Sendable (Request, Int) async throws -> Data
     /// Receives the id of what the request made.
     let noteResource: @Sendable (String) -> Void
 
@@ -27,13 +26,8 @@ package struct OperationRequest: Sendable {
 extension OperationRequest {
     /// Reads the whole body.
     ///
-    /// - Throws: ``RequestError`` for a body that is too long, or that exceeds the caller's rate.
-    package func body() async throws -> Data {
-        let body = try await self.http.wholeBody(maximum: self.maximumBody)
-        let delay = try self.bodyDelay(body.count)
-        if delay > .zero { try await Task.sleep(for: delay, clock: .continuous) }
-        return body
-    }
+    /// - Throws: ``RequestError`` for a body that is too long, `BudgetRefusal` for one that its caller may not send now.
+    package func body() async throws -> Data { try await self.readBody(self.http, self.maximumBody) }
 
     /// Reads the members of the body.
     ///
@@ -45,20 +39,6 @@ extension OperationRequest {
     /// Decodes the body. Unknown members are ignored.
     package func decode<Body: Decodable>(_ type: Body.Type) async throws -> Body {
         try RequestError.decode(type, from: try await self.body())
-    }
-}
-
-extension Request {
-    /// Reads the whole body.
-    ///
-    /// - Parameter maximum: In bytes.
-    /// - Throws: ``RequestError`` for a body that is longer.
-    package func wholeBody(maximum: Int) async throws -> Data {
-        do {
-            return Data(try await self.body.collect(upTo: maximum).readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw RequestError.bodyTooLarge(maximum: maximum)
-        }
     }
 }
 

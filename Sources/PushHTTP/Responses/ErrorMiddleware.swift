@@ -3,11 +3,13 @@ package import Logging
 import PushSupport
 
 /// Turns every error into a response of one shape. The cause of an internal failure goes to the log, not to the caller.
+///
+/// Of these lines some are written in a minute: a request may cause as many as its client likes.
 package struct ErrorMiddleware: RouterMiddleware {
     private let logger: Logger
 
     package init(logger: Logger) {
-        self.logger = logger
+        self.logger = logger.ofStrangers()
     }
 
     package func handle(

@@ -1,6 +1,9 @@
 package import Foundation
 package import HTTPTypes
+import NIOCore
 import NIOHTTP1
+import NIOHTTP2
+import NIOSSL
 package import PushSupport
 
 extension RequestError.Kind {
@@ -24,10 +27,36 @@ extension RequestError.Kind {
 }
 
 extension RequestError {
-    /// Converts an error of a client's HTTP, such as a body that ends too early; `nil` for any other error.
+    /// The error for a client that has closed the connection before the response, which nobody reads.
+    package static let clientGone = RequestError(
+        .unavailable,
+        code: "client_gone",
+        message: "the connection was closed before the response"
+    )
+
+    /// Converts an error of a client's connection, such as a body that ends too early; `nil` for any other error.
     package init?(ofHTTP error: any Error) {
-        guard let error = error as? HTTPParserError else { return nil }
-        self.init(.invalid, code: "malformed_request", message: "the body is not HTTP/1.1: \(error)")
+        if let error = error as? HTTPParserError {
+            self.init(.invalid, code: "malformed_request", message: "the body is not HTTP/1.1: \(error)")
+        } else if Self.isOfLostConnection(error) {
+            self = .clientGone
+        } else {
+            return nil
+        }
+    }
+
+    /// Returns `true` for the errors with which a client's connection ends: a reset, TLS that breaks off, a stream of HTTP/2 that is
+    /// cancelled. A task whose client has gone is cancelled.
+    private static func isOfLostConnection(_ error: any Error) -> Bool {
+        switch error {
+        case is CancellationError, is NIOSSLError, is BoringSSLError, is any NIOHTTP2Error: true
+        case ChannelError.eof, ChannelError.inputClosed, ChannelError.outputClosed, ChannelError.ioOnClosedChannel,
+            ChannelError.alreadyClosed:
+            true
+        // Files fail with other codes.
+        case let error as IOError: [ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, ETIMEDOUT].contains(error.errnoCode)
+        default: false
+        }
     }
 
     /// The body of a response that reports this error: `{"error":{"code":…,"message":…,"field":…}}`.

@@ -14,12 +14,16 @@ package struct APIKeys: Sendable {
 
     private let store: any APIKeyStore
     private let time: any TimeSource
+    /// The hashes of keys that are valid, or were.
+    private let known = KnownSecrets()
     /// The last request of each key.
     package let uses: KeyUses
 
-    package init(store: any APIKeyStore, time: any TimeSource, logger: Logger) {
+    /// Learns which keys there are.
+    package init(store: any APIKeyStore, time: any TimeSource, logger: Logger) async throws {
         (self.store, self.time) = (store, time)
         self.uses = KeyUses(store: store, logger: logger)
+        for hash in try await store.keyHashes(limit: self.known.maximum) { self.known.insert(hash) }
     }
 
     /// Returns the text of a new key, which is not valid yet.
@@ -47,7 +51,9 @@ package struct APIKeys: Sendable {
         var key = APIKeyRecord(id: UUID(), name: name, scopes: scopes, createdAt: self.time.now)
         set(&key)
         let text = text ?? (key.isPublic ? Self.publicPrefix + RandomText.make() : Self.newText())
-        try await self.store.addKey(key, hash: Self.hash(text))
+        let hash = Self.hash(text)
+        try await self.store.addKey(key, hash: hash)
+        self.known.insert(hash)
         return (key, text)
     }
 
@@ -58,9 +64,39 @@ package struct APIKeys: Sendable {
     ///
     /// - Throws: ``RequestError`` for a key that has expired.
     package func check(_ text: String) async throws -> APIKeyRecord? {
-        guard text.hasPrefix(Self.prefix), text.utf8.count < 100,
-            let key = try await self.store.key(hash: Self.hash(text))
-        else { return nil }
+        guard Self.canBeKey(text), let key = try await self.store.key(hash: Self.hash(text)) else { return nil }
+        return try self.use(key)
+    }
+
+    /// Returns the key with this text as ``check(_:)`` does, for a client without any other credential.
+    ///
+    /// A wrong one takes of what the client's address has. Without any left, it is only told of keys that were right before: behind
+    /// a proxy all clients have one address, and those with a key must not pay for the others.
+    ///
+    /// - Parameter wrong: The budget of wrong secrets.
+    /// - Throws: `BudgetRefusal` too.
+    package func check(
+        _ text: String,
+        wrong: Budget,
+        of client: @autoclosure () -> BudgetCaller
+    ) async throws -> APIKeyRecord? {
+        guard Self.canBeKey(text) else { return nil }
+        let hash = Self.hash(text)
+        let isKnown = self.known.contains(hash)
+        if !isKnown { try wrong.check(for: client()) }
+        guard let key = try await self.store.key(hash: hash) else {
+            self.known.remove(hash)
+            // It is told that the key is wrong, even if others have used up the rest meanwhile.
+            try? wrong.spend(for: client())
+            return nil
+        }
+        if !isKnown { self.known.insert(hash) }
+        return try self.use(key)
+    }
+
+    private static func canBeKey(_ text: String) -> Bool { text.hasPrefix(Self.prefix) && text.utf8.count < 100 }
+
+    private func use(_ key: APIKeyRecord) throws -> APIKeyRecord {
         let now = self.time.now
         if let end = key.expiresAt, now >= end {
             let message = "this API key expired at \(end.rfc3339): use another, or have an administrator extend it"

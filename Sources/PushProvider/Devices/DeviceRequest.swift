@@ -7,8 +7,8 @@ package import PushTypes
 package enum DeviceRequest {
     /// The maximum length of a user id, tag, locale, time zone, version, installation, attribute name or text, in bytes.
     package static let maximumText = AudienceExpression.maximumText
-    /// The minimum length of a token, in bytes: no shorter one was ever seen (reference 1.7).
-    package static let minimumToken = 32
+    /// The minimum length of a token, in bytes.
+    package static let minimumToken = AudienceExpression.minimumToken
     /// The message of an error about a token that cannot be one.
     static let tokenForm =
         "a device token is hex or base64 of \(Self.minimumToken) to \(DeviceToken.maximumLength) bytes"
@@ -56,7 +56,7 @@ package enum DeviceRequest {
         }
         registration.timeZone = try fields.update("timeZone")
         if case .set(let name)? = registration.timeZone, TimeZone(named: name) == nil {
-            throw fields.error("timeZone", "invalid_time_zone", "use a name such as Europe/Berlin")
+            throw fields.error("timeZone", "invalid_time_zone", JSONFields.zoneForm)
         }
         registration.appVersion = try fields.update("appVersion")
         if case .set(let text)? = registration.appVersion, AppVersion(text) == nil {

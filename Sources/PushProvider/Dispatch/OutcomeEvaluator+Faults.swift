@@ -28,6 +28,12 @@ struct FaultyRecipients {
 }
 
 extension OutcomeEvaluator {
+    /// Indicates that a rejection says only that the push service has no broadcasts, and nothing about pushes.
+    func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
+        guard self.notification.channel != nil, case .rejected = outcome else { return false }
+        return fault.cause == .wrongProtocol
+    }
+
     /// Pauses an environment whose credential cannot be used.
     mutating func pause(_ environment: PushEnvironment, _ fault: ConfigurationFault) async {
         _ = await self.record(fault, count: 1, isRefuted: false, in: environment)

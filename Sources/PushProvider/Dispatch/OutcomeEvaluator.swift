@@ -54,7 +54,7 @@ struct OutcomeEvaluator {
         defer { self.trip = nil }
         var others: [Unaccepted] = []
         var evidence: [PushEnvironment: TokenEvidence] = [:]
-        var (accepted, ofEstablished) = (0, 0)
+        var (accepted, ofEstablished, ofStrangers) = (0, 0, [DeviceToken]())
         var faulty = FaultyRecipients()
         let firstNew = await self.invalidation.firstNewDevice(now: self.now)
         self.result.deliveries.reserveCapacity(self.result.deliveries.count + batch.recipients.count)
@@ -63,6 +63,7 @@ struct OutcomeEvaluator {
             if case .accepted = outcome {
                 accepted += 1
                 if TokenEvidence.isEstablished(recipient, firstNew: firstNew) { ofEstablished += 1 }
+                if self.isOfStranger(recipient) { ofStrangers.append(recipient.token) }
                 self.accept(recipient)
                 continue
             }
@@ -80,8 +81,9 @@ struct OutcomeEvaluator {
             // The response of the other environment about a token that is tried there counts for its own environment.
             let home = recipient.movedFrom ?? batch.environment
             let isEstablished = TokenEvidence.isEstablished(recipient, firstNew: firstNew)
+            let isEvidence = if decision.token == nil { false } else { await self.isEvidence(recipient, in: home) }
             switch decision.token {
-            case _ where self.notification.isWeb || self.isOfStranger(recipient): break
+            case _ where !isEvidence: break
             case .deactivated: evidence[home, default: .init()].add(.init(dead: 1), isEstablished: isEstablished)
             case .suspected where !self.triesElsewhere(recipient, decision):
                 evidence[home, default: .init()].add(.init(bad: 1), isEstablished: isEstablished)
@@ -91,7 +93,9 @@ struct OutcomeEvaluator {
         }
         if self.notification.hasTopicOfTokens, !self.notification.isWeb {
             evidence[batch.environment, default: .init()].established.accepted += ofEstablished
-            evidence[batch.environment, default: .init()].others.accepted += accepted - ofEstablished
+            evidence[batch.environment, default: .init()].others.accepted +=
+                accepted - ofEstablished - ofStrangers.count
+            evidence[batch.environment, default: .init()].reached.formUnion(ofStrangers)
         }
         self.report.accepted += accepted
         self.tally.add(.accepted, .none, in: batch.environment, count: accepted)
@@ -101,12 +105,6 @@ struct OutcomeEvaluator {
             self.faults.accepted(AppEnvironment(app: self.notification.record.app, environment: batch.environment))
         }
         await self.apply(others, evidence, of: batch)
-    }
-
-    /// Indicates that a rejection says only that the push service has no broadcasts, and nothing about pushes.
-    private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
-        guard self.notification.channel != nil, case .rejected = outcome else { return false }
-        return fault.cause == .wrongProtocol
     }
 
     /// A recipient whose push was not accepted.

@@ -67,6 +67,7 @@ package final class ErasureService: Service {
                     isSettling = true
                 }
             }
+            try await self.store.eraseEnded(now: self.time.recorded)
             let isDone = try await self.overwrite()
             return isSettling ? .seconds(5) : isDone ? .seconds(3600) : .seconds(60)
         } catch {

@@ -9,7 +9,7 @@ package struct TemplateVariables: Hashable, Sendable {
     /// The most variables of a request.
     private static let maximumCount = 100
     /// The longest value, in bytes.
-    private static let maximumValue = 2048
+    package static let maximumValue = 2048
 
     private let values: [ExactText: String]
 

@@ -18,7 +18,7 @@ package struct NotificationAcceptor: Sendable {
     let opener: NotificationOpener
 
     /// - Parameters:
-    ///   - budget: The time that counting the recipients may take while the caller waits. Default 5 s.
+    ///   - budget: The time for which the caller waits while the recipients are counted, or others before them. Default 5 s.
     ///   - direct: The direct way to the dispatcher; `nil` for none.
     package init(
         store: any ProviderStore,
@@ -32,7 +32,7 @@ package struct NotificationAcceptor: Sendable {
     }
 
     /// - Parameters:
-    ///   - budget: The time that counting the recipients may take while the caller waits. Default 5 s.
+    ///   - budget: The time for which the caller waits while the recipients are counted, or others before them. Default 5 s.
     ///   - direct: The direct way to the dispatcher; `nil` for none.
     init(
         store: any ProviderStore,

@@ -35,7 +35,8 @@ struct NotificationPlanner: Sendable {
             }
     }
 
-    /// Returns the plan; `nil` if planning takes longer than `budget`, or others have to be counted first.
+    /// Returns the plan; `nil` if planning takes longer than `budget` with the time for which it waits, or others have to be counted
+    /// first.
     func quickPlan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
         if let plan = Self.planWithoutQueries(notification) { return plan }
         return try await self.store.countingQuickly(app: notification.app, within: budget) {
@@ -44,6 +45,7 @@ struct NotificationPlanner: Sendable {
     }
 
     /// Returns the plan.
+    /// - Parameter budget: The longest time of the processor for one query.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``; `BudgetRefusal` while others have to be counted first.
     func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan {
         if let plan = Self.planWithoutQueries(notification) { return plan }

@@ -143,6 +143,7 @@ package struct NotificationRequest: Hashable, Sendable {
         guard to.members.count == 1 else {
             throw to.error("tokens", "conflicting_field", "tokens cannot be combined with conditions: leave those out")
         }
+        if let null = to.nulls.sorted().first { throw to.error(null, "invalid_value", "leave it out instead of null") }
         guard !texts.isEmpty else { throw to.error("tokens", "invalid_value", "name at least one token") }
         var tokens: [DeviceToken] = []
         var positions: [DeviceToken: Int] = [:]

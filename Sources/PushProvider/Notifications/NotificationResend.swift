@@ -94,18 +94,15 @@ package struct NotificationResend: Sendable {
         -> Audience
     {
         let failed = deliveries.filter { self.outcomes.holds($0.state, reason: $0.reason) }
-        let tokens: [DeviceToken]
         switch original.audience {
         case .devices: return .devices(.outcomes(self.outcomes))
         case .channel:
             guard !failed.isEmpty else { throw Self.nobody }
             return original.audience
-        case .tokens(let named): tokens = named
+        case .tokens: break
         }
-        // A named token is the recipient of its position, below zero.
-        let chosen = failed.compactMap { delivery in
-            Int(exactly: -delivery.recipient - 1).flatMap { tokens.indices.contains($0) ? tokens[$0] : nil }
-        }
+        let recipients = Set(failed.map(\.recipient))
+        let chosen = original.namedRecipients.filter { recipients.contains($0.id) }.map(\.token)
         guard !chosen.isEmpty else { throw Self.nobody }
         return .tokens(chosen)
     }

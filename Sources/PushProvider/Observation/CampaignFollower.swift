@@ -11,6 +11,7 @@ struct CampaignFollower {
     /// The steps of one campaign since it was seen last.
     struct Progress: Hashable, Sendable {
         var id: UUID
+        var app: Int64
         var steps: [Step]
     }
 
@@ -45,7 +46,7 @@ struct CampaignFollower {
             } else if before != nil || self.known.count < Self.maximumCount {
                 self.known[campaign.number] = Known(state: campaign.state, hasStarted: campaign.hasStarted)
             }
-            if !steps.isEmpty { all.append(Progress(id: campaign.id, steps: steps)) }
+            if !steps.isEmpty { all.append(Progress(id: campaign.id, app: campaign.app, steps: steps)) }
         }
         // A campaign that was deleted.
         for number in self.known.keys where !seen.contains(number) { self.known[number] = nil }

@@ -1,5 +1,6 @@
 package import Logging
 package import PushStore
+package import PushSupport
 import PushTypes
 import ServiceLifecycle
 
@@ -15,8 +16,8 @@ package struct CampaignMonitor: Service {
     private let log: LimitedLog
     private let logger: Logger
 
-    package init(store: any ProviderStore, logger: Logger) {
-        (self.store, self.log, self.logger) = (store, LimitedLog(logger), logger)
+    package init(store: any ProviderStore, lines: Budget, logger: Logger) {
+        (self.store, self.log, self.logger) = (store, LimitedLog(logger, lines), logger)
     }
 
     /// Works until graceful shutdown.
@@ -39,10 +40,11 @@ package struct CampaignMonitor: Service {
                 limit: CampaignFollower.maximumCount
             )
             for progress in follower.follow(reading) {
+                let app = try? await self.store.app(id: progress.app)?.bundleID
                 for step in progress.steps {
                     let message = "campaign \(step.rawValue)"
-                    guard let omitted = self.log.admit(message) else { continue }
-                    await self.write(step, message, of: progress, omitted: omitted)
+                    guard let omitted = self.log.admit(message, app: app) else { continue }
+                    await self.write(step, message, of: progress, app: app, omitted: omitted)
                 }
             }
             if isFirst, !follower.open.isEmpty {
@@ -58,13 +60,13 @@ package struct CampaignMonitor: Service {
         _ step: CampaignFollower.Step,
         _ message: String,
         of progress: CampaignFollower.Progress,
+        app: Topic?,
         omitted: Int
     ) async {
         var metadata: Logger.Metadata = ["notification": "\(progress.id)"]
         var level = Logger.Level.info
         if let record = try? await self.store.notification(progress.id) {
-            let app = try? await self.store.app(id: record.app)
-            metadata["app"] = "\(app?.bundleID.name ?? "\(record.app)")"
+            metadata["app"] = "\(app?.name ?? "\(record.app)")"
             metadata.merge(record.details(of: step)) { $1 }
             if step == .paused, record.progress.pauseReason != nil { level = .warning }
         }

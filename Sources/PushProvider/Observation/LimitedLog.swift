@@ -1,32 +1,37 @@
 package import Logging
-import NIOCore
-import PushSupport
+package import PushSupport
+package import PushTypes
 import Synchronization
 
-/// A log for lines that requests and responses cause: some of each message a minute, however many there are.
+/// A log for lines that requests and responses cause: some of each message of an app, however many there are.
 ///
-/// The next line of a message after a pause has the number of lines that were left out.
+/// The next line of a message that is written has the number of lines that were left out before it.
 package final class LimitedLog: Sendable {
-    /// The lines of one message in a minute.
-    package static let linesPerMinute = 30
-
     private let logger: Logger
-    private let limiter: Mutex<LogRateLimiter<String>>
+    private let lines: Budget
+    /// The lines that were left out, of each message of each app.
+    private let omitted = Mutex<[BudgetCaller: Int]>([:])
 
-    package init(_ logger: Logger, perMinute: Int = LimitedLog.linesPerMinute) {
-        self.logger = logger
-        self.limiter = Mutex(LogRateLimiter(perMinute: perMinute))
-    }
+    /// - Parameter lines: The budget of log lines.
+    package init(_ logger: Logger, _ lines: Budget) { (self.logger, self.lines) = (logger, lines) }
 
-    /// Returns `true` if a line with this message is written, and counts it.
+    /// Counts a line with this message.
+    /// - Parameter app: The app that causes it; `nil` if none is known.
     /// - Returns: The number of lines that were left out before it; `nil` for a line that is left out.
-    package func admit(_ message: String) -> Int? {
-        self.limiter.withLock { $0.note(message, now: .now()) }
+    package func admit(_ message: String, app: Topic? = nil) -> Int? {
+        let caller = BudgetCaller(app: app, .name(message))
+        do {
+            try self.lines.spend(for: caller)
+        } catch {
+            self.omitted.withLock { $0[caller, default: 0] += 1 }
+            return nil
+        }
+        return self.omitted.withLock { $0.removeValue(forKey: caller) } ?? 0
     }
 
     /// Writes a line unless there were many with this message.
-    package func log(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) {
-        guard let omitted = self.admit(message) else { return }
+    package func log(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, app: Topic? = nil) {
+        guard let omitted = self.admit(message, app: app) else { return }
         self.write(level, message, metadata, omitted: omitted)
     }
 

@@ -24,12 +24,13 @@ package struct SignInService: Sendable {
         keys: APIKeys,
         hasher: PasswordHasher,
         settings: SessionSettings = SessionSettings(),
+        lines: Budget,
         time: any TimeSource,
         logger: Logger,
         audit: @escaping @Sendable (String, APICaller) async -> Void
     ) {
         (self.store, self.keys, self.hasher, self.audit) = (store, keys, hasher, audit)
-        (self.settings, self.time, self.log) = (settings, time, LimitedLog(logger))
+        (self.settings, self.time, self.log) = (settings, time, LimitedLog(logger, lines))
     }
 
     /// Signs a person in with the password.

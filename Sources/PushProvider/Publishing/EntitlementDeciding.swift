@@ -36,14 +36,14 @@ package struct EntitlementQuestion: Sendable {
     package let app: AppRecord
     package let products: [EntitlementProduct]
     package let proof: EntitlementProof
-    /// The client that asks, by its network.
-    package let client: BudgetCaller.Identity
+    /// The client that asks, by its network; `nil` where all have that of a proxy.
+    package let client: BudgetCaller.Identity?
 
     package init(
         app: AppRecord,
         products: [EntitlementProduct],
         proof: EntitlementProof,
-        client: BudgetCaller.Identity
+        client: BudgetCaller.Identity?
     ) {
         (self.app, self.products, self.proof, self.client) = (app, products, proof, client)
     }
@@ -95,7 +95,7 @@ package struct IssueEntitlements: Sendable {
         _ issues: [IssueRecord],
         app: AppRecord,
         proof: EntitlementProof,
-        client: BudgetCaller.Identity
+        client: BudgetCaller.Identity?
     ) async -> [EntitlementDecision] {
         let products = issues.filter { $0.access == .retail }.map(EntitlementProduct.init)
         let question = EntitlementQuestion(app: app, products: products, proof: proof, client: client)

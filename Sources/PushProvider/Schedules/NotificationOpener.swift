@@ -10,7 +10,7 @@ struct NotificationOpener: Sendable {
     private let time: any TimeSource
 
     /// - Parameters:
-    ///   - budget: The time that counting the recipients may take. A notification that takes longer is paused. Default 30 s.
+    ///   - budget: The time of the processor that counting the recipients may take. A notification that takes longer is paused. Default 30 s.
     ///   - countDevices: Counts the devices of an audience; `nil` asks the store.
     init(
         store: any ProviderStore,

@@ -12,6 +12,8 @@ package struct ScheduleRunner: Service {
     package struct Settings: Hashable, Sendable {
         /// The maximum sleep. Default 5 s.
         package var sleep: Duration = .seconds(5)
+        /// The time after which an app begins nothing more in its turn. Default 1 s.
+        package var turn: Duration = .seconds(1)
 
         package init() {}
     }
@@ -32,12 +34,13 @@ package struct ScheduleRunner: Service {
         acceptor: NotificationAcceptor,
         wake: WakeSignal,
         settings: Settings = Settings(),
+        lines: Budget,
         time: any TimeSource,
         logger: Logger
     ) {
         (self.store, self.acceptor, self.wake) = (store, acceptor, wake)
         (self.settings, self.time, self.logger) = (settings, time, logger)
-        self.log = LimitedLog(logger)
+        self.log = LimitedLog(logger, lines)
     }
 
     /// Works until graceful shutdown.
@@ -50,13 +53,14 @@ package struct ScheduleRunner: Service {
                     let found = await self.findDue(workers.unavailable(at: .now))
                     for work in found.work where workers.start(work.app) {
                         group.addTask {
-                            let result = await self.perform(work)
+                            let result = await self.perform(work, until: .now + self.settings.turn)
                             let pause = result.hasFailed ? ContinuousClock.now + self.settings.sleep : nil
                             workers.finish(work.app, pausedUntil: pause)
                             self.wake.signal()
                         }
                     }
-                    if found.result.hasWorked, !workers.isFull { continue }
+                    let isOver = found.work.isEmpty && !workers.isFull && workers.beginRound()
+                    if isOver || found.result.hasWorked && !workers.isFull { continue }
                     // Work that failed is still due, and is not tried again at once.
                     let pause =
                         found.result.hasFailed
@@ -92,6 +96,8 @@ package struct ScheduleRunner: Service {
     /// The result of one search for due work, or of the work of one app.
     private struct WorkResult {
         var hasWorked = false, hasFailed = false
+        /// Others are counted first, and so they are before the rest of the app's work.
+        var isRefused = false
         /// Unreadable schedules were found and paused.
         var hasPaused = false
     }
@@ -120,14 +126,20 @@ package struct ScheduleRunner: Service {
     }
 
     /// Does the work of one app. A notification or schedule that fails does not hold up the others.
-    private func perform(_ work: ScheduledWork) async -> WorkResult {
+    /// - Parameter end: The end of its turn; `nil` for none. The first piece of work is always begun.
+    private func perform(_ work: ScheduledWork, until end: ContinuousClock.Instant? = nil) async -> WorkResult {
         var result = WorkResult()
-        for notification in work.notifications where !Task.isShuttingDownGracefully {
+        var isFirst = true
+        func isOver() -> Bool {
+            defer { isFirst = false }
+            return Task.isShuttingDownGracefully || result.isRefused || !isFirst && end.map { .now >= $0 } ?? false
+        }
+        for notification in work.notifications where !isOver() {
             await self.attempt("notifications", &result) { result in
                 if try await self.acceptor.opener.openDue(notification) { result.hasWorked = true }
             }
         }
-        for schedule in work.schedules where !Task.isShuttingDownGracefully {
+        for schedule in work.schedules where !isOver() {
             await self.attempt("\(schedule.id)", &result) { result in
                 try await self.run(schedule)
                 result.hasWorked = true
@@ -143,9 +155,10 @@ package struct ScheduleRunner: Service {
     ) async {
         do {
             try await body(&result)
-        } catch is BudgetRefusal {
-            // Others are counted first: it stays due.
-            result.hasFailed = true
+        } catch let refusal as BudgetRefusal {
+            (result.hasFailed, result.isRefused) = (true, true)
+            let metadata: Logger.Metadata = ["of": subject, "full": "\(refusal.level.rawValue)"]
+            self.log.log(.notice, "scheduled work waits: the recipients of others are counted first", metadata)
         } catch {
             result.hasFailed = true
             self.logger.error("scheduling failed, trying again", metadata: ["of": subject, "error": "\(error)"])
@@ -160,7 +173,8 @@ package struct ScheduleRunner: Service {
             let metadata: Logger.Metadata = [
                 "schedule": "\(schedule.id)", "since": "\(next.rfc3339)", "made": "\(due.runs.count)",
             ]
-            self.log.log(.warning, "schedule runs were missed", metadata)
+            let app = try await self.store.app(id: schedule.app)?.bundleID
+            self.log.log(.warning, "schedule runs were missed", metadata, app: app)
             let message =
                 "runs from \(next.rfc3339) on were missed while the provider did not work; \(due.runs.count) made"
             try await self.note(message, of: schedule)
@@ -201,7 +215,7 @@ package struct ScheduleRunner: Service {
                     "app": "\(app.bundleID.name)", "schedule": "\(schedule.id)", "run": "\(run.rfc3339)",
                     "notification": "\(Self.id(of: schedule.id, run: run))",
                 ]
-                self.log.log(.info, "schedule run was made", metadata)
+                self.log.log(.info, "schedule run was made", metadata, app: app.bundleID)
             }
             return acceptance != .scheduleChanged
         } catch let error as RequestError {

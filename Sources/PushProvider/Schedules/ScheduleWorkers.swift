@@ -3,13 +3,16 @@ import Synchronization
 
 /// The apps whose scheduled work is in progress.
 ///
-/// The work of an app runs in one worker, so that an app whose audiences take long to count delays its own runs only.
+/// The work of an app runs in one worker, so that an app whose audiences take long to count delays its own runs only. Apps take
+/// turns: one that had its turn is next once every other that has due work had one.
 final class ScheduleWorkers: Sendable {
     /// The maximum number of apps at the same time.
     static let maximum = 8
 
     private struct State {
         var running: Set<Int64> = []
+        /// The apps that had their turn in this round.
+        var served: Set<Int64> = []
         /// The apps whose work failed, and the time of the next try.
         var paused: [Int64: ContinuousClock.Instant] = [:]
 
@@ -26,11 +29,12 @@ final class ScheduleWorkers: Sendable {
         self.state.withLock { !$0.isFull && $0.running.insert(app).inserted }
     }
 
-    /// Ends the work of an app.
+    /// Ends the turn of an app.
     /// - Parameter pausedUntil: The time of the next try; `nil` if nothing failed.
     func finish(_ app: Int64, pausedUntil: ContinuousClock.Instant?) {
         self.state.withLock { state in
             state.running.remove(app)
+            state.served.insert(app)
             state.paused[app] = pausedUntil
         }
     }
@@ -40,7 +44,16 @@ final class ScheduleWorkers: Sendable {
         self.state.withLock { state in
             guard !state.isFull else { return nil }
             state.paused = state.paused.filter { $0.value > now }
-            return state.running.union(state.paused.keys)
+            return state.running.union(state.served).union(state.paused.keys)
+        }
+    }
+
+    /// Begins the next round, when no app is left in this one.
+    /// - Returns: `false` if no app had a turn in this one either.
+    func beginRound() -> Bool {
+        self.state.withLock { state in
+            defer { state.served = [] }
+            return !state.served.isEmpty
         }
     }
 

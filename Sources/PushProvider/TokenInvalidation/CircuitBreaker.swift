@@ -1,4 +1,5 @@
 import PushStore
+import PushTypes
 
 /// Detects that the push service calls so many tokens of an environment dead or bad that a wrong setting is likelier than
 /// their death (reference 1.9: one wrong environment makes every token bad).
@@ -92,6 +93,8 @@ struct TokenEvidence: Hashable, Sendable {
 
     var established = CircuitBreaker.Counts()
     var others = CircuitBreaker.Counts()
+    /// The tokens that strangers have named, and to which pushes were accepted. Each counts once, however many pushes it gets.
+    var reached: Set<DeviceToken> = []
 
     /// Decides whether a recipient represents the population.
     /// - Parameter firstNew: The id of the first device that was added lately.
@@ -104,5 +107,5 @@ struct TokenEvidence: Hashable, Sendable {
         if isEstablished { self.established.add(counts) } else { self.others.add(counts) }
     }
 
-    var accepted: Int { self.established.accepted + self.others.accepted }
+    var accepted: Int { self.established.accepted + self.others.accepted + self.reached.count }
 }

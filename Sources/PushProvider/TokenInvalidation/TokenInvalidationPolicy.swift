@@ -21,6 +21,8 @@ package final class TokenInvalidationPolicy: Sendable {
         var isProvenEver = false
         /// The topics of accepted pushes: environment, topic and credential fit each other.
         var provenTopics: Set<Topic> = []
+        /// The tokens of strangers that have counted as reached.
+        var reached: Set<DeviceToken> = []
     }
 
     /// The evaluation of a page of responses for the tokens of one environment.
@@ -38,13 +40,17 @@ package final class TokenInvalidationPolicy: Sendable {
         static let unlimited = Evaluation(isBreakerOpen: false, areOthersHeld: false, opened: nil, isProven: false)
     }
 
-    private let store: any AppStore & TokenStateStore
+    private let store: any AppStore & NamedTokenStore & TokenStateStore
     private let limits: CircuitBreaker.Limits
     private let logger: Logger
     private let states = Mutex<[Key: EnvironmentState]>([:])
     private let newDevices = Mutex<(first: Int64, readAt: Timestamp)?>(nil)
 
-    package init(store: any AppStore & TokenStateStore, limits: CircuitBreaker.Limits = .init(), logger: Logger) {
+    package init(
+        store: any AppStore & NamedTokenStore & TokenStateStore,
+        limits: CircuitBreaker.Limits = .init(),
+        logger: Logger
+    ) {
         (self.store, self.limits, self.logger) = (store, limits, logger)
     }
 
@@ -65,6 +71,13 @@ package final class TokenInvalidationPolicy: Sendable {
         guard let first = try? await self.store.firstDevice(addedSince: before) else { return 0 }
         self.newDevices.withLock { $0 = (first, now) }
         return first
+    }
+
+    /// Returns `true` if a push has reached a token that is not registered; `false` if that cannot be read.
+    func hasReached(_ token: DeviceToken, app: Int64, environment: PushEnvironment) async -> Bool {
+        let key = Key(app: app, environment: environment)
+        if self.states.withLock({ $0[key]?.reached.contains(token) ?? false }) { return true }
+        return (try? await self.store.standing(of: token, app: app, environment: environment)) == .reached
     }
 
     /// Counts the responses of a page and evaluates them, before its tokens are changed. It never fails: the results of the
@@ -188,7 +201,7 @@ extension TokenInvalidationPolicy.EnvironmentState {
             self.isProvenEver = true
         }
         var opened = self.breaker.record(evidence.established)
-        let suspicion = self.others.count(evidence.others)
+        let suspicion = self.others.count(self.others(in: evidence))
         self.areOthersHeld = suspicion != nil
         if let suspicion, !self.isProvenEver { opened = self.breaker.open(suspicion) || opened }
         let reason = self.breaker.openReason
@@ -198,6 +211,20 @@ extension TokenInvalidationPolicy.EnvironmentState {
             opened: opened ? reason : nil,
             isProven: self.provenTopics.contains(topic)
         )
+    }
+
+    /// The tokens of strangers that are remembered.
+    private static let maximumReached = 4000
+
+    /// Returns the responses about tokens that are not established, with those of strangers that are new.
+    private mutating func others(in evidence: TokenEvidence) -> CircuitBreaker.Counts {
+        guard !evidence.reached.isEmpty else { return evidence.others }
+        let new = evidence.reached.subtracting(self.reached)
+        if self.reached.count + new.count > Self.maximumReached { self.reached = [] }
+        self.reached.formUnion(new)
+        var counts = evidence.others
+        counts.accepted += new.count
+        return counts
     }
 }
 

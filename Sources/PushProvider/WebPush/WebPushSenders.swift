@@ -17,7 +17,7 @@ package final class WebPushSenders: Service {
     package init(
         store: any WebPushStore,
         addresses: AddressPolicy = AddressPolicy(),
-        resolver: any NameResolver = SystemResolver(),
+        resolver: any NameResolver,
         limits: WebPushLimits = WebPushLimits(),
         time: any TimeSource
     ) {

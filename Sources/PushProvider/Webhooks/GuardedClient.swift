@@ -15,7 +15,7 @@ package struct GuardedClient: Sendable {
     /// - Parameter deadline: The most time from the look-up of the name to the end of the response. Default 10 s.
     package init(
         addresses: AddressPolicy,
-        resolver: any NameResolver = SystemResolver(),
+        resolver: any NameResolver,
         deadline: Duration = .seconds(10)
     ) {
         (self.addresses, self.resolver, self.deadline) = (addresses, resolver, deadline)

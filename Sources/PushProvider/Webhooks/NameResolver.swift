@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+package import PushSupport
 import Synchronization
 
 #if canImport(Glibc)
@@ -27,42 +28,50 @@ extension NameResolver {
 package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case unknown(reason: String)
     case tooSlow
+    /// Too many look-ups of its app wait.
+    case busy
 
     package var description: String {
         switch self {
         case .unknown(let reason): "its name cannot be resolved: \(reason)"
         case .tooSlow: "its name could not be resolved in time"
+        case .busy: "its name could not be resolved: too many names of its app wait for that"
         }
     }
 }
 
-/// The resolver of the operating system.
+/// The resolver of the operating system, of which a process has one.
 ///
-/// It blocks and cannot be cancelled. It has a few threads of its own, and a look-up that takes too long is abandoned.
-/// ``ResolverQueue`` decides the order of look-ups.
+/// A look-up blocks and cannot be cancelled, and one of a name whose servers do not respond takes half a minute and more. So it has
+/// a few threads of its own, a name is looked up once at a time, an app has few look-ups, names that were never found leave some
+/// to the others, and a caller that has waited too long leaves a look-up to its end.
 package final class SystemResolver: NameResolver {
     package typealias LookUp = @Sendable (String) throws -> [IPAddress]
 
-    /// The queue, and the promises of its callers.
+    /// The names that are wanted, those that are looked up, and those that were found.
     private struct State {
-        var queue: ResolverQueue
-        var promises: [Int: EventLoopPromise<[IPAddress]>] = [:]
+        var callers: [String: [Int: EventLoopPromise<[IPAddress]>]] = [:]
         var lastID = 0
+        var running: Set<String> = []
+        var found: Set<String> = []
     }
+
+    /// The maximum number of names that are remembered as found.
+    private static let maximumFound = 4096
 
     private let threads: NIOThreadPool
+    private let lookUps, newNames: Budget
     private let lookUp: LookUp
-    private let state: Mutex<State>
+    private let state = Mutex(State())
 
-    package convenience init() {
-        self.init(lookUp: Self.systemLookUp)
-    }
+    package convenience init(_ budgets: Budgets) { self.init(budgets, lookUp: Self.systemLookUp) }
 
     /// - Parameter lookUp: Finds the addresses of a name. It may block.
-    init(limits: ResolverQueue.Limits = .init(), lookUp: @escaping LookUp) {
-        self.threads = NIOThreadPool(numberOfThreads: limits.slots)
-        self.lookUp = lookUp
-        self.state = Mutex(State(queue: ResolverQueue(limits: limits)))
+    init(_ budgets: Budgets, lookUp: @escaping LookUp) {
+        (self.lookUps, self.newNames, self.lookUp) = (budgets[.nameLookups], budgets[.newNameLookups], lookUp)
+        var count = 1
+        if case .held(let most) = self.lookUps.limits.bounds.whole { count = most }
+        self.threads = NIOThreadPool(numberOfThreads: count)
         self.threads.start()
     }
 
@@ -79,17 +88,27 @@ package final class SystemResolver: NameResolver {
         let promise = loop.makePromise(of: [IPAddress].self)
         // The timer and the look-up complete the promise, the first of them counts.
         let timer = loop.scheduleTask(in: TimeAmount(limit)) { promise.fail(NameResolutionFailure.tooSlow) }
-        let (id, started) = self.state.withLock { state in
+        let id = self.state.withLock { state in
             state.lastID += 1
-            state.promises[state.lastID] = promise
-            return (state.lastID, state.queue.enqueue(state.lastID, for: name, app: app))
+            state.callers[name, default: [:]][state.lastID] = promise
+            return state.lastID
         }
-        self.start(started)
+        // A look-up of another caller that ends first serves this one too.
+        let turn = Task {
+            do {
+                try await self.begin(name, for: app, id)
+            } catch is BudgetRefusal {
+                promise.fail(NameResolutionFailure.busy)
+            } catch {
+                promise.fail(error)
+            }
+        }
         defer {
             timer.cancel()
+            turn.cancel()
             self.state.withLock { state in
-                state.promises[id] = nil
-                state.queue.cancel(id)
+                state.callers[name]?[id] = nil
+                if state.callers[name]?.isEmpty == true { state.callers[name] = nil }
             }
         }
         return try await withTaskCancellationHandler {
@@ -99,25 +118,41 @@ package final class SystemResolver: NameResolver {
         }
     }
 
-    private func start(_ names: [String]) {
-        for name in names {
-            self.threads.submit { state in
-                let result = Result {
-                    guard state == .active else { throw CancellationError() }
-                    return try self.lookUp(name)
-                }
-                self.finish(name, result)
+    /// Waits until a name may be looked up, and starts that unless it is being done.
+    private func begin(_ name: String, for app: Int64, _ id: Int) async throws {
+        let (isRunning, isFound) = self.state.withLock { ($0.running.contains(name), $0.found.contains(name)) }
+        guard !isRunning else { return }
+        let app = BudgetCaller(.name("\(app)"))
+        var places: [BudgetPermit] = []
+        if !isFound { places.append(try await self.newNames.wait(for: app)) }
+        places.append(try await self.lookUps.wait(for: app))
+        let isNext = self.state.withLock { state in
+            state.callers[name]?[id] != nil && state.running.insert(name).inserted
+        }
+        guard isNext else { return }
+        self.threads.submit { [places] state in
+            let result = Result {
+                guard state == .active else { throw CancellationError() }
+                return try self.lookUp(name)
             }
+            for place in places { place.end() }
+            self.finish(name, result)
         }
     }
 
     private func finish(_ name: String, _ result: Result<[IPAddress], any Error>) {
-        let (promises, started) = self.state.withLock { state in
-            let (waiters, started) = state.queue.finish(name, isFound: (try? result.get()) != nil)
-            return (waiters.compactMap { state.promises.removeValue(forKey: $0) }, started)
+        let isFound = (try? result.get()) != nil
+        let callers = self.state.withLock { state in
+            state.running.remove(name)
+            if !isFound {
+                state.found.remove(name)
+            } else {
+                if state.found.count >= Self.maximumFound { state.found.removeAll() }
+                state.found.insert(name)
+            }
+            return state.callers.removeValue(forKey: name) ?? [:]
         }
-        for promise in promises { promise.completeWith(result) }
-        self.start(started)
+        for promise in callers.values { promise.completeWith(result) }
     }
 
     private static let systemLookUp: LookUp = { try SystemResolver.lookUp($0) }

@@ -56,7 +56,7 @@ package final class WebhookDelivery: Service {
         policy: WebhookPolicy = WebhookPolicy(),
         places: Budget = Budget(.webhookPosts),
         retries: Budget = Budget(.webhookRetries),
-        resolver: any NameResolver = SystemResolver(),
+        resolver: any NameResolver,
         metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         time: any TimeSource,
         logger: Logger

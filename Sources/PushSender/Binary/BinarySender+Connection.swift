@@ -76,6 +76,7 @@ extension BinarySender {
         while channel.isWritable, number == self.connectionNumber {
             var (bytes, last) = (ByteBuffer(), UInt32?.none)
             while bytes.readableBytes < Self.writeLength {
+                self.withdrawRecalledBeforeWriting()
                 let actions = self.stateMachine.nextWrite(now: now)
                 guard case .write(let notification) = actions.last else { break }
                 BinaryFrame(command: self.configuration.command, notification: notification).write(to: &bytes)

@@ -33,11 +33,16 @@ public actor BinarySender: NotificationSender, Service {
         var missing: Int
         var isCancelled = false
         var waiter: CheckedContinuation<Void, Never>?
+        /// The means to take its pushes back; `nil` for a call of which none is taken back.
+        let call: SteppedCall?
 
-        init(count: Int) {
+        init(count: Int, call: SteppedCall?) {
             self.outcomes = Array(repeating: nil, count: count)
             self.missing = count
+            self.call = call
         }
+
+        func isRecalled(_ index: Int) -> Bool { self.call?.isRecalled(index) ?? false }
     }
 
     /// The place of one push in its batch.
@@ -114,8 +119,17 @@ public actor BinarySender: NotificationSender, Service {
     /// Sends pushes in this order and returns their outcomes in the same order.
     ///
     /// Cancelling the calling task ends the pushes that were not written yet as not sent.
-    public func send(_ pushes: [Push]) async -> [Outcome] {
-        let batch = Batch(count: pushes.count)
+    public func send(_ pushes: [Push]) async -> [Outcome] { await self.send(pushes, nil) }
+
+    /// Sends pushes, each of which can be taken back until it is written, also if it is written again.
+    package nonisolated func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
+        let call = SteppedCall(count: pushes.count) { [weak self] in Task { await self?.withdrawRecalled() } }
+        began(call)
+        return SentPushes(outcomes: await self.send(pushes, call))
+    }
+
+    private func send(_ pushes: [Push], _ call: SteppedCall?) async -> [Outcome] {
+        let batch = Batch(count: pushes.count, call: call)
         self.lastBatch &+= 1
         let number = self.lastBatch
         self.batches[number] = batch
@@ -201,7 +215,7 @@ extension BinarySender {
     }
 
     private func submit(_ push: Push, index: Int, of batch: Batch) async {
-        await self.awaitCapacity(for: batch)
+        await self.awaitCapacity(for: index, of: batch)
         let now = self.time.now
         var notification = BinaryNotification(push.notification, to: push.token)
         if self.configuration.command == .enhanced, notification.expiration == nil {
@@ -212,6 +226,8 @@ extension BinarySender {
         }
         if batch.isCancelled || Task.isCancelled {
             self.finish(batch, index, .notSent(.init("the caller was cancelled")))
+        } else if batch.isRecalled(index) {
+            self.finish(batch, index, .notSent(.takenBack))
         } else if self.isClosing {
             self.finish(batch, index, .notSent(.init("the sender is closing")))
         } else {
@@ -222,9 +238,9 @@ extension BinarySender {
     }
 
     /// Returns when a notification can be submitted and it is the caller's turn, or when it will not be submitted.
-    private func awaitCapacity(for batch: Batch) async {
+    private func awaitCapacity(for index: Int, of batch: Batch) async {
         var hasWaited = false
-        while !self.isClosing, !batch.isCancelled {
+        while !self.isClosing, !batch.isCancelled, !batch.isRecalled(index) {
             if self.stateMachine.remainingCapacity == 0 { self.proceed() }
             if self.stateMachine.remainingCapacity > 0, hasWaited || self.waitingForCapacity.isEmpty { return }
             await withCheckedContinuation { self.waitingForCapacity.append($0) }
@@ -232,12 +248,28 @@ extension BinarySender {
         }
     }
 
+    /// Withdraws the next pushes to be written as long as they were taken back.
+    func withdrawRecalledBeforeWriting() {
+        while let identifier = self.stateMachine.nextToWrite, let ticket = self.tickets[identifier],
+            ticket.batch.call?.begins(ticket.index) == false
+        {
+            self.perform(self.stateMachine.withdraw([identifier]))
+        }
+    }
+
     private func cancel(batch number: Int) {
         guard let batch = self.batches[number] else { return }
         batch.isCancelled = true
-        let identifiers = self.tickets.filter { $0.value.batch === batch }.keys
+        self.withdraw { ticket in ticket.batch === batch }
+    }
+
+    /// Ends the pushes that were taken back, and that are not written.
+    private func withdrawRecalled() { self.withdraw { ticket in ticket.batch.isRecalled(ticket.index) } }
+
+    private func withdraw(_ isConcerned: (Ticket) -> Bool) {
+        let identifiers = self.tickets.filter { isConcerned($0.value) }.keys
         self.perform(self.stateMachine.withdraw(Set(identifiers)))
-        // A cancelled caller may be among those that wait for capacity.
+        // A caller that is concerned may be among those that wait for capacity.
         for waiter in self.waitingForCapacity { waiter.resume() }
         self.waitingForCapacity = []
         self.proceed()
@@ -245,6 +277,9 @@ extension BinarySender {
 
     private func finish(_ identifier: UInt32, _ state: BinaryClientStateMachine.FinalState) {
         guard let ticket = self.tickets.removeValue(forKey: identifier) else { return }
+        if state == .notSent(.withdrawn), !ticket.batch.isCancelled {
+            return self.finish(ticket.batch, ticket.index, .notSent(.takenBack))
+        }
         self.finish(
             ticket.batch,
             ticket.index,

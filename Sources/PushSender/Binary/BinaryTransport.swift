@@ -27,14 +27,19 @@ final class BinaryTransport: NotificationSender {
         Task { await sender.close() }
     }
 
-    func send(_ pushes: [Push]) async -> [Outcome] {
+    func send(_ pushes: [Push]) async -> [Outcome] { await self.follow(pushes, began: { _ in }).outcomes }
+
+    func follow(_ pushes: [Push], began: (any PushCall) -> Void) async -> SentPushes {
         let rejections = pushes.map { self.rejection(of: $0.notification) }
-        guard rejections.contains(where: { $0 != nil }) else { return await self.sender.send(pushes) }
-        let rest = zip(pushes, rejections).filter { $0.1 == nil }.map(\.0)
-        var outcomes = (rest.isEmpty ? [] : await self.sender.send(rest)).makeIterator()
-        return rejections.map { rejection in
-            rejection.map { .rejected($0) } ?? outcomes.next() ?? .notSent(.init("nothing was sent"))
-        }
+        let positions = rejections.indices.filter { rejections[$0] == nil }
+        let rest = positions.map { pushes[$0] }
+        let sent = await self.sender.follow(rest) { began(CallOfSome($0, at: positions)) }
+        var outcomes = sent.outcomes.makeIterator()
+        return SentPushes(
+            outcomes: rejections.map { rejection in
+                rejection.map { .rejected($0) } ?? outcomes.next() ?? .notSent(.init("nothing was sent"))
+            }
+        )
     }
 
     /// Stops taking pushes, and returns once each has its outcome.
@@ -47,6 +52,19 @@ final class BinaryTransport: NotificationSender {
         }
         guard let topic, topic != notification.topic else { return nil }
         return Rejection(status: Reason.topicDisallowed.status, reasonText: Reason.topicDisallowed.text)
+    }
+}
+
+/// A call whose sender has some of its pushes only.
+private final class CallOfSome: PushCall {
+    private let call: any PushCall
+    private let positions: [Int]
+
+    /// - Parameter positions: The positions of the sender's pushes in this call.
+    init(_ call: any PushCall, at positions: [Int]) { (self.call, self.positions) = (call, positions) }
+
+    func takeBack(where isRecalled: (Int) -> Bool) -> Int {
+        self.call.takeBack { isRecalled(self.positions[$0]) }
     }
 }
 

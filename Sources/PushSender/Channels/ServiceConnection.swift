@@ -42,6 +42,8 @@ final class ServiceConnection: ChannelInboundHandler {
     private var inFlight = SlotTable<Exchange>(keptSlots: 16)
     private var openCount = 0
     private var usedAt = NIODeadline.now()
+    /// The time since which requests wait and none has begun; `nil` if none waits, and before the service's settings.
+    private var blockedSince: NIODeadline?
     private var failure: ConnectionFailure?
     private var isRetired = false
     private var hasEnded = false
@@ -127,6 +129,17 @@ final class ServiceConnection: ChannelInboundHandler {
             self.stateMachine?.drain(now: now)
         }
         self.work()
+        self.giveUpBlocked(now: now)
+    }
+
+    /// Drains a connection on which the service lets no request begin within the time of a response.
+    private func giveUpBlocked(now: NIODeadline) {
+        guard !self.waiting.isEmpty, self.stateMachine?.phase == .open else { return self.blockedSince = nil }
+        guard let blockedSince else { return self.blockedSince = now }
+        guard blockedSince + self.limits.responseTimeout <= now else { return }
+        self.failure = .init(description: "the push service lets no request begin", cause: .timeout)
+        self.stateMachine?.drain(now: now)
+        self.work()
     }
 
     /// Ends the connection after a failure of the transport.
@@ -182,7 +195,7 @@ final class ServiceConnection: ChannelInboundHandler {
         }
         let now = NIODeadline.now()
         self.openCount += 1
-        self.usedAt = now
+        (self.usedAt, self.blockedSince) = (now, nil)
         self.stateMachine?.send(exchange.request, ticket: self.inFlight.insert(exchange), now: now)
     }
 
@@ -197,6 +210,11 @@ final class ServiceConnection: ChannelInboundHandler {
                 self.finish(slot, .response(response))
             case .lost(let slot, let cause): self.finish(slot, .unknown(cause.failure))
             case .notProcessed(let slot, let cause):
+                // The service has opened no window for it: another connection may have one.
+                if cause == .responseTimeout {
+                    self.stateMachine?.drain(now: .now())
+                    self.retire()
+                }
                 self.finish(slot, .notSent(cause.failure, mayRetry: cause.allowsRetry))
             case .draining(let goAway):
                 self.logger.debug("connection draining", metadata: ["service": "\(self.authority)"])

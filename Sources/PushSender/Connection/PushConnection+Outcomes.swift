@@ -27,6 +27,8 @@ extension PushConnection {
             case .notProcessed(let slot, let cause):
                 guard var ticket = self.inFlight.remove(slot) else { continue }
                 if case .reset = cause { ticket.refusals += 1 }
+                // The service has opened no window for it: another connection may have one.
+                if cause == .responseTimeout { self.startDraining() }
                 if cause.allowsRetry, ticket.refusals < Self.maximumRefusals {
                     returned.append(ticket)
                     returnCause = cause.failure

@@ -36,10 +36,21 @@ extension ConnectionPool {
 
         var handles: [ConnectionHandle] { self.connections.values.compactMap(\.handle) }
     }
+
     /// Ends pushes of the batch that no connection has taken.
     func takeBack(_ indices: Set<Int>, of batch: SendBatch) {
-        for ticket in self.state.withLock({ $0.queue.remove(indices, of: batch) }) {
-            _ = batch.endsRecalled(ticket.index)
+        Self.endTakenBack(self.state.withLock { $0.queue.remove(indices, of: batch) })
+    }
+
+    /// Ends pushes that were taken back.
+    static func endTakenBack(_ tickets: [PushTicket]) {
+        for ticket in tickets { ticket.batch.endTakenBack(ticket.index) }
+    }
+
+    /// Ends pushes that are not sent.
+    static func fail(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
+        for ticket in tickets {
+            ticket.batch.finish(CollectionOfOne(SendResult(index: ticket.index, outcome: .notSent(failure))))
         }
     }
 }

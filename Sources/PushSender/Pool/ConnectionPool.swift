@@ -180,17 +180,19 @@ final class ConnectionPool: PushConnectionDelegate {
 
     func returnWork(_ returned: [PushTicket], _ failure: Outcome.Failure) {
         let now = NIODeadline.now()
-        let tickets = returned.filter { !$0.batch.endsRecalled($0.index) }
-        let (actions, ended) = self.state.withLock { state -> ([PoolStateMachine.Action], [PushTicket]) in
-            guard !state.stateMachine.isClosing else { return ([], tickets) }
+        let (actions, ended, recalled) = self.state.withLock {
+            state -> ([PoolStateMachine.Action], [PushTicket], [PushTicket]) in
+            guard !state.stateMachine.isClosing else { return ([], returned, []) }
             state.lastFailure = failure
             // A push whose deadline has passed must not be sent again.
-            let waiting = tickets.filter { $0.deadline > now }
-            state.queue.prepend(waiting)
-            let actions = state.stateMachine.pushesQueued(waiting.count, waiting: state.queue.count, now: now)
-            return (actions, tickets.filter { $0.deadline <= now })
+            let before = state.queue.count
+            let recalled = state.queue.prepend(returned.filter { $0.deadline > now })
+            let waiting = state.queue.count
+            let actions = state.stateMachine.pushesQueued(waiting - before, waiting: waiting, now: now)
+            return (actions, returned.filter { $0.deadline <= now }, recalled)
         }
         Self.fail(ended, failure)
+        Self.endTakenBack(recalled)
         self.perform(actions)
         self.scheduleExpiry()
     }
@@ -339,12 +341,6 @@ final class ConnectionPool: PushConnectionDelegate {
             }
             Self.fail(tickets, failure)
             self.scheduleExpiry()
-        }
-    }
-
-    private static func fail(_ tickets: [PushTicket], _ failure: Outcome.Failure) {
-        for ticket in tickets {
-            ticket.batch.finish(CollectionOfOne(SendResult(index: ticket.index, outcome: .notSent(failure))))
         }
     }
 }

@@ -106,16 +106,13 @@ extension SendBatch: PushCall {
         return self.state.withLock { indices.subtracting($0.takenBack).count }
     }
 
+    /// Returns `true` for a push that is to be taken back.
+    func isRecalled(_ index: Int) -> Bool { self.state.withLock { $0.recalled.contains(index) } }
+
     /// Ends a push that is to be taken back, and that no connection has.
-    /// - Returns: `false` for a push that is to be sent.
-    func endsRecalled(_ index: Int) -> Bool {
-        let isRecalled = self.state.withLock { state in
-            guard state.recalled.contains(index) else { return false }
-            state.takenBack.insert(index)
-            return true
-        }
-        if isRecalled { self.finish(CollectionOfOne(SendResult(index: index, outcome: .notSent(.takenBack)))) }
-        return isRecalled
+    func endTakenBack(_ index: Int) {
+        _ = self.state.withLock { $0.takenBack.insert(index) }
+        self.finish(CollectionOfOne(SendResult(index: index, outcome: .notSent(.takenBack))))
     }
 }
 

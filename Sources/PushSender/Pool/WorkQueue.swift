@@ -55,11 +55,20 @@ struct WorkQueue {
     }
 
     /// Inserts pushes that were not processed before all others.
-    mutating func prepend(_ tickets: [PushTicket]) {
-        for ticket in tickets.reversed() {
-            self.items.prepend(Item(batch: ticket.batch, pushes: .returned(ticket), deadline: ticket.deadline))
+    ///
+    /// Whether they are to be taken back is decided in this step: a recall looks into the queue afterwards, or is seen here.
+    /// - Returns: Those that are to be taken back. They are not inserted.
+    mutating func prepend(_ returned: [PushTicket]) -> [PushTicket] {
+        var recalled: [PushTicket] = []
+        for ticket in returned.reversed() {
+            if ticket.batch.isRecalled(ticket.index) {
+                recalled.append(ticket)
+            } else {
+                self.items.prepend(Item(batch: ticket.batch, pushes: .returned(ticket), deadline: ticket.deadline))
+                self.count += 1
+            }
         }
-        self.count += tickets.count
+        return recalled
     }
 
     /// Takes at most `limit` pushes of the next call.

@@ -1,3 +1,4 @@
+import Foundation
 package import PushSupport
 package import PushTypes
 
@@ -10,6 +11,8 @@ extension AudienceExpression {
     package static let maximumDepth = 16
     /// The maximum length of a user id, tag, attribute name, attribute text, locale or time zone, in bytes.
     package static let maximumText = 256
+    /// The minimum length of a token that names a device, in bytes: no shorter one was ever seen (reference 1.7).
+    package static let minimumToken = 32
 
     package static let members: Set<String> = Set(Comparison.allCases.map(\.rawValue)).union([
         "all", "token", "user", "users", "tag", "attribute", "in", "locale", "appVersion", "timeZone", "activity",
@@ -180,9 +183,10 @@ private struct AudienceParser {
     private func identities(_ fields: JSONFields) throws(RequestError) -> [AudienceExpression] {
         let limit = AudienceExpression.maximumText
         var all: [AudienceExpression] = []
-        let (longest, message) = (DeviceToken.maximumLength * 4, "a device token is hex or base64")
-        let token = try fields.value("token", maximum: longest, orElse: "invalid_token", message) {
-            DeviceToken(userInput: $0)
+        let longest = DeviceToken.maximumLength * 4
+        let message = "a device token is hex or base64 of at least \(AudienceExpression.minimumToken) bytes"
+        let token = try fields.value("token", maximum: longest, orElse: "invalid_token", message) { text in
+            DeviceToken(userInput: text).flatMap { $0.bytes.count < AudienceExpression.minimumToken ? nil : $0 }
         }
         if let token { all.append(.token(token)) }
         if let user = try fields.string("user", maximum: limit) { all.append(.user(user)) }
@@ -199,7 +203,10 @@ private struct AudienceParser {
         let limit = AudienceExpression.maximumText
         var all: [AudienceExpression] = []
         if let locale = try fields.string("locale", maximum: limit) { all.append(.locale(locale)) }
-        if let zone = try fields.string("timeZone", maximum: limit) { all.append(.timeZone(zone)) }
+        let zone = try fields.value("timeZone", maximum: limit, orElse: "invalid_time_zone", JSONFields.zoneForm) {
+            TimeZone(named: $0) == nil ? nil : $0
+        }
+        if let zone { all.append(.timeZone(zone)) }
         let comparisons = Set(AudienceExpression.Comparison.allCases.map(\.rawValue))
         if let version = try fields.fields("appVersion", known: comparisons) {
             for comparison in AudienceExpression.Comparison.allCases {

@@ -15,14 +15,21 @@ package struct QueryCaller: Hashable, Sendable {
     /// The caller of the current task; `nil` for the provider's services, whose queries are cheap or bounded otherwise.
     @TaskLocal package static var current: QueryCaller?
 
-    /// The longest time of one query, without the time for which it waits.
+    /// The longest time of one query, without the time for which it waits. That of a count is time of the processor.
     package var budget: Duration
     package var purpose: Purpose
     /// The account of its app and key. Apps take turns before the keys of an app do.
     package var account: BudgetCaller
+    /// The time at which nobody wants the result any more, however long its queries had to wait; `nil` for none.
+    package var givenUpAt: ContinuousClock.Instant?
 
-    package init(budget: Duration, purpose: Purpose = .request, account: BudgetCaller = BudgetCaller()) {
-        (self.budget, self.purpose, self.account) = (budget, purpose, account)
+    package init(
+        budget: Duration,
+        purpose: Purpose = .request,
+        account: BudgetCaller = BudgetCaller(),
+        givenUpAt: ContinuousClock.Instant? = nil
+    ) {
+        (self.budget, self.purpose, self.account, self.givenUpAt) = (budget, purpose, account, givenUpAt)
     }
 
     /// The caller of the pages of an export, which this one has asked for.
@@ -35,6 +42,8 @@ package struct QueryLimits: Hashable, Sendable {
     package var attempt: Duration = .milliseconds(50)
     /// The time after which a query of several steps lets others have a turn. Default 500 ms.
     package var turn: Duration = .milliseconds(500)
+    /// The number of times in a row that the log is folded during a query, or a step of it, before it is given up. Default 3.
+    package var renewals = 3
     /// The longest time of a look-up or a short list, with the time for which it waits for a connection. Default 5 s.
     package var lookup: Duration = .seconds(5)
 

@@ -108,6 +108,9 @@ package struct RegistrationResult: Hashable, Sendable {
     package var kind: Kind
     /// The other devices of the installation, which got what the registration names.
     package var siblings: [Int64] = []
+    /// The devices of the installation that lost their user or got other preferences. What was read of them before does not
+    /// hold any more.
+    package var outdated: [Int64] = []
 
     /// Returns `true` if nothing was stored.
     var isRejected: Bool { if case .rejected = self.kind { true } else { false } }

@@ -7,6 +7,9 @@ package struct LocaleTag: Hashable, Sendable {
     /// The maximum length of a text that is read, in bytes.
     package static let maximumLength = 64
 
+    /// The regular expression of the texts that name a language.
+    package static let pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*([.@][\\s\\S]*)?$"
+
     private let subtags: [String]
 
     /// Reads a locale; `nil` for text that cannot name a language.

@@ -40,6 +40,8 @@ package struct NotificationRecord: Hashable, Sendable {
     package var name: String?
     package var content: NotificationContent
     package var audience: Audience
+    /// The positions, from 1, of named tokens that are gone with an erased user. The other tokens keep theirs.
+    package var erasedPositions: Set<Int64> = []
     /// The environment; `nil` means the devices of both.
     package var environment: PushEnvironment?
     package var guarantee: Guarantee
@@ -84,6 +86,13 @@ package struct NotificationRecord: Hashable, Sendable {
         (self.pace, self.createdAt) = (pace, createdAt)
         self.startsAt = startsAt ?? createdAt
         self.state = state
+    }
+
+    /// The tokens that it names, each with the id of its recipient: its position, below zero.
+    package var namedRecipients: [(id: Int64, token: DeviceToken)] {
+        guard case .tokens(let tokens) = self.audience else { return [] }
+        let positions = (Int64(1)...).lazy.filter { !self.erasedPositions.contains($0) }
+        return zip(positions, tokens).map { (-$0, $1) }
     }
 }
 

@@ -22,6 +22,8 @@ package final class SQLiteStore: ProviderStore {
     let bridgeChanges = Atomic(0)
     /// The index ranges that find the recipients of narrow audiences.
     let drivers = AudienceDriverTable()
+    /// The ranges of ids in which pages of recipients are read.
+    let pageRanges = Mutex(PageRanges())
 
     /// Opens or makes the file and runs the migrations that it lacks.
     /// - Parameters:

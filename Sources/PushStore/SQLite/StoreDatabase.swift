@@ -42,6 +42,12 @@ struct StoreDatabase: Sendable {
         try await Self.named { try await self.readers.serve(self.services, body) }
     }
 
+    /// The same, where a smaller read would do.
+    /// - Returns: `nil` if the log was folded before the read had ended.
+    func readOnce<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value? {
+        try await Self.named { try await self.readers.serveOnce(self.services, body) }
+    }
+
     /// Writes in one transaction, which is on disk when this returns. It begins once the log has room.
     func write<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await Self.named {

@@ -24,9 +24,12 @@ extension JSONFields {
 
     /// Reads a time zone by its name in the zone database; `nil` if the member is absent.
     func timeZone(_ name: String) throws(RequestError) -> TimeZone? {
-        let (limit, message) = (AudienceExpression.maximumText, "use a name such as Europe/Berlin")
-        return try self.value(name, maximum: limit, orElse: "invalid_time_zone", message) { TimeZone(named: $0) }
+        let limit = AudienceExpression.maximumText
+        return try self.value(name, maximum: limit, orElse: "invalid_time_zone", Self.zoneForm) { TimeZone(named: $0) }
     }
+
+    /// The message of an error about the name of a time zone.
+    package static let zoneForm = "use a name such as Europe/Berlin"
 
     /// The first number that is read as milliseconds since 1970: 1973 in milliseconds, 5138 in seconds.
     package static let firstMilliseconds: Int64 = 100_000_000_000

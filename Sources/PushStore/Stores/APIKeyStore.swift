@@ -9,6 +9,8 @@ package protocol APIKeyStore: Sendable {
     func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws
     /// Returns the key with this hash; `nil` if there is none.
     func key(hash: [UInt8]) async throws -> APIKeyRecord?
+    /// Returns the hashes of keys.
+    func keyHashes(limit: Int) async throws -> [[UInt8]]
     /// Returns all keys, the oldest first.
     func keys() async throws -> [APIKeyRecord]
     /// Changes the name, the scopes, the apps, the expiry or the rate of a key, and nothing else of it.

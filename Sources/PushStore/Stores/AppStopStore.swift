@@ -1,6 +1,6 @@
 /// The apps that are stopped.
 package protocol AppStopStore: Sendable {
-    /// Stops an app. What is in flight gets its responses.
+    /// Stops an app: from then on nothing of it can be claimed or begun.
     /// - Returns: The present stop, which is an earlier one if the app was stopped already.
     func stop(_ stop: AppStop) async throws -> AppStop
     /// Lets an app send again.

@@ -46,16 +46,16 @@ package protocol DeviceStore: Sendable {
     /// Returns the devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.
-    /// - Returns: The number of deleted devices, with those that cannot be read.
+    /// - Returns: The ids of the deleted devices, with those that cannot be read.
     func deleteDevices(
         app: Int64,
         token: DeviceToken,
         environment: PushEnvironment?,
         now: Timestamp
-    ) async throws -> Int
+    ) async throws -> [Int64]
     /// Deletes the devices of this installation, in both environments and of all kinds.
-    /// - Returns: The number of deleted devices, with those that cannot be read.
-    func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> Int
+    /// - Returns: The ids of the deleted devices, with those that cannot be read.
+    func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64]
     /// Returns the number of active devices in the audience, with tokens of one kind or of all.
     func count(
         app: Int64,

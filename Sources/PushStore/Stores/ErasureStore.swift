@@ -17,8 +17,10 @@ package protocol ErasureStore: Sendable {
     /// Erases some rows.
     /// - Returns: `true` if more rows remain.
     func continueErasure(_ erasure: ErasureRecord, now: Timestamp) async throws -> Bool
-    /// Returns the tokens that the erased devices of a user have or had; none for the erasure of an app.
+    /// Returns the tokens that the devices of a user have or had, erased or not yet; none for the erasure of an app.
     func tokens(of erasure: ErasureRecord) async throws -> Set<DeviceToken>
+    /// Erases what notifications that were in progress have kept of erased users' time with a device, once they have ended.
+    func eraseEnded(now: Timestamp) async throws
     /// Notes that all rows are gone, and forgets the name of the user.
     func finishErasure(_ erasure: ErasureRecord) async throws
     /// Writes the file anew and empties its log, and ends the erasures whose rows are gone.

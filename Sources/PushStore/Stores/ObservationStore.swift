@@ -40,12 +40,13 @@ package struct CampaignReading: Hashable, Sendable {
 package struct CampaignState: Hashable, Sendable {
     package var number: Int64
     package var id: UUID
+    package var app: Int64
     package var state: NotificationRecord.State
     /// `true` once its first page was sent.
     package var hasStarted: Bool
 
-    package init(number: Int64, id: UUID, state: NotificationRecord.State, hasStarted: Bool) {
-        (self.number, self.id, self.state, self.hasStarted) = (number, id, state, hasStarted)
+    package init(number: Int64, id: UUID, app: Int64, state: NotificationRecord.State, hasStarted: Bool) {
+        (self.number, self.id, self.app, self.state, self.hasStarted) = (number, id, app, state, hasStarted)
     }
 }
 

@@ -8,8 +8,16 @@ package protocol TimelineStore: Sendable {
     /// Returns the history of a notification; `nil` if it does not exist.
     func history(of notification: UUID) async throws -> NotificationHistory?
     /// Returns recipients that wait for a try, of notifications in progress, the newest first.
-    /// - Parameter device: The device; `nil` for a token without one.
-    func waiting(app: Int64, device: Int64?, token: DeviceToken, limit: Int) async throws -> [RecipientKey]
+    /// - Parameters:
+    ///   - device: The device; `nil` for a token without one.
+    ///   - since: The time from which the device is its user's: what was tried before is the former one's. `nil` for all.
+    func waiting(
+        app: Int64,
+        device: Int64?,
+        token: DeviceToken,
+        since: Timestamp?,
+        limit: Int
+    ) async throws -> [RecipientKey]
     /// Returns the notification with a prefix; `nil` if there is none.
     func notification(_ prefix: DeliveryPrefix) async throws -> NotificationRecord?
 }

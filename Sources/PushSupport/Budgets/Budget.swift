@@ -37,8 +37,6 @@ package final class Budget: Sendable {
         var waiters: [BudgetStateMachine.Ticket: CheckedContinuation<Outcome, Never>] = [:]
         var lastTicket: BudgetStateMachine.Ticket = 0
         var refusals: [RefusalKey: Int] = [:]
-        /// The callers that wait until nothing is held.
-        var idle: [CheckedContinuation<Void, Never>] = []
         var hasEnded = false
     }
 
@@ -60,14 +58,20 @@ package final class Budget: Sendable {
     // MARK: Taking
 
     /// Takes an amount at once.
-    /// - Parameter free: The amount that is free now of a resource whose size changes; `nil` for one with a bound.
     /// - Returns: The permit, which gives it back at its end; that of a rate gives nothing back.
+    package func take(_ amount: Int = 1, for caller: BudgetCaller) throws(BudgetRefusal) -> BudgetPermit {
+        try self.request(amount, for: caller)
+        return BudgetPermit(self, amount, caller)
+    }
+
+    /// Takes an amount at once of a resource whose size changes, such as a disk.
+    /// - Parameter room: The whole now, of which all that is held has its part.
     package func take(
-        _ amount: Int = 1,
+        _ amount: Int,
         for caller: BudgetCaller,
-        free: Int? = nil
+        room: Int
     ) throws(BudgetRefusal) -> BudgetPermit {
-        try self.request(amount, for: caller, free: free)
+        try self.request(amount, for: caller, room: room)
         return BudgetPermit(self, amount, caller)
     }
 
@@ -76,11 +80,12 @@ package final class Budget: Sendable {
         try self.request(amount, for: caller)
     }
 
-    private func request(_ amount: Int, for caller: BudgetCaller, free: Int? = nil) throws(BudgetRefusal) {
+    private func request(_ amount: Int, for caller: BudgetCaller, room: Int? = nil) throws(BudgetRefusal) {
         let now = self.clock()
         let decision = self.state.withLock { state in
-            if let free { state.machine.resize(free: free) }
-            let decision = state.machine.request(amount, for: caller, now: now)
+            if let room { state.machine.resize(to: room) }
+            let decision =
+                state.hasEnded ? .refused(.whole, delay: nil) : state.machine.request(amount, for: caller, now: now)
             if case .refused(let level, _) = decision { Self.count(level, caller, in: &state) }
             return decision
         }
@@ -122,27 +127,35 @@ package final class Budget: Sendable {
     /// Takes an amount, and waits its turn for as long as ``BudgetLimits/patience``.
     /// - Throws: ``BudgetRefusal``, ``BudgetEnded``, `CancellationError`.
     package func wait(_ amount: Int = 1, for caller: BudgetCaller) async throws -> BudgetPermit {
-        switch await self.enter(amount, caller) {
-        case .granted: return BudgetPermit(self, amount, caller)
-        case .refused(let level): throw BudgetRefusal(self, level, caller, nil)
-        case .cancelled: throw CancellationError()
-        case .ended: throw BudgetEnded()
+        let now = self.clock()
+        try await self.enter(caller, patience: self.limits.patience) { machine, ticket in
+            machine.request(amount, for: caller, ticket: ticket, now: now)
+        }
+        return BudgetPermit(self, amount, caller)
+    }
+
+    /// Takes an amount again that was given back so that others have their turns, and waits for as long as it takes.
+    /// - Throws: ``BudgetEnded``, `CancellationError`.
+    func retake(_ amount: Int, for caller: BudgetCaller) async throws {
+        try await self.enter(caller, patience: nil) { machine, ticket in
+            machine.retake(amount, for: caller, ticket: ticket) ? .granted : .queued
         }
     }
 
-    private func enter(_ amount: Int, _ caller: BudgetCaller) async -> Outcome {
-        let (ticket, now) = (self.nextTicket(), self.clock())
-        let alarm = Task {
-            try await Task.sleep(for: self.limits.patience, clock: .continuous)
-            self.abandon(ticket, caller, isTooLate: true)
-        }
-        defer { alarm.cancel() }
-        return await withTaskCancellationHandler {
+    private func enter(
+        _ caller: BudgetCaller,
+        patience: Duration?,
+        _ request: (inout BudgetStateMachine, BudgetStateMachine.Ticket) -> BudgetStateMachine.Decision
+    ) async throws {
+        let ticket = self.nextTicket()
+        var alarm: Task<Void, any Error>?
+        defer { alarm?.cancel() }
+        let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let outcome = self.state.withLock { state -> Outcome? in
                     if Task.isCancelled { return .cancelled }
                     if state.hasEnded { return .ended }
-                    switch state.machine.request(amount, for: caller, ticket: ticket, now: now) {
+                    switch request(&state.machine, ticket) {
                     case .granted: return .granted
                     case .refused(let level, _):
                         Self.count(level, caller, in: &state)
@@ -152,10 +165,21 @@ package final class Budget: Sendable {
                         return nil
                     }
                 }
-                if let outcome { continuation.resume(returning: outcome) }
+                if let outcome { return continuation.resume(returning: outcome) }
+                guard let patience else { return }
+                alarm = Task {
+                    try await Task.sleep(for: patience, clock: .continuous)
+                    self.abandon(ticket, caller, isTooLate: true)
+                }
             }
         } onCancel: {
             self.abandon(ticket, caller, isTooLate: false)
+        }
+        switch outcome {
+        case .granted: return
+        case .refused(let level): throw BudgetRefusal(self, level, caller, nil)
+        case .cancelled: throw CancellationError()
+        case .ended: throw BudgetEnded()
         }
     }
 
@@ -168,18 +192,19 @@ package final class Budget: Sendable {
 
     private func abandon(_ ticket: BudgetStateMachine.Ticket, _ caller: BudgetCaller, isTooLate: Bool) {
         typealias Waiter = CheckedContinuation<Outcome, Never>
-        let (abandoned, granted) = self.state.withLock { state -> (Waiter?, [Waiter]) in
-            guard let granted = state.machine.abandon(ticket, of: caller) else { return (nil, []) }
-            if isTooLate { Self.count(.whole, caller, in: &state) }
+        let (abandoned, outcome, granted) = self.state.withLock { state -> (Waiter?, Outcome, [Waiter]) in
+            guard let (full, granted) = state.machine.abandon(ticket, of: caller) else { return (nil, .cancelled, []) }
+            if isTooLate { Self.count(full, caller, in: &state) }
             return (
-                state.waiters.removeValue(forKey: ticket), granted.compactMap { state.waiters.removeValue(forKey: $0) }
+                state.waiters.removeValue(forKey: ticket), isTooLate ? .refused(full) : .cancelled,
+                granted.compactMap { state.waiters.removeValue(forKey: $0) }
             )
         }
-        abandoned?.resume(returning: isTooLate ? .refused(.whole) : .cancelled)
+        abandoned?.resume(returning: outcome)
         for waiter in granted { waiter.resume(returning: .granted) }
     }
 
-    fileprivate func move(
+    func move(
         _ amount: Int,
         from caller: BudgetCaller,
         to other: BudgetCaller
@@ -193,43 +218,19 @@ package final class Budget: Sendable {
         if let full { throw BudgetRefusal(self, full, other, nil) }
     }
 
-    fileprivate func release(_ amount: Int, of caller: BudgetCaller) {
+    func release(_ amount: Int, of caller: BudgetCaller) {
         guard self.limits.holds else { return }
-        typealias Waiters = ([CheckedContinuation<Outcome, Never>], [CheckedContinuation<Void, Never>])
-        let (granted, idle) = self.state.withLock { state -> Waiters in
-            let granted = state.machine.release(amount, of: caller).compactMap { state.waiters.removeValue(forKey: $0) }
-            guard state.machine.usage.held == 0 else { return (granted, []) }
-            defer { state.idle = [] }
-            return (granted, state.idle)
+        let granted = self.state.withLock { state in
+            state.machine.release(amount, of: caller).compactMap { state.waiters.removeValue(forKey: $0) }
         }
         for waiter in granted { waiter.resume(returning: .granted) }
-        for waiter in idle { waiter.resume() }
     }
 
-    // MARK: All of it
-
-    /// Runs `body` while nothing is held and nothing is granted; what is held ends first.
-    package func whileIdle<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        await withCheckedContinuation { continuation in
-            let isIdle = self.state.withLock { state in
-                state.machine.pause()
-                guard state.machine.usage.held > 0 else { return true }
-                state.idle.append(continuation)
-                return false
-            }
-            if isIdle { continuation.resume() }
-        }
-        defer {
-            self.state.withLock { state in state.machine.resume().compactMap { state.waiters.removeValue(forKey: $0) } }
-                .forEach { $0.resume(returning: .granted) }
-        }
-        return try await body()
-    }
-
-    /// Ends the budget: what waits is not granted any more.
+    /// Ends the budget: nothing is granted any more.
     package func end() {
         self.state.withLock { state in
             state.hasEnded = true
+            state.machine.abandonAll()
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
         }
@@ -237,9 +238,6 @@ package final class Budget: Sendable {
     }
 
     package var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
-
-    /// Indicates whether nothing is granted now (``whileIdle(_:)``).
-    package var isPaused: Bool { self.state.withLock { $0.machine.isPaused } }
 
     // MARK: Usage
 
@@ -263,78 +261,5 @@ package final class Budget: Sendable {
 
     private static func count(_ level: BudgetLevel, _ caller: BudgetCaller, in state: inout State) {
         state.refusals[RefusalKey(app: caller.app, level: level), default: 0] += 1
-    }
-}
-
-/// An amount of a resource that was taken. It is given back once: at its end, or when it is not referenced any more.
-package final class BudgetPermit: Sendable {
-    private struct State {
-        /// The amount that is held now.
-        var held: Int
-        var caller: BudgetCaller
-    }
-
-    private let budget: Budget
-    private let state: Mutex<State>
-
-    fileprivate init(_ budget: Budget, _ amount: Int, _ caller: BudgetCaller) {
-        self.budget = budget
-        self.state = Mutex(State(held: amount, caller: caller))
-    }
-
-    /// Gives everything back.
-    package func end() { self.reduce(to: 0) }
-
-    /// Gives back what is more than an amount.
-    package func reduce(to amount: Int) {
-        let (excess, caller) = self.state.withLock { state in
-            let excess = state.held - min(state.held, max(0, amount))
-            state.held -= excess
-            return (excess, state.caller)
-        }
-        if excess > 0 { self.budget.release(excess, of: caller) }
-    }
-
-    /// Moves what is held to the account of another caller. The whole holds as much as before, so only the levels below can refuse it.
-    /// - Throws: ``BudgetRefusal``, and everything stays where it is.
-    package func move(to caller: BudgetCaller) throws(BudgetRefusal) {
-        try self.state.withLock { state throws(BudgetRefusal) in
-            if state.held > 0 { try self.budget.move(state.held, from: state.caller, to: caller) }
-            state.caller = caller
-        }
-    }
-
-    // A permit that is never used holds nothing.
-    deinit { self.end() }
-}
-
-/// The error of a budget whose service ends.
-package struct BudgetEnded: Error {}
-
-/// A refusal: this resource has no more for this caller now. It says nothing about the request itself, which succeeds later.
-package struct BudgetRefusal: Error, Hashable {
-    package let resource: Resource
-    package let level: BudgetLevel
-    /// The time after which there may be room.
-    package let delay: Duration
-    /// The bound that was reached.
-    package let bound: BudgetBound?
-
-    fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ caller: BudgetCaller, _ delay: Duration?) {
-        (self.resource, self.level, self.bound) = (budget.resource, level, budget.limits.bounds[level, for: caller])
-        self.delay = delay ?? budget.resource.row.delay
-    }
-
-    /// Makes the refusal of a resource with its default limits.
-    package init(_ resource: Resource, _ level: BudgetLevel) {
-        (self.resource, self.level, self.bound) = (resource, level, resource.row.limits.bounds[level])
-        self.delay = resource.row.delay
-    }
-
-    /// The error for the caller of an API.
-    package var error: RetryLaterError {
-        let row = self.resource.row
-        let error = RequestError(row.kind, code: row.code, message: row.refusal(self.level, self.bound))
-        return RetryLaterError(error, after: self.delay)
     }
 }

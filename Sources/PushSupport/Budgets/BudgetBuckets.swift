@@ -41,7 +41,7 @@ struct BudgetBuckets: Sendable {
     }
 
     /// Returns the lowest level whose rate has nothing now, and the time after which it has; `nil` if all have some.
-    func empty(
+    func refusal(
         _ caller: BudgetCaller,
         _ bounds: BudgetLimits.Levels<BudgetBound>,
         now: ContinuousClock.Instant

@@ -41,7 +41,7 @@ package enum BudgetBound: Hashable, Sendable {
     /// The maximum amount held at a time.
     case held(Int)
     /// No more while it holds this many times what is free of the whole (the dynamic threshold of shared buffers). Alone it gets
-    /// n / (n + 1) of the whole, and however many take all they can, the next one finds something free.
+    /// n / (n + 1) of the whole, in small amounts or a large one, and however many take all they can, the next one finds something free.
     case timesFree(Int)
     /// The amount per second, and at once. What was taken comes back with time.
     case rate(perSecond: Double, burst: Double)
@@ -79,7 +79,7 @@ package struct BudgetLimits: Hashable, Sendable {
 
     /// The bounds of the levels.
     package var bounds: Levels<BudgetBound>
-    /// The maximum numbers of requests that wait; `nil` if none waits.
+    /// The maximum numbers of requests that wait; `nil` if none waits. An app that has none waiting finds a place besides.
     package var waiting: Levels<Int>?
     /// The longest wait.
     package var patience: Duration

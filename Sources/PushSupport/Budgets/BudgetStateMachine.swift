@@ -11,54 +11,39 @@ package struct BudgetStateMachine: Sendable {
     package enum Decision: Hashable, Sendable {
         /// It was taken.
         case granted
-        /// It waits; ``release(_:of:)`` or ``resume()`` grant it.
+        /// It waits; ``release(_:of:)`` grants it.
         case queued
         /// It was not taken, because this level is full; a rate has room again after the delay.
         case refused(BudgetLevel, delay: Duration?)
     }
 
-    private struct Waiting {
-        var ticket: Ticket
-        var amount: Int
-    }
-
-    /// The account of one caller.
-    private struct CallerAccount {
-        var held = 0
-        var waiting: [Waiting] = []
-    }
-
     /// The account of one app.
     private struct AppAccount {
         var held = 0
-        var waiting = 0
-        var callers: [BudgetCaller: CallerAccount] = [:]
-        /// The callers with waiting requests; the first one is next.
-        var order: [BudgetCaller] = []
+        var callers: [BudgetCaller: Int] = [:]
     }
 
     private(set) package var limits: BudgetLimits
     private var held = 0
-    private var waiting = 0
     private var apps: [Topic?: AppAccount] = [:]
-    /// The apps with waiting requests; the first one is next.
-    private var order: [Topic?] = []
+    private var queue = BudgetQueue()
     private var buckets = BudgetBuckets()
-    /// Indicates whether nothing is granted until ``resume()``.
-    private(set) package var isPaused = false
 
     package init(limits: BudgetLimits) { self.limits = limits }
 
     /// The amount that is held, and the number of requests that wait.
-    package var usage: (held: Int, waiting: Int) { (self.held, self.waiting) }
+    package var usage: (held: Int, waiting: Int) { (self.held, self.queue.count) }
 
     /// Returns the amount that each app holds, and the number of its requests that wait.
-    package var usageByApp: [Topic?: (held: Int, waiting: Int)] { self.apps.mapValues { ($0.held, $0.waiting) } }
+    package var usageByApp: [Topic?: (held: Int, waiting: Int)] {
+        let waiting = self.queue.countByApp
+        return self.apps.mapValues { (held: $0.held, waiting: 0) }
+            .merging(waiting.mapValues { (held: 0, waiting: $0) }) { ($0.held, $1.waiting) }
+    }
 
     /// Returns the amount that a caller holds, and the number of its requests that wait.
     package func usage(of caller: BudgetCaller) -> (held: Int, waiting: Int) {
-        let account = self.apps[caller.app]?.callers[caller]
-        return (account?.held ?? 0, account?.waiting.count ?? 0)
+        (self.apps[caller.app]?.callers[caller] ?? 0, self.queue.count(of: caller))
     }
 
     /// Asks for an amount.
@@ -70,24 +55,35 @@ package struct BudgetStateMachine: Sendable {
         now: ContinuousClock.Instant
     ) -> Decision {
         let full = self.fullLevel(amount, caller)
-        if full == nil, !self.isPaused, !self.isOvertaking(caller) {
-            if let (level, delay) = self.buckets.take(Double(amount), caller, self.limits.bounds, now: now) {
-                return .refused(level, delay: delay)
-            }
-            self.add(amount, caller)
-            return .granted
+        let isQueued = full != nil || self.isOvertaking(caller)
+        if isQueued {
+            guard ticket != nil, let waiting = self.limits.waiting else { return .refused(full ?? .whole, delay: nil) }
+            if let level = self.queue.fullLevel(waiting, for: caller) { return .refused(level, delay: nil) }
         }
-        guard let ticket, let waiting = self.limits.waiting else { return .refused(full ?? .whole, delay: nil) }
-        if let level = self.fullQueue(waiting, caller) { return .refused(level, delay: nil) }
         if let (level, delay) = self.buckets.take(Double(amount), caller, self.limits.bounds, now: now) {
             return .refused(level, delay: delay)
         }
-        self.enqueue(Waiting(ticket: ticket, amount: amount), caller)
-        return .queued
+        if isQueued, let ticket {
+            self.queue.append(BudgetQueue.Request(ticket: ticket, amount: amount), of: caller)
+            return .queued
+        }
+        self.add(amount, caller)
+        return .granted
     }
 
-    /// Notes how much of a resource is free whose size changes, such as a disk: what is held comes on top.
-    package mutating func resize(free: Int) { self.limits.bounds.whole = .held(self.held + max(0, free)) }
+    /// Takes an amount again that was given back so that others have their turns. It waits behind them, however many there are.
+    /// - Returns: `true` if it was granted at once.
+    package mutating func retake(_ amount: Int, for caller: BudgetCaller, ticket: Ticket) -> Bool {
+        guard self.fullLevel(amount, caller) != nil || self.isOvertaking(caller) else {
+            self.add(amount, caller)
+            return true
+        }
+        self.queue.append(BudgetQueue.Request(ticket: ticket, amount: amount), of: caller)
+        return false
+    }
+
+    /// Notes the size of a resource that changes, such as a disk.
+    package mutating func resize(to room: Int) { self.limits.bounds.whole = .held(max(0, room)) }
 
     /// Takes an amount of a rate that may be owed for as long as the limits' patience.
     /// - Returns: The time after which the debt is paid, or the level that refused it.
@@ -102,7 +98,7 @@ package struct BudgetStateMachine: Sendable {
     /// Looks whether a rate has something, and takes nothing.
     /// - Returns: The level that has nothing; `nil` if all have some.
     package func refusal(of caller: BudgetCaller, now: ContinuousClock.Instant) -> Refused? {
-        self.buckets.empty(caller, self.limits.bounds, now: now).map { Refused(level: $0.0, delay: $0.1) }
+        self.buckets.refusal(caller, self.limits.bounds, now: now).map { Refused(level: $0.0, delay: $0.1) }
     }
 
     /// A level that refused an amount, and the time after which it has room.
@@ -120,7 +116,6 @@ package struct BudgetStateMachine: Sendable {
     /// - Returns: The requests that are granted now.
     package mutating func release(_ amount: Int, of caller: BudgetCaller) -> [Ticket] {
         self.subtract(amount, caller)
-        self.forget(caller)
         return self.grantNext()
     }
 
@@ -139,151 +134,79 @@ package struct BudgetStateMachine: Sendable {
             return (full, [])
         }
         self.add(amount, other)
-        self.forget(caller)
         return (nil, self.grantNext())
     }
 
     /// Removes a request that waits.
-    /// - Returns: The requests that are granted now; `nil` if it was not waiting.
-    package mutating func abandon(_ ticket: Ticket, of caller: BudgetCaller) -> [Ticket]? {
-        guard let queue = self.apps[caller.app]?.callers[caller]?.waiting,
-            let index = queue.firstIndex(where: { $0.ticket == ticket })
-        else { return nil }
-        self.dequeue(at: index, caller)
-        self.forget(caller)
-        return self.grantNext()
+    /// - Returns: The level that had no room for it, and the requests that are granted now; `nil` if it was not waiting.
+    package mutating func abandon(_ ticket: Ticket, of caller: BudgetCaller) -> (full: BudgetLevel, granted: [Ticket])?
+    {
+        guard let request = self.queue.remove(ticket, of: caller) else { return nil }
+        let full = self.fullLevel(request.amount, caller) ?? .whole
+        return (full, self.grantNext())
     }
 
-    /// Grants nothing until ``resume()``.
-    package mutating func pause() { self.isPaused = true }
-
-    /// Grants again.
-    /// - Returns: The requests that are granted now.
-    package mutating func resume() -> [Ticket] {
-        self.isPaused = false
-        return self.grantNext()
-    }
+    /// Removes all requests that wait.
+    package mutating func abandonAll() { self.queue = BudgetQueue() }
 
     // MARK: Bounds
 
     /// Returns the lowest level that has no room for an amount; `nil` if all have.
     private func fullLevel(_ amount: Int, _ caller: BudgetCaller) -> BudgetLevel? {
         let account = self.apps[caller.app]
-        let held = (caller: account?.callers[caller]?.held ?? 0, app: account?.held ?? 0)
-        if !self.allows(self.limits.bounds.caller, held.caller, amount) { return .caller }
-        if !self.allows(self.limits.bounds[.app, for: caller], held.app, amount) { return .app }
+        if !self.allows(self.limits.bounds.caller, account?.callers[caller] ?? 0, amount) { return .caller }
+        if !self.allows(self.limits.bounds[.app, for: caller], account?.held ?? 0, amount) { return .app }
         return self.allows(self.limits.bounds.whole, self.held, amount) ? nil : .whole
     }
 
     private func allows(_ bound: BudgetBound?, _ held: Int, _ amount: Int) -> Bool {
+        guard amount > 0 else { return true }
         switch bound {
-        case nil, .rate: true
-        // An amount larger than the bound is taken alone: else it could never be.
-        case .held(let most): held == 0 || amount <= most - held
+        case nil, .rate: return true
+        case .held(let most): return amount <= most - held
         case .timesFree(let times):
-            if case .held(let whole) = self.limits.bounds.whole {
-                held == 0 || (held + amount - 1) / max(1, times) < whole - self.held
-            } else {
-                true
-            }
+            guard case .held(let whole) = self.limits.bounds.whole else { return true }
+            // Whether an account may have its first one is up to the whole.
+            if held == 0, amount == 1 { return true }
+            // A large amount counts as so many of one each: what it leaves is free.
+            return (held + amount - 1) / max(1, times) < whole - self.held - (amount - 1)
         }
-    }
-
-    private func fullQueue(_ waiting: BudgetLimits.Levels<Int>, _ caller: BudgetCaller) -> BudgetLevel? {
-        let account = self.apps[caller.app]
-        if let most = waiting.caller, account?.callers[caller]?.waiting.count ?? 0 >= most { return .caller }
-        if caller.app != nil, let most = waiting.app, account?.waiting ?? 0 >= most { return .app }
-        if let most = waiting.whole, self.waiting >= most { return .whole }
-        return nil
     }
 
     /// Returns `true` if a new request must wait for those that wait for the whole, and for those of its own caller.
     private func isOvertaking(_ caller: BudgetCaller) -> Bool {
-        guard self.waiting > 0 else { return false }
-        if self.apps[caller.app]?.callers[caller]?.waiting.isEmpty == false { return true }
-        return self.order.contains { app in
-            self.apps[app]?.order.contains { other in
-                guard let first = self.apps[app]?.callers[other]?.waiting.first else { return false }
-                return self.fullLevel(first.amount, other) == .whole
-            } ?? false
-        }
+        guard self.queue.count > 0 else { return false }
+        return self.queue.count(of: caller) > 0
+            || self.queue.contains { self.fullLevel($0.amount, $1) == .whole }
     }
 
     // MARK: Accounts
 
     private mutating func add(_ amount: Int, _ caller: BudgetCaller) {
-        // A level of rates alone holds nothing, and needs no account.
-        guard self.limits.holds else { return }
+        // What holds nothing needs no account.
+        guard self.limits.holds, amount > 0 else { return }
         self.held += amount
         self.apps[caller.app, default: AppAccount()].held += amount
-        self.apps[caller.app]?.callers[caller, default: CallerAccount()].held += amount
+        self.apps[caller.app]?.callers[caller, default: 0] += amount
     }
 
+    /// Subtracts an amount, and removes accounts that hold nothing.
     private mutating func subtract(_ amount: Int, _ caller: BudgetCaller) {
         self.held -= amount
         self.apps[caller.app]?.held -= amount
-        self.apps[caller.app]?.callers[caller]?.held -= amount
+        self.apps[caller.app]?.callers[caller]? -= amount
+        if self.apps[caller.app]?.callers[caller] ?? 0 <= 0 { self.apps[caller.app]?.callers[caller] = nil }
+        if self.apps[caller.app]?.callers.isEmpty == true { self.apps[caller.app] = nil }
     }
 
-    private mutating func enqueue(_ request: Waiting, _ caller: BudgetCaller) {
-        self.waiting += 1
-        if self.apps[caller.app]?.order.isEmpty ?? true { self.order.append(caller.app) }
-        if self.apps[caller.app]?.callers[caller]?.waiting.isEmpty ?? true {
-            self.apps[caller.app, default: AppAccount()].order.append(caller)
-        }
-        // In place: thousands may wait already.
-        self.apps[caller.app, default: AppAccount()].waiting += 1
-        self.apps[caller.app]?.callers[caller, default: CallerAccount()].waiting.append(request)
-    }
-
-    private mutating func dequeue(at index: Int, _ caller: BudgetCaller) {
-        self.waiting -= 1
-        self.apps[caller.app]?.waiting -= 1
-        self.apps[caller.app]?.callers[caller]?.waiting.remove(at: index)
-        if self.apps[caller.app]?.callers[caller]?.waiting.isEmpty ?? true {
-            self.apps[caller.app]?.order.removeAll { $0 == caller }
-        }
-        if self.apps[caller.app]?.order.isEmpty ?? true { self.order.removeAll { $0 == caller.app } }
-    }
-
-    /// Grants waiting requests as long as there is room: of the next app that may have something the next caller that may.
+    /// Grants waiting requests as long as there is room.
     private mutating func grantNext() -> [Ticket] {
         var granted: [Ticket] = []
-        while !self.isPaused, let caller = self.nextCaller() {
-            guard let request = self.apps[caller.app]?.callers[caller]?.waiting.first else { break }
-            self.dequeue(at: 0, caller)
-            self.add(request.amount, caller)
-            // It has had its turn, and the app too.
-            if self.apps[caller.app]?.order.contains(caller) == true {
-                self.apps[caller.app]?.order.removeAll { $0 == caller }
-                self.apps[caller.app]?.order.append(caller)
-            }
-            if let index = self.order.firstIndex(of: caller.app) { self.order.append(self.order.remove(at: index)) }
-            granted.append(request.ticket)
+        while let turn = self.queue.next({ self.fullLevel($0.amount, $1) }) {
+            self.queue.take(turn)
+            self.add(turn.request.amount, turn.caller)
+            granted.append(turn.request.ticket)
         }
         return granted
-    }
-
-    private func nextCaller() -> BudgetCaller? {
-        for app in self.order {
-            for caller in self.apps[app]?.order ?? [] {
-                guard let first = self.apps[app]?.callers[caller]?.waiting.first else { continue }
-                switch self.fullLevel(first.amount, caller) {
-                case nil: return caller
-                // A smaller request behind it must not overtake it for ever.
-                case .whole: return nil
-                case .app, .caller: continue
-                }
-            }
-        }
-        return nil
-    }
-
-    /// Removes accounts that hold nothing and wait for nothing.
-    private mutating func forget(_ caller: BudgetCaller) {
-        if let account = self.apps[caller.app]?.callers[caller], account.held <= 0, account.waiting.isEmpty {
-            self.apps[caller.app]?.callers[caller] = nil
-        }
-        if let app = self.apps[caller.app], app.held <= 0, app.waiting == 0 { self.apps[caller.app] = nil }
     }
 }

@@ -32,8 +32,10 @@ extension Resource {
         case .forms:
             ResourceRow(
                 noun: "forms",
-                caller: "app",
-                limits: BudgetLimits(.init(app: .rate(perSecond: 1000, burst: 2000))),
+                caller: "address",
+                limits: BudgetLimits(
+                    .init(app: .rate(perSecond: 1000, burst: 2000), caller: .rate(perSecond: 100, burst: 200))
+                ),
                 setting: "serve.keyRate",
                 code: "too_many_requests",
                 remedy: "try again later"
@@ -58,6 +60,17 @@ extension Resource {
                 code: "too_many_bytes",
                 remedy: "send fewer, or an import"
             )
+        case .bodyBytes:
+            ResourceRow(
+                noun: "bytes of long bodies in memory",
+                caller: "caller",
+                limits: BudgetLimits(
+                    .init(whole: .held(128 << 20), app: .timesFree(2), caller: .timesFree(1))
+                ),
+                kind: .unavailable,
+                code: "too_many_bytes",
+                remedy: "wait for the responses to the others"
+            )
         case .queries:
             ResourceRow(
                 noun: "long queries",
@@ -69,13 +82,15 @@ extension Resource {
                     patience: .seconds(15)
                 ),
                 code: "too_many_queries",
-                remedy: "long queries run one at a time: wait for the responses to the others"
+                remedy: "wait for the responses to the others"
             )
         case .queryAttempts:
             ResourceRow(
                 noun: "milliseconds of first attempts at queries",
                 caller: "API key",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 200, burst: 250))),
+                limits: BudgetLimits(
+                    .init(app: .rate(perSecond: 400, burst: 500), caller: .rate(perSecond: 200, burst: 250))
+                ),
                 code: "too_many_queries"
             )
         case .exports:
@@ -106,7 +121,7 @@ extension Resource {
                 caller: "network",
                 limits: BudgetLimits(
                     .init(whole: .held(1)),
-                    waiting: .init(whole: 32, caller: 8),
+                    waiting: .init(whole: 64, caller: 16),
                     patience: .seconds(10)
                 ),
                 code: "busy",
@@ -161,11 +176,13 @@ extension Resource {
             )
         case .uploads:
             ResourceRow(
-                noun: "uploads that are not complete",
+                noun: "uploads that are being received",
                 caller: "app",
-                limits: BudgetLimits(.init(app: .held(100))),
-                code: "too_many_uploads",
-                remedy: "complete or delete some"
+                limits: BudgetLimits(.init(whole: .held(200), app: .timesFree(2))),
+                kind: .unavailable,
+                code: "too_many_upload_requests",
+                remedy: "send fewer at a time",
+                delay: .seconds(5)
             )
         case .uploadedBytes:
             ResourceRow(
@@ -174,7 +191,7 @@ extension Resource {
                 limits: BudgetLimits(.init(app: .timesFree(2))),
                 kind: .unavailable,
                 code: "too_many_upload_bytes",
-                remedy: "wait until some of its uploads are complete",
+                remedy: "wait until some of its uploads are complete, or send the file in parts",
                 delay: .seconds(10)
             )
         case .entitlementQuestions:
@@ -202,7 +219,7 @@ extension Resource {
             ResourceRow(
                 noun: "bytes of requests in flight",
                 caller: "address",
-                limits: BudgetLimits(.init(whole: .held(8 << 20), app: .timesFree(2), caller: .timesFree(1))),
+                limits: BudgetLimits(.init(whole: .held(32 << 20), app: .timesFree(2), caller: .timesFree(1))),
                 code: "M_LIMIT_EXCEEDED"
             )
         case .matrixPushes:
@@ -216,7 +233,7 @@ extension Resource {
             ResourceRow(
                 noun: "messages that are being accepted",
                 caller: "address",
-                limits: BudgetLimits(.init(app: .held(512))),
+                limits: BudgetLimits(.init(app: .held(512), caller: .held(128))),
                 kind: .unavailable,
                 code: "busy"
             )
@@ -232,6 +249,7 @@ extension Resource {
                 noun: "messages",
                 caller: "address",
                 limits: BudgetLimits(.init(caller: .rate(perSecond: 1000, burst: 2000))),
+                setting: "serve.keyRate",
                 code: "too_many_requests"
             )
         case .unknownTargets:
@@ -253,7 +271,8 @@ extension Resource {
                 noun: "pushes to tokens that are not registered and were never reached",
                 caller: "address",
                 limits: BudgetLimits(
-                    .init(app: .rate(perSecond: 20, burst: 1000), caller: .rate(perSecond: 5, burst: 200))
+                    // A few addresses that take all they can leave most of it.
+                    .init(app: .rate(perSecond: 100, burst: 2000), caller: .rate(perSecond: 5, burst: 200))
                 ),
                 code: "too_many_requests"
             )
@@ -265,6 +284,8 @@ extension Resource {
                 kind: .unavailable,
                 code: "busy"
             )
+        case .followedOutcomes: .followedOutcomes
+        case .bridgeConnections: .bridgeConnections
         case .componentRegistrations:
             ResourceRow(
                 noun: "registrations over XMPP",
@@ -278,7 +299,12 @@ extension Resource {
             ResourceRow(
                 noun: "pushes of chat sessions that wait",
                 caller: "app",
-                limits: BudgetLimits(.init(whole: .held(10_000), app: .timesFree(2))),
+                limits: BudgetLimits(
+                    .init(whole: .held(10_000), app: .timesFree(2)),
+                    // A session with one that waits reads nothing more.
+                    waiting: .init(),
+                    patience: .seconds(3600)
+                ),
                 kind: .unavailable,
                 code: "busy"
             )
@@ -294,46 +320,11 @@ extension Resource {
                 kind: .unavailable,
                 code: "busy"
             )
-        case .nameLookups:
-            ResourceRow(
-                noun: "names that are looked up",
-                caller: "app",
-                limits: BudgetLimits(.init(whole: .held(8), app: .held(2))),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .webhookPosts:
-            ResourceRow(
-                noun: "runs of posts to webhooks",
-                caller: "webhook",
-                limits: BudgetLimits(
-                    .init(whole: .held(16), app: .timesFree(2), caller: .held(1)),
-                    waiting: .init(),
-                    patience: .seconds(3600)
-                ),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .webhookRetries:
-            ResourceRow(
-                noun: "runs of posts to webhooks that have failed",
-                caller: "webhook",
-                limits: BudgetLimits(
-                    .init(whole: .held(8), app: .timesFree(1), caller: .held(1)),
-                    waiting: .init(),
-                    patience: .seconds(3600)
-                ),
-                kind: .unavailable,
-                code: "busy"
-            )
-        case .logLines:
-            ResourceRow(
-                noun: "log lines",
-                caller: "message",
-                limits: BudgetLimits(.init(caller: .rate(perSecond: 0.5, burst: 30))),
-                kind: .unavailable,
-                code: "busy"
-            )
+        case .nameLookups: .nameLookups
+        case .newNameLookups: .newNameLookups
+        case .webhookPosts: .webhookPosts
+        case .webhookRetries: .webhookRetries
+        case .logLines: .logLines
         }
     }
 }

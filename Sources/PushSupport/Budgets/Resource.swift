@@ -8,6 +8,7 @@ package enum Resource: String, CaseIterable, Hashable, Sendable {
     case forms
     case bridgeRequests
     case longBodies
+    case bodyBytes
     case queries
     case queryAttempts
     case exports
@@ -33,11 +34,14 @@ package enum Resource: String, CaseIterable, Hashable, Sendable {
     case wrongSecrets
     case unknownTokens
     case forwards
+    case followedOutcomes
+    case bridgeConnections
     case componentRegistrations
     case chatPushes
     case chatSignIns
     // Going out.
     case nameLookups
+    case newNameLookups
     case webhookPosts
     case webhookRetries
     // Written down.
@@ -60,6 +64,8 @@ package struct ResourceRow: Sendable {
     package var remedy = "try again in a few seconds"
     /// The time after which a refused caller may try again, where no rate says it.
     package var delay: Duration = .seconds(1)
+    /// The fate of what is refused, for the table, where no response to a request says it.
+    package var outcome: String?
 
     /// Returns the message of a refusal.
     package func refusal(_ level: BudgetLevel, _ bound: BudgetBound?) -> String {
@@ -70,6 +76,7 @@ package struct ResourceRow: Sendable {
             case .caller: "this \(self.caller)"
             }
         switch bound {
+        case .held(1): return "\(holder) has one of the \(self.noun) at a time: \(self.remedy)"
         case .held(let most): return "\(holder) has \(most) \(self.noun), the most at a time: \(self.remedy)"
         case .rate(let rate, _):
             let amount = rate < 1 ? "\(Int(60 * rate)) \(self.noun) a minute" : "\(Int(rate)) \(self.noun) a second"

@@ -42,6 +42,8 @@ package struct JSONFields: Sendable {
     }
 
     /// Returns a string that is not empty, of at most `maximum` bytes; `nil` if it is absent.
+    ///
+    /// It has no NUL, at which the store's texts end.
     package func string(_ name: String, maximum: Int) throws(RequestError) -> String? {
         switch self.members[name] {
         case nil: return nil
@@ -50,6 +52,7 @@ package struct JSONFields: Sendable {
             guard text.utf8.count <= maximum else {
                 throw self.error(name, "too_long", "at most \(maximum) bytes, not \(text.utf8.count)")
             }
+            guard !text.utf8.contains(0) else { throw self.error(name, "invalid_value", "it must not have a NUL") }
             return text
         default: throw self.wrongType(name, "a string")
         }
@@ -110,8 +113,10 @@ package struct JSONFields: Sendable {
         }
         var texts: [String] = []
         for (index, value) in values.enumerated() {
-            guard case .string(let text) = value, !text.isEmpty, text.utf8.count <= maximum else {
-                throw self.error("\(name)[\(index)]", "invalid_value", "use strings of 1 to \(maximum) bytes")
+            guard case .string(let text) = value, !text.isEmpty, text.utf8.count <= maximum, !text.utf8.contains(0)
+            else {
+                let message = "use strings of 1 to \(maximum) bytes without a NUL"
+                throw self.error("\(name)[\(index)]", "invalid_value", message)
             }
             texts.append(text)
         }

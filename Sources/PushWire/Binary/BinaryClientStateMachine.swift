@@ -161,6 +161,9 @@ extension BinaryClientStateMachine {
         return unfinished.map { .finished(identifier: $0.notification.identifier, .notSent(.timedOut)) }
     }
 
+    /// The identifier of the notification that ``nextWrite(now:)`` returns next, as far as there is one.
+    package var nextToWrite: UInt32? { self.isConnected ? self.waiting.first?.notification.identifier : nil }
+
     /// Returns the next notification to write, preceded by the final state of the one that is forgotten for it; empty
     /// when there is none.
     ///

@@ -28,7 +28,7 @@ struct ResetAdminKeyCommand: AsyncParsableCommand {
             masterKey: MasterKey.load(orCreateAt: paths.masterKeyPath, besideDatabase: path)
         )
         let quiet = Logger(label: "martlet") { _ in SwiftLogNoOpLogHandler() }
-        let keys = APIKeys(store: store, time: SystemTime(), logger: quiet)
+        let keys = try await APIKeys(store: store, time: SystemTime(), logger: quiet)
         let (key, text) = try await keys.issue(name: self.name, scopes: [.admin])
         try store.close()
         _ = consume lock

@@ -22,7 +22,8 @@ enum ResourceTableText {
         let cells = [
             "`\(resource.rawValue)`: \(row.noun)", self.text(bounds.whole), self.text(bounds.app),
             bounds.caller.map { "\(row.caller): \(self.text($0))" } ?? "", self.waiting(row.limits),
-            row.setting.map { "`\($0)`" } ?? "", "\("\(row.kind.status)".prefix(3)) `\(row.code)`: \(row.remedy)",
+            row.setting.map { "`\($0)`" } ?? "",
+            row.outcome ?? "\("\(row.kind.status)".prefix(3)) `\(row.code)`: \(row.remedy)",
         ]
         return "| \(cells.joined(separator: " | ")) |"
     }

@@ -39,7 +39,10 @@ struct DeviceAddCommand: ResourceCommand {
         ])
     }
 
-    func text(of response: JSONValue) -> String { RegisteredDevice.allColumns.details(of: response) }
+    func text(of response: JSONValue) -> String {
+        [RegisteredDevice.allColumns.details(of: response), response.pushesUnderWay].compactMap { $0 }
+            .joined(separator: "\n")
+    }
 }
 
 /// A device attribute as options give it.

@@ -125,8 +125,7 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
         .example("notification list --app com.example.MyApp --state sending")
     static let show = command("show", "Show a notification and its progress.").example("notification show 9e1c…")
     private static let allColumns: TextTable = [
-        "id", "app", "name", "state", .init("under way", "underWay"), .init("paused because", "pauseReason"),
-        .init("sent by", "key.name"),
+        "id", "app", "name", "state", .init("paused because", "pauseReason"), .init("sent by", "key.name"),
         .init("key", "key.id"), .init("resend of", "resendOf"), "to", "environment", "topic",
         .init("push type", "pushType"), "priority", "expiration", .init("expires in", "expiresIn"),
         .init("collapse id", "collapseId"), .init("payload", "content.payload"),
@@ -151,5 +150,7 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
 }
 
 extension ProviderNotification.Action {
-    static func text(of response: JSONValue) -> String { NotificationProgressText.of(response) }
+    static func text(of response: JSONValue) -> String {
+        "\(NotificationProgressText.of(response))\(response.underWay)"
+    }
 }

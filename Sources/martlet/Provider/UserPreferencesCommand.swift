@@ -25,11 +25,12 @@ struct UserPreferencesCommand: ResourceCommand {
     func text(of response: JSONValue) -> String {
         let optOuts = response["optOuts"].elements.compactMap(\.stringValue)
         let hours = response["quietHours"]
-        return [
+        let lines = [
             "opt-outs: \(optOuts.isEmpty ? "none" : optOuts.joined(separator: ", "))",
             hours == .null
                 ? "quiet hours: none" : "quiet hours: \(hours["from"].plainText) to \(hours["to"].plainText)",
-        ].joined(separator: "\n")
+        ]
+        return (lines + [response.pushesUnderWay].compactMap { $0 }).joined(separator: "\n")
     }
 }
 

@@ -151,7 +151,10 @@ import Testing
         ]
         let root = try CommandTree.root()
         for command in commands {
-            #expect(Self.fault(command.split(separator: " ").map(String.init), isPart: false, in: root) != nil, "\(command)")
+            #expect(
+                Self.fault(command.split(separator: " ").map(String.init), isPart: false, in: root) != nil,
+                "\(command)"
+            )
         }
     }
 

@@ -1,4 +1,6 @@
+import Foundation
 import HTTPTypes
+import NIOCore
 import NIOHTTP1
 import PushHTTP
 import PushProvider
@@ -13,7 +15,9 @@ import Testing
 @Suite struct FailureReporterTests {
     private let log = RecordedLog()
     private var failures: FailureReporter {
-        FailureReporter(metrics: RequestMetrics(factory: PrometheusRegistry([])), logger: self.log.logger)
+        let start = ContinuousClock.now
+        let metrics = RequestMetrics(factory: PrometheusRegistry([]))
+        return FailureReporter(metrics: metrics, lines: Budget(.logLines) { start }, logger: self.log.logger)
     }
 
     /// Before, each was an error line of its own.
@@ -33,6 +37,21 @@ import Testing
         #expect(error.kind == .unavailable)
         #expect(error.code == "storage_unavailable")
         #expect(headers[.retryAfter] == "5")
+        // The log has the cause, which strangers do not see.
+        #expect(!error.message.contains("full") && self.log.lines.contains { $0.contains("error=full") })
+    }
+
+    @Test func aClientThatHasGoneIsNotCountedAsThrottled() {
+        let registry = PrometheusRegistry([])
+        let failures = FailureReporter(
+            metrics: RequestMetrics(factory: registry),
+            lines: Budget(.logLines),
+            logger: silentLogger
+        )
+        for error in [CancellationError(), IOError(errnoCode: ECONNRESET, reason: "read")] as [any Error] {
+            #expect(failures.pageFailure(error, [:]).0.code == "client_gone")
+        }
+        #expect(!registry.text.contains("client_gone"))
     }
 
     @Test func aRefusalIsTemporary() {
@@ -44,7 +63,7 @@ import Testing
     @Test func failuresFillNoLog() {
         let failures = self.failures
         for _ in 0..<1000 { _ = failures.pageFailure(UnknownFailure(), [:]) }
-        #expect(self.log.lines.count == LimitedLog.linesPerMinute)
+        #expect(self.log.lines.count == 30)
     }
 }
 

@@ -36,6 +36,11 @@ import Testing
         func until(_ questions: (Int, Int)) async throws {
             while self.store.queryCounts != questions { await Task.yield() }
         }
+
+        /// Takes the turn of the one query that may run.
+        func turn() async throws -> BudgetPermit {
+            try await self.store.database.readers.queries.wait(for: BudgetCaller(.name("test")))
+        }
     }
 
     /// - Parameter devices: so many, registered.
@@ -95,57 +100,50 @@ import Testing
     @Test func onlyQueriesWaitForQueries() async throws {
         try await self.withServer(devices: 200, limits: { $0.waiting?.caller = 1 }) { server in
             let reader = try await server.client("read")
-            try await server.store.database.readers.queries.whileIdle {
-                let waiting = Task { try await reader.post("\(Self.app)/audience:count", Self.costly) }
-                try await server.until((0, 1))
-                let refused = try await reader.post("\(Self.app)/audience:count", Self.costly)
-                #expect(refused.status == 429)
-                #expect(refused.code == "too_many_queries")
-                #expect(refused.headers["retry-after"] != nil)
-                #expect(try await reader.get("/v1/apps").status == 200)
-                #expect(try await server.api.get("/metrics").status == 200)
-                let sent = try await server.api.post(
-                    "\(Self.app)/notifications",
-                    ["to": ["user": "anna"], "alert": "Hi"]
-                )
-                #expect(sent.status == 202)
-                waiting.cancel()
-            }
+            let turn = try await server.turn()
+            defer { turn.end() }
+            let waiting = Task { try await reader.post("\(Self.app)/audience:count", Self.costly) }
+            try await server.until((1, 1))
+            let refused = try await reader.post("\(Self.app)/audience:count", Self.costly)
+            #expect(refused.status == 429)
+            #expect(refused.code == "too_many_queries")
+            #expect(refused.headers["retry-after"] != nil)
+            #expect(try await reader.get("/v1/apps").status == 200)
+            #expect(try await server.api.get("/metrics").status == 200)
+            let sent = try await server.api.post(
+                "\(Self.app)/notifications",
+                ["to": ["user": "anna"], "alert": "Hi"]
+            )
+            #expect(sent.status == 202)
+            waiting.cancel()
         }
     }
 
     /// With a raw socket: the client disconnects, and its query ends.
     @Test func aQueryEndsWhenItsClientDisconnects() async throws {
         try await self.withServer(devices: 200) { server in
-            try await server.store.database.readers.queries.whileIdle {
-                let connection = try await RawConnection.open(port: server.port)
-                let body = try Self.costly.text
-                let head = """
-                    POST \(Self.app)/audience:count HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(server.api.apiKey ?? "")\r
-                    content-length: \(body.count)\r\n\r\n
-                    """
-                connection.write(Array(head.utf8) + body)
-                try await server.until((0, 1))
-                await connection.close()
-                try await server.until((0, 0))
-            }
+            let turn = try await server.turn()
+            defer { turn.end() }
+            let connection = try await RawConnection.open(port: server.port)
+            let body = try Self.costly.text
+            let head = """
+                POST \(Self.app)/audience:count HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(server.api.apiKey ?? "")\r
+                content-length: \(body.count)\r\n\r\n
+                """
+            connection.write(Array(head.utf8) + body)
+            try await server.until((1, 1))
+            await connection.close()
+            try await server.until((1, 0))
         }
     }
 
     @Test func aGracefulShutdownDoesNotWaitForQueries() async throws {
-        let (held, release) = AsyncStream.makeStream(of: Void.self)
+        let turns = AsyncStream.makeStream(of: BudgetPermit.self)
         let responses = AsyncStream.makeStream(of: Task<JSONClient.Response, any Error>.self)
         try await self.withServer(devices: 200) { server in
-            let idle = AsyncStream.makeStream(of: Void.self)
-            Task {
-                await server.store.database.readers.queries.whileIdle {
-                    idle.continuation.yield()
-                    for await _ in held {}
-                }
-            }
-            for await _ in idle.stream { break }
+            turns.continuation.yield(try await server.turn())
             responses.continuation.yield(Task { try await server.api.post("\(Self.app)/audience:count", Self.costly) })
-            try await server.until((0, 1))
+            try await server.until((1, 1))
         }
         for await response in responses.stream {
             let response = try await response.value
@@ -153,7 +151,10 @@ import Testing
             #expect(response.code == "ending")
             break
         }
-        release.finish()
+        for await turn in turns.stream {
+            turn.end()
+            break
+        }
     }
 
     @Test func aDeletedKeyStopsWorkingAtOnce() async throws {

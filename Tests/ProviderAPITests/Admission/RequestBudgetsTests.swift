@@ -53,10 +53,36 @@ import Testing
     @Test func bridgesHaveARateOfTheirOwn() throws {
         let budgets = self.budgets(1)
         let app = try #require(Topic("com.example.MyApp"))
-        for _ in 0..<2 { try budgets.countForm(of: app) }
-        #expect(throws: BudgetRefusal.self) { try budgets.countForm(of: app) }
+        let client = BudgetCaller(app: app, .network([192, 0, 2, 1]))
+        for _ in 0..<2 { try budgets.countForm(of: client) }
+        #expect(throws: BudgetRefusal.self) { try budgets.countForm(of: client) }
         for _ in 0..<2 { try budgets.countBridgeRequest(of: app) }
         #expect(throws: BudgetRefusal.self) { try budgets.countBridgeRequest(of: app) }
+    }
+
+    /// Before, one stranger took all forms of an app.
+    @Test func anAddressHasATenthOfAnAppsForms() throws {
+        let budgets = self.budgets(20)
+        let app = try #require(Topic("com.example.MyApp"))
+        let (first, second) = (BudgetCaller(app: app, .network([1])), BudgetCaller(app: app, .network([2])))
+        for _ in 0..<4 { try budgets.countForm(of: first) }
+        let refusal = #expect(throws: BudgetRefusal.self) { try budgets.countForm(of: first) }
+        #expect(refusal?.level == .caller)
+        for _ in 0..<4 { try budgets.countForm(of: second) }
+        let free = self.budgets(0)
+        for _ in 0..<10_000 { try free.countForm(of: first) }
+    }
+
+    @Test func anAddressLeavesAnAppsMessagesToOthers() throws {
+        let messages = self.budgets(1)[.pushMessages]
+        let app = try #require(Topic("com.example.MyApp"))
+        let (first, second) = (BudgetCaller(app: app, .network([1])), BudgetCaller(app: app, .network([2])))
+        var held: [BudgetPermit] = []
+        for _ in 0..<128 { held.append(try messages.take(for: first)) }
+        let refusal = #expect(throws: BudgetRefusal.self) { try messages.take(for: first) }
+        #expect(refusal?.level == .caller)
+        held.append(try messages.take(for: second))
+        #expect(messages.usage.held == 129)
     }
 
     private static func key(id: UUID = UUID(), rate: Int? = nil) -> APICaller {

@@ -39,6 +39,23 @@ import Testing
         }
     }
 
+    @Test func aKeyHasNoMembersOfACertificate() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.api.post("/v1/apps", ["bundleId": .string(Vectors.bundleID)])
+            var body: [String: JSONValue] = [
+                "teamId": .string(Vectors.teamID), "keyId": .string(Vectors.keyID),
+                "privateKey": .string(Vectors.privateKey),
+            ]
+            for name in ["passphrase", "transport"] {
+                let response = try await provider.api.put(Self.path, .object(body.merging([name: .null]) { $1 }))
+                #expect(response.status == 400 && response.field == name, "a null of \(name)")
+            }
+            #expect(try await provider.api.put(Self.path, .object(body)).status == 200)
+            body = ["p12": .string(Self.archive), "passphrase": "martlet", "transport": .null]
+            #expect(try await provider.api.put(Self.path, .object(body)).status == 200)
+        }
+    }
+
     @Test func theRightPassphraseOpensIt() async throws {
         try await withProvider(senders: ScriptedSender()) { provider in
             try await provider.api.post("/v1/apps", ["bundleId": .string(Vectors.bundleID)])

@@ -48,7 +48,10 @@ import Testing
             #expect(second["notifications"].elements.count == 1 && second["total"] == .null)
             let other = try await provider.api.get("\(Self.app)/notifications?sort=name&cursor=\(next)")
             #expect(other.json["error"]["code"] == "invalid_cursor", "a cursor belongs to its order")
-            for query in ["sort=size", "key=7", "lane=fast", "total=yes", "from=soon", "nameContains="] {
+            for query in [
+                "sort=size", "key=7", "lane=fast", "total=yes", "from=soon", "nameContains=", "from=%2B5", "from=-0",
+                "to=0000000000000001", "to=253402300800",
+            ] {
                 #expect(try await provider.api.get("/v1/notifications?\(query)").status == 400, "\(query)")
             }
         }

@@ -248,4 +248,27 @@ import Testing
             #expect(missing.status == 404)
         }
     }
+
+    /// The first of three is erased: the others are still themselves, for what is sent again and for what is waited for.
+    @Test func theOthersOfAnErasedTokenKeepTheirOutcomes() async throws {
+        let sender = ScriptedSender()
+        sender.script(.numbered(2), Self.refused(413, "PayloadTooLarge"))
+        try await withProvider(senders: sender) { provider in
+            try await provider.addVectorsApp(in: [.sandbox])
+            let tokens = (1...3).map { JSONValue.string(DeviceToken.numbered($0).hex) }
+            let body: JSONValue = ["to": ["tokens": .array(tokens)], "environment": "sandbox", "alert": "Hi"]
+            let (path, key) = ("/v1/apps/\(Vectors.bundleID)", ["idempotency-key": "a"])
+            let first = try await provider.api.post("\(path)/notifications?wait=30", body, headers: key)
+            _ = try await provider.finished(first)
+            _ = try await provider.register(DeviceToken.numbered(1).hex, ["user": "alice"])
+            while try await provider.api.delete("\(path)/users/alice").status != 200 { try Task.checkCancellation() }
+            let again = try await provider.api.post("\(path)/notifications?wait=30", body, headers: key)
+            let outcomes = again.json["outcomes"].elements
+            #expect(outcomes.map { $0["token"] } == [tokens[1], tokens[2]])
+            #expect(outcomes.map { $0["state"] } == ["rejected", "accepted"])
+            #expect(again.json["pending"] == 0)
+            _ = try await provider.finished(try await Self.resend(first, [:], provider))
+            #expect(sender.sent.dropFirst(3).map(\.token) == [.numbered(2)])
+        }
+    }
 }

@@ -23,6 +23,7 @@ struct BinaryBridgeFixture: Sendable {
     /// Runs a provider with the vectors' app and a bridge for a certificate of it.
     static func run(
         settings: [String: JSONValue] = [:],
+        limits: [PushSupport.Resource: BudgetLimits] = [:],
         configure: (inout BinaryBridgeConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (BinaryBridgeFixture) async throws -> Void
     ) async throws {
@@ -47,7 +48,8 @@ struct BinaryBridgeFixture: Sendable {
                     let bridges = try Bridges(parts, binary: configuration)
                     bridge.service.withLock { $0 = bridges.binary }
                     return bridges
-                }
+                },
+                configure: { $0.budgetLimits.merge(limits) { $1 } }
             ) { provider in
                 try await provider.addVectorsApp(in: [.sandbox])
                 let names: [String: JSONValue] = ["certificates": [.string(certificate.fingerprint)]]

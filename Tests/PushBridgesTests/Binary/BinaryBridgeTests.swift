@@ -208,6 +208,27 @@ import Testing
         }
     }
 
+    /// Before, the holder of one certificate could take all connections.
+    @Test func aCertificateLeavesConnectionsToOthers() async throws {
+        let other = try PushCertificate()
+        let limits = BudgetLimits(.init(whole: .held(2), caller: .timesFree(1)))
+        try await BinaryBridgeFixture.run(limits: [.bridgeConnections: limits]) { fixture in
+            let path = "/v1/apps/\(Vectors.bundleID)/bridges/binary/\(Vectors.bundleID)"
+            let certificates: [JSONValue] = [.string(fixture.certificate.fingerprint), .string(other.fingerprint)]
+            let settings: JSONValue = ["certificates": .array(certificates)]
+            let set = try await fixture.provider.api.put(path, ["environment": "sandbox", "settings": settings])
+            #expect(set.status == 200)
+            let first = try await fixture.connect()
+            first.write(try Self.frame(1))
+            var sent = fixture.sent.makeAsyncIterator()
+            #expect(await sent.next() != nil)
+            #expect(Hexadecimal.encode(try await fixture.exchange(try Self.frame(5))) == "080100000005")
+            #expect(try await fixture.exchange(try Self.frame(6), other).isEmpty)
+            await first.close()
+            while try await !fixture.exchange(try Self.frame(7)).isEmpty { try Task.checkCancellation() }
+        }
+    }
+
     @Test func noOtherBridgeTakesACertificateAway() async throws {
         try await BinaryBridgeFixture.run { fixture in
             for other in ["com.example.Aaa", "com.example.Zzz"] {

@@ -199,6 +199,21 @@ import Testing
         }
     }
 
+    @Test func wrongSecretsAreLimited() async throws {
+        try await withDoors(time: ManualTime()) { provider in
+            let chosen = "0123456789abcdef0123456789abcdef"
+            try await provider.setBridge("fcm", "shop", [:], ["secret": .string(chosen)])
+            func status(_ secret: String) async throws -> Int {
+                try await provider.stranger.post("/fcm/shop/\(secret)\(Self.path)", Self.body()).status
+            }
+            #expect(try await status(chosen) == 200)
+            var statuses: [Int] = []
+            for number in 0..<60 { statuses.append(try await status("0123456789abcdef0123456789abcd\(number + 10)")) }
+            #expect(statuses.first == 401 && statuses.last == 429)
+            #expect(try await status(chosen) == 429)
+        }
+    }
+
     /// The SDKs wait for as long as the response says, which is said once.
     @Test func aRateSaysWhenToTryAgain() async throws {
         try await withProvider(

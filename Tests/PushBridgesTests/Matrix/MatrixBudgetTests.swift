@@ -1,6 +1,4 @@
 import Foundation
-import NIOCore
-import NIOEmbedded
 import ProviderAPI
 import PushSender
 import PushStore
@@ -59,14 +57,14 @@ import Testing
 
     /// An announced length holds nothing, and bodies count as they arrive.
     @Test func bytesInFlightAreBoundedWhileTheyArrive() async throws {
-        // An address has half of it: two parts of a body.
-        let bounds = BudgetLimits.Levels<BudgetBound>(whole: .held(64 * 1024), caller: .timesFree(1))
+        // An address has half of it. A small request that is worked on takes a payload, 32 KiB.
+        let bounds = BudgetLimits.Levels<BudgetBound>(whole: .held(256 * 1024), caller: .timesFree(1))
         try await withMatrix(configure: { $0.budgetLimits[.matrixBytes] = BudgetLimits(bounds) }) { matrix in
             let length = MatrixNotification.maximumBody
             let slow = try await RawConnection.open(port: matrix.port)
             slow.write("POST \(MatrixVectors.path) HTTP/1.1\r\nhost: a\r\ncontent-length: \(length)\r\n\r\n".utf8)
             #expect(try await matrix.event("$0").status == 200)
-            slow.write(Array(repeating: UInt8(ascii: " "), count: 17 * 1024))
+            slow.write(Array(repeating: UInt8(ascii: " "), count: 110 * 1024))
             let refused = try await Self.event(of: matrix, "$", until: 429)
             #expect(refused.json["errcode"] == "M_LIMIT_EXCEEDED")
             await slow.close()
@@ -93,27 +91,66 @@ import Testing
         let budget = Budget(.matrixBytes)
         func take(_ network: UInt8) -> [BudgetPermit] {
             let caller = BudgetCaller(.network([network]))
-            return (0..<100).compactMap { _ in try? budget.take(MatrixNotification.maximumBody, for: caller) }
+            let size = MatrixRoutes.size(ofRequest: MatrixNotification.maximumBody)
+            return (0..<100).compactMap { _ in try? budget.take(size, for: caller) }
         }
         let first = take(1)
         #expect(!first.isEmpty && first.count < 16)
         #expect(!take(2).isEmpty)
     }
 
-    @Test func workStopsWhenTheHomeserverHasGone() async throws {
+    /// What is made of a request has several times its size.
+    @Test func theValuesOfARequestCount() async throws {
+        let bounds = BudgetLimits.Levels<BudgetBound>(whole: .held(256 * 1024))
+        try await withMatrix(configure: { $0.budgetLimits[.matrixBytes] = BudgetLimits(bounds) }) { matrix in
+            func status(_ size: Int) async throws -> Int {
+                let content: JSONValue = ["body": .string(String(repeating: "x", count: size))]
+                return try await matrix.notify(MatrixVectors.body(["event_id": "$1", "content": content])).status
+            }
+            let statuses = [try await status(16 * 1024), try await status(40 * 1024)]
+            #expect(statuses == [200, 429])
+        }
+    }
+
+    /// A homeserver repeats a request that is refused as a whole.
+    @Test func aRequestThatIsRefusedTakesNothing() async throws {
+        let configure: (inout ProviderConfiguration) -> Void = {
+            $0.budgetLimits[.matrixPushes] = BudgetLimits(.init(caller: .rate(perSecond: 1, burst: 1)))
+            $0.budgetLimits[.unknownTokens] = BudgetLimits(.init(caller: .rate(perSecond: 1, burst: 5)))
+        }
+        try await withMatrix(time: ManualTime(), configure: configure) { matrix in
+            _ = try await matrix.provider.register(Vectors.tokenA, ["environment": "production"])
+            #expect(try await matrix.event("$1").status == 200)
+            let known: JSONValue = ["app_id": .string(MatrixVectors.appID), "pushkey": .string(MatrixVectors.tokenA)]
+            let others = Self.madeUp(1..<6)["notification"]["devices"].elements
+            for number in 2..<5 {
+                let members: [String: JSONValue] = [
+                    "event_id": .string("$\(number)"), "devices": .array(others + [known]),
+                ]
+                // The known pushkey has had its push.
+                #expect(try await matrix.notify(MatrixVectors.body(members)).status == 429)
+            }
+            #expect(try await matrix.notify(Self.madeUp(1..<6)).status == 200)
+            #expect(try await matrix.notify(Self.madeUp(6..<7)).status == 429)
+        }
+    }
+
+    @Test func aTokenIsKnownInItsEnvironment() async throws {
         let parts = Mutex<ProviderParts?>(nil)
         try await withDoors(capture: { value in parts.withLock { $0 = value } }) { provider in
             try await provider.addVectorsApp(in: PushEnvironment.allCases)
-            try await provider.api.put(RunningMatrix.bridge, ["environment": "production"])
-            let gateway = MatrixGateway(try #require(parts.withLock { $0 }), forwarder: nil)
-            let body = Array(try MatrixVectors.body(["event_id": "$1"]).text)
-            let client = BudgetCaller(.network([1]))
-            // The channel was never connected.
-            await #expect(throws: MatrixError.self) {
-                try await gateway.notify(body, from: client, on: NIOAsyncTestingChannel())
-            }
-            let list = try await provider.api.get("\(RunningMatrix.app)/notifications").json["notifications"].elements
-            #expect(list.isEmpty)
+            try await provider.setBridge("matrix", MatrixVectors.appID, [:], ["environment": "production"])
+            let matrix = RunningMatrix(provider: provider, homeserver: provider.stranger)
+            let store = try #require(parts.withLock { $0 }).store
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try #require(try await store.app(bundleID: bundleID)).id
+            let (known, reached) = (KnownTokens(store: store), DeviceToken.numbered(7))
+            #expect(try await known.unknown([reached], of: app, in: .production) == [reached])
+            #expect(try await matrix.event("$1", reached.hex).status == 200)
+            try await matrix.ledger(1)
+            let both: Set<DeviceToken> = [reached, .numbered(8)]
+            #expect(try await known.unknown(both, of: app, in: .production) == [.numbered(8)])
+            #expect(try await known.unknown(both, of: app, in: .sandbox) == both)
         }
     }
 

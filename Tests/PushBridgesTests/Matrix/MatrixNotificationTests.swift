@@ -109,6 +109,21 @@ import Testing
         #expect(throws: MatrixError.self) { try MatrixVectors.notification(body(101)) }
     }
 
+    /// They are written into the payload of each device.
+    @Test(arguments: ["event_id", "id", "room_id", "sender", "type"])
+    func idsHaveTheSizeOfTheSpecification(member: String) throws {
+        func body(_ size: Int) -> JSONValue {
+            MatrixVectors.body([member: .string(String(repeating: "i", count: size))])
+        }
+        _ = try MatrixVectors.notification(body(255))
+        do {
+            _ = try MatrixVectors.notification(body(256))
+            Issue.record("it is accepted")
+        } catch {
+            #expect((error as? MatrixError)?.code == .badJSON && (error as? MatrixError)?.status == 400)
+        }
+    }
+
     @Test func numbersOfUnreadMessagesAreBounded() throws {
         let counts: JSONValue = ["unread": .integer(.max), "missed_calls": .integer(.min)]
         let notification = try MatrixVectors.notification(MatrixVectors.body(["counts": counts]))

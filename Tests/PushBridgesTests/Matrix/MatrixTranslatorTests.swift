@@ -49,6 +49,12 @@ import Testing
         #expect(apps.match("org.c") == .none)
     }
 
+    @Test func aLongerNameThanAnAppMayHaveIsNone() throws {
+        let app = try MatrixVectors.app("*")
+        #expect(MatrixApps([app]).match(String(repeating: "ä", count: 64)) == .app(app))
+        #expect(MatrixApps([app]).match(String(repeating: "ä", count: 65)) == .none)
+    }
+
     @Test func onlyAnAppThatIsNotThereIsRejected() throws {
         let known = try MatrixVectors.app("com.example.*")
         let other = try MatrixVectors.app("*.MyApp")

@@ -104,6 +104,9 @@ enum MatrixVectors {
 }
 
 extension MatrixPush {
+    /// The bytes of the payload; 0 for none.
+    var size: Int { self.payload()?.count ?? 0 }
+
     /// The payload as JSON; `null` if it is none.
-    var json: JSONValue { (try? JSONValue(parsing: self.payload)) ?? .null }
+    var json: JSONValue { self.payload().flatMap { try? JSONValue(parsing: $0) } ?? .null }
 }

@@ -54,7 +54,11 @@ import Testing
                 let time = ManualTime()
                 let cleaner = PushResourceCleaner(
                     store: store,
-                    client: GuardedClient(addresses: addresses, deadline: .patience),
+                    client: GuardedClient(
+                        addresses: addresses,
+                        resolver: SystemResolver(Budgets()),
+                        deadline: .patience
+                    ),
                     time: time,
                     logger: silentLogger
                 )
@@ -104,7 +108,11 @@ import Testing
             let one = try await fixture.add(1, unsubscribe: "/one")
             try await fixture.leave(one)
             fixture.service.script("/one", .silence)
-            let client = GuardedClient(addresses: AddressPolicy(allowsPrivate: true), deadline: .patience)
+            let client = GuardedClient(
+                addresses: AddressPolicy(allowsPrivate: true),
+                resolver: SystemResolver(Budgets()),
+                deadline: .patience
+            )
             let (store, time, service) = (fixture.store, fixture.time, fixture.service)
             let cleaner = PushResourceCleaner(store: store, client: client, time: time, logger: silentLogger)
             try await withServices([cleaner]) { try await service.waitForPosts(1) }

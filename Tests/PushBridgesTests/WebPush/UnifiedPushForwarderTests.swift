@@ -21,7 +21,7 @@ import Testing
         _ addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
         budgets: Budgets = Budgets()
     ) -> UnifiedPushForwarder {
-        let client = GuardedClient(addresses: addresses, deadline: .patience)
+        let client = GuardedClient(addresses: addresses, resolver: SystemResolver(budgets), deadline: .patience)
         return UnifiedPushForwarder(client: client, budgets: budgets, time: ManualTime())
     }
 

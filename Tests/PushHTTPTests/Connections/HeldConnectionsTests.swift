@@ -32,8 +32,8 @@ import Testing
         }
 
         /// Opens a connection of a network, a second after the one before. It is closed if there is no room for it.
-        func open(_ network: Int = 1) throws -> EmbeddedChannel {
-            self.loop.advanceTime(by: .seconds(1))
+        func open(_ network: Int = 1, after time: TimeAmount = .seconds(1)) throws -> EmbeddedChannel {
+            self.loop.advanceTime(by: time)
             let channel = EmbeddedChannel(loop: self.loop)
             try channel.connect(to: SocketAddress(ipAddress: "10.0.0.\(network)", port: 1)).wait()
             do {
@@ -98,6 +98,56 @@ import Testing
         let another = try listener.open(3)
         #expect(quiet.isActive && another.isActive)
         #expect(greedy.map(\.isActive) == [false, true, true])
+    }
+
+    /// A client that shakes hands, or whose first request is on its way, is not the only idle one among those that are busy for good.
+    @Test func aNewConnectionIsNotClosedForThoseThatHaveBegun() throws {
+        let listener = Listener(self.loop, whole: 8)
+        let attackers = try (0..<3).map { _ in try listener.open(1) }
+        for channel in attackers { try listener.begin(channel) }
+        let honest = try listener.open(2)
+        let others = try (0..<3).map { _ in try listener.open(1, after: .milliseconds(10)) }
+        #expect(honest.isActive)
+        // Those that have been busy for long went, and no new one: the third has not been open for so long.
+        #expect(attackers.map(\.isActive) == [false, false, true])
+        #expect(others.map(\.isActive) == [true, true, false])
+        // After its moment it is idle.
+        self.loop.advanceTime(by: .seconds(2))
+        for channel in others.prefix(2) { try listener.begin(channel) }
+        #expect(try listener.open(3, after: .zero).isActive)
+        #expect(!honest.isActive)
+    }
+
+    /// The same, where all come from the address of the administrator.
+    @Test func aNewConnectionIsNotClosedForThoseOfItsOwnNetwork() throws {
+        let listener = Listener(self.loop, whole: 8)
+        let attackers = try (0..<3).map { _ in try listener.open(1, after: .milliseconds(10)) }
+        for channel in attackers { try listener.begin(channel) }
+        let honest = try listener.open(1, after: .milliseconds(10))
+        #expect(try !listener.open(1, after: .milliseconds(10)).isActive, "all are new")
+        // One has had its response, and may ask again.
+        try listener.end(attackers[1])
+        #expect(try listener.open(1, after: .milliseconds(10)).isActive)
+        #expect(attackers.map(\.isActive) == [true, false, true] && honest.isActive)
+        try listener.begin(honest)
+        try listener.held.assign(honest, to: self.key("admin"))
+        self.loop.run()
+        #expect(honest.isActive && listener.budget.usage(of: self.key("admin")).held == 1)
+    }
+
+    /// A network that opens connections faster than they grow old takes those of no other.
+    @Test(arguments: [true, false]) func aFloodOfOneNetworkLeavesRoomToOthers(_ begins: Bool) throws {
+        let listener = Listener(self.loop, whole: 8)
+        let flood = try (0..<4).map { _ in try listener.open(1, after: .milliseconds(1)) }
+        if begins { for channel in flood { try listener.begin(channel) } }
+        let honest = try listener.open(2, after: .milliseconds(1))
+        #expect(honest.isActive && flood.map(\.isActive) == [false, true, true, true])
+        for _ in 0..<10 { #expect(try !listener.open(1, after: .milliseconds(1)).isActive) }
+        #expect(honest.isActive)
+        #expect(try listener.open(2, after: .milliseconds(1)).isActive)
+        // Now both have as many.
+        #expect(try !listener.open(2, after: .milliseconds(1)).isActive)
+        #expect(listener.budget.usage.held == 4)
     }
 
     // MARK: Accounts
@@ -169,6 +219,7 @@ import Testing
         let channel = try listener.open()
         let events = EventRecorder()
         try channel.pipeline.syncOperations.addHandler(events)
+        self.loop.advanceTime(by: .seconds(2))
         let another = EmbeddedChannel(loop: self.loop)
         try another.connect(to: SocketAddress(ipAddress: "10.0.0.1", port: 1)).wait()
         try listener.held.admit(another)
@@ -176,6 +227,9 @@ import Testing
         self.loop.run()
         #expect(channel.isActive && events.count == 1)
         #expect(listener.budget.usage.held == 1)
+        // It counts on no account any more, and does not stay for a body that never ends.
+        self.loop.advanceTime(by: .seconds(2))
+        #expect(!channel.isActive && another.isActive)
     }
 
     /// Whatever is opened, moved, used and closed at random, a place is given back once.

@@ -89,7 +89,7 @@ import Testing
         #expect(try await router.respond(.post, "/v1/things", body: body).json["error"]["code"].stringValue == code)
     }
 
-    @Test func theLengthOfABodyDecidesItsDelay() async throws {
+    @Test func theReaderOfABodyDecidesAboutIt() async throws {
         let router = InProcessRouter()
         let operation = APIOperation<Never>(.post, "/v1/things", .readOnly, id: "read", "Reads a body.") {
             _ = try await $0.body()
@@ -98,11 +98,15 @@ import Testing
         .body(.any)
         let lengths = Mutex<[Int]>([])
         router.router.add([operation]) { operation, request, context in
-            try await operation.respond(to: request, context, query: .strict) { length in
-                lengths.withLock { $0.append(length) }
-                guard length < 5 else { throw RequestError(.rateLimited, code: "too_many_bytes", message: "slower") }
-                return .zero
+            let read: @Sendable (Request, Int) async throws -> Data = { request, maximum in
+                let body = try await request.wholeBody(maximum: maximum)
+                lengths.withLock { $0.append(body.count) }
+                guard body.count < 5 else {
+                    throw RequestError(.rateLimited, code: "too_many_bytes", message: "slower")
+                }
+                return body
             }
+            return try await operation.respond(to: request, context, query: .strict, readBody: read)
         }
         #expect(try await router.respond(.post, "/v1/things", body: "1234").status == 204)
         #expect(try await router.respond(.post, "/v1/things", body: "12345").status == 429)

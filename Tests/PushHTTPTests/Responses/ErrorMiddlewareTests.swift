@@ -1,7 +1,11 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 import NIOHTTP1
+import NIOHTTP2
+import NIOSSL
 import PushHTTP
 import PushSupport
 import PushTesting
@@ -61,7 +65,37 @@ import Testing
         #expect(response.json["error"]["code"] == "malformed_request")
         // Routes with errors of their own read it from here.
         #expect(RequestError(ofHTTP: HTTPParserError.invalidEOFState)?.kind == .invalid)
-        #expect(RequestError(ofHTTP: CancellationError()) == nil)
+        #expect(RequestError(ofHTTP: CocoaError(.fileWriteOutOfSpace)) == nil)
+    }
+
+    /// Before, each was an error line of its own.
+    @Test(
+        arguments: [
+            IOError(errnoCode: ECONNRESET, reason: "read"), NIOSSLError.uncleanShutdown, ChannelError.inputClosed,
+            NIOHTTP2Errors.streamClosed(streamID: 1, errorCode: .cancel), CancellationError(),
+        ] as [any Error]
+    )
+    func aClientThatHasGoneIsNoFailure(error: any Error) async throws {
+        let log = RecordedLog()
+        let router = InProcessRouter(logger: log.logger)
+        router.router.get("/body") { _, _ -> String in throw error }
+        let response = try await router.respond(.get, "/body")
+        #expect(response.status == 503)
+        #expect(response.json["error"]["code"] == "client_gone")
+        #expect(log.lines.isEmpty)
+    }
+
+    @Test func aFullDiskIsNoClientThatHasGone() {
+        #expect(RequestError(ofHTTP: IOError(errnoCode: ENOSPC, reason: "write")) == nil)
+    }
+
+    @Test func failuresFillNoLog() async throws {
+        struct Failure: Error {}
+        let log = RecordedLog()
+        let router = InProcessRouter(logger: log.logger)
+        router.router.get("/fails") { _, _ -> String in throw Failure() }
+        for _ in 0..<100 { #expect(try await router.respond(.get, "/fails").status == 500) }
+        #expect(log.lines.count == Logger.linesOfStrangers)
     }
 
     @Test func theCauseOfAFailureIsLoggedAndNotShown() async throws {

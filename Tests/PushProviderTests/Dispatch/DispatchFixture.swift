@@ -113,6 +113,7 @@ struct DispatchFixture: Sendable {
             store: self.store,
             acceptor: self.acceptor,
             wake: WakeSignal(),
+            lines: Budget(.logLines),
             time: self.time,
             logger: logger
         )

@@ -201,4 +201,26 @@ import Testing
             #expect(try await fixture.deliveries(of: notification).map(\.reason) == [EndedRetry.Cause.erased.rawValue])
         }
     }
+
+    /// Another user has the token since: what is sent to it then is that user's, also while the erasure settles.
+    @Test(arguments: StoreBackend.available)
+    func aTokenThatAnotherUserHasIsSentTo(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1) { $0.user = .set("alice") }
+            let erasure = try await fixture.store.eraseUser("alice", app: fixture.app, steady: fixture.time.steady)
+            while try await fixture.store.continueErasure(erasure, now: fixture.time.now) {}
+            try await fixture.register(1...1) { $0.user = .set("bob") }
+            let start = fixture.time.now.advanced(by: .seconds(60)).milliseconds
+            let later = try await fixture.accept(Self.naming(1).merging(["when": ["at": .integer(start)]]) { $1 })
+            fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable))
+            let retried = try await fixture.accept(Self.naming(1))
+            try await fixture.settle()
+            try await fixture.store.expect(retried, retrying: 1)
+            while try await fixture.store.continueErasure(erasure, now: fixture.time.now) {}
+            try await fixture.settle(after: .seconds(61), times: 5)
+            for notification in [later, retried] {
+                try await fixture.store.expect(notification, .done, accepted: 1, recipients: 1)
+            }
+        }
+    }
 }

@@ -19,6 +19,8 @@ import Testing
             (#"{"to":{"tokens":["\#(Vectors.tokenA)","zz!"]},"alert":"x"}"#, "invalid_token", "to.tokens[1]"),
             (#"{"to":{"tokens":["\#(Vectors.tokenA)","aa"]},"alert":"x"}"#, "invalid_token", "to.tokens[1]"),
             (#"{"to":{"tokens":"aa"},"alert":"x"}"#, "wrong_type", "to.tokens"),
+            (#"{"to":{"tokens":["\#(Vectors.tokenA)"],"user":null},"alert":"x"}"#, "invalid_value", "to.user"),
+            (#"{"to":{"tokens":null,"user":"alice"},"alert":"x"}"#, "invalid_value", "to.tokens"),
             (#"{"to":{"user":5},"alert":"x"}"#, "wrong_type", "to.user"),
             (#"{"to":{"all":true},"alrt":"x"}"#, "unknown_field", "alrt"),
             (#"{"to":{"all":true}}"#, "missing_content", "alert"),
@@ -121,7 +123,9 @@ import Testing
         (#"{"token":"\#(Vectors.tokenA)","locale":"de-"}"#, "invalid_locale", "locale"),
         (#"{"token":"\#(Vectors.tokenA)","locale":"de.UTF 8"}"#, "invalid_locale", "locale"),
         (#"{"token":"\#(Vectors.tokenA)","locale":"de-überlang"}"#, "invalid_locale", "locale"),
-        (#"{"token":"\#(Vectors.tokenA)","timeZone":"CET\u0000"}"#, "invalid_time_zone", "timeZone"),
+        (#"{"token":"\#(Vectors.tokenA)","timeZone":"CET\u0000"}"#, "invalid_value", "timeZone"),
+        (#"{"token":"\#(Vectors.tokenA)","user":"alice\u0000bob"}"#, "invalid_value", "user"),
+        (#"{"token":"\#(Vectors.tokenA)","tags":["a","b\u0000"]}"#, "invalid_value", "tags[1]"),
     ])
     func aRegistrationsFaultNamesItsMember(body: String, code: String, field: String) {
         #expect {

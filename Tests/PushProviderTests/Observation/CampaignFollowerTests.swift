@@ -9,7 +9,10 @@ import Testing
     private let id = UUID()
 
     private func reading(_ state: NotificationRecord.State, started: Bool, number: Int64 = 1) -> CampaignReading {
-        CampaignReading([CampaignState(number: number, id: self.id, state: state, hasStarted: started)], newest: number)
+        CampaignReading(
+            [CampaignState(number: number, id: self.id, app: 1, state: state, hasStarted: started)],
+            newest: number
+        )
     }
 
     /// Returns the steps of the last of several readings, after one of an empty store.
@@ -58,7 +61,7 @@ import Testing
         _ = follower.follow(CampaignReading([], newest: 0))
         let count = CampaignFollower.maximumCount + 5
         let all = (1...count).map {
-            CampaignState(number: Int64($0), id: UUID(), state: .scheduled, hasStarted: false)
+            CampaignState(number: Int64($0), id: UUID(), app: 1, state: .scheduled, hasStarted: false)
         }
         #expect(follower.follow(CampaignReading(all, newest: Int64(count))).count == count)
         #expect(follower.open.count == CampaignFollower.maximumCount)

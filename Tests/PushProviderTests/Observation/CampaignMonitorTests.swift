@@ -10,11 +10,17 @@ import Testing
 
 /// The story of campaigns in the log.
 @Suite(.timeLimit(.patience)) struct CampaignMonitorTests {
+    /// Nothing comes back while the clock stands still.
+    private static var lines: Budget {
+        let start = ContinuousClock.now
+        return Budget(.logLines) { start }
+    }
+
     @Test(arguments: StoreBackend.available)
     func aCampaignHasItsStoryAndASinglePushHasNone(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, page: 1) { fixture in
             let log = RecordedLog(level: .info)
-            let monitor = CampaignMonitor(store: fixture.store, logger: log.logger)
+            let monitor = CampaignMonitor(store: fixture.store, lines: Self.lines, logger: log.logger)
             var follower = CampaignFollower()
             await monitor.step(&follower)
             try await fixture.register(1...3)
@@ -51,7 +57,7 @@ import Testing
     func theReasonOfAPauseByTheProviderIsAWarning(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             let log = RecordedLog(level: .warning)
-            let monitor = CampaignMonitor(store: fixture.store, logger: log.logger)
+            let monitor = CampaignMonitor(store: fixture.store, lines: Self.lines, logger: log.logger)
             var follower = CampaignFollower()
             await monitor.step(&follower)
             try await fixture.register(1...1)
@@ -69,7 +75,7 @@ import Testing
             try await fixture.register(1...1)
             let notification = try await fixture.accept([:])
             let log = RecordedLog(level: .info)
-            let monitor = CampaignMonitor(store: fixture.store, logger: log.logger)
+            let monitor = CampaignMonitor(store: fixture.store, lines: Self.lines, logger: log.logger)
             var follower = CampaignFollower()
             await monitor.step(&follower)
             #expect(log.lines == ["campaigns continue count=1"])
@@ -85,12 +91,12 @@ import Testing
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)
             let log = RecordedLog(level: .info)
-            let monitor = CampaignMonitor(store: fixture.store, logger: log.logger)
+            let monitor = CampaignMonitor(store: fixture.store, lines: Self.lines, logger: log.logger)
             var follower = CampaignFollower()
             await monitor.step(&follower)
-            for _ in 0..<(LimitedLog.linesPerMinute + 10) { try await fixture.accept([:]) }
+            for _ in 0..<40 { try await fixture.accept([:]) }
             await monitor.step(&follower)
-            #expect(log.lines.count == LimitedLog.linesPerMinute)
+            #expect(log.lines.count == 30)
         }
     }
 }

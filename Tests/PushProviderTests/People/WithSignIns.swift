@@ -28,6 +28,7 @@ struct SignInFixture: Sendable {
             store: self.store,
             keys: self.keys,
             hasher: PasswordHasher(.cheap, secret: "secret"),
+            lines: Budget(.logLines),
             time: self.time,
             logger: silentLogger,
             audit: self.audit.add
@@ -93,11 +94,12 @@ func withSignIns(_ body: (SignInFixture) async throws -> Void) async throws {
             let (time, audit) = (ManualTime(), RecordedAudit())
             let strangers = Budget.patient(.strangerHashes)
             let hasher = PasswordHasher(.cheap, secret: "secret", strangersPlaces: strangers)
-            let keys = APIKeys(store: store, time: time, logger: silentLogger)
+            let keys = try await APIKeys(store: store, time: time, logger: silentLogger)
             let service = SignInService(
                 store: store,
                 keys: keys,
                 hasher: hasher,
+                lines: Budget(.logLines),
                 time: time,
                 logger: silentLogger,
                 audit: audit.add

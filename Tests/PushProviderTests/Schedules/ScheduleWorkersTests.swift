@@ -23,8 +23,49 @@ import Testing
         #expect(!workers.isFull)
         #expect(workers.unavailable(at: now)?.contains(1) == true, "what failed is not tried again at once")
         #expect(workers.timeUntilResumed(now) == .seconds(5))
+        #expect(workers.unavailable(at: now + .seconds(6))?.contains(1) == true, "it had its turn")
+        #expect(workers.beginRound())
+        #expect(!workers.beginRound(), "none had a turn in this one")
         #expect(workers.unavailable(at: now + .seconds(6))?.contains(1) == false)
         #expect(workers.start(1))
+    }
+
+    /// Each app has a turn before any has its second, and the work of one turn is not all that an app has.
+    @Test(arguments: StoreBackend.available)
+    func manyAppsWithMuchWorkTakeTurns(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            let store = fixture.store
+            for number in 0..<ScheduleWorkers.maximum {
+                let bundleID = try #require(Topic("slow\(number)"))
+                let app = try await store.addApp(bundleID: bundleID, name: nil, now: fixture.time.now).app.id
+                try await store.register(1, app: app)
+                for run in 0..<2 { try await store.addSchedule(try fixture.schedule("\(number).\(run)", app: app)) }
+            }
+            try await store.addSchedule(try fixture.schedule("theirs", cron: "1 * * * *"))
+            try await fixture.register(1...1)
+            fixture.time.advance(by: .seconds(3600))
+            let gate = Gate()
+            let counted = Mutex<Set<Int64>>([])
+            let runner = Self.runner(fixture) { notification, audience in
+                // The second count of each of the others takes long.
+                let isFirst = counted.withLock { $0.insert(notification.app).inserted }
+                if !isFirst { await gate.pass() }
+                return try await store.count(
+                    app: notification.app,
+                    audience: audience,
+                    environment: notification.environment
+                )
+            }
+            try await withServices([runner]) {
+                defer { gate.open() }
+                while try await store.notifications(app: fixture.app, state: nil, before: nil, limit: 9)
+                    .notifications.isEmpty
+                {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
+        }
     }
 
     /// Of ten schedules that were deleted six still sent.
@@ -124,7 +165,7 @@ import Testing
         _ count: @escaping NotificationPlanner.CountDevices
     ) -> ScheduleRunner {
         var settings = ScheduleRunner.Settings()
-        settings.sleep = .milliseconds(20)
+        (settings.sleep, settings.turn) = (.milliseconds(20), .zero)
         return ScheduleRunner(
             store: fixture.store,
             acceptor: NotificationAcceptor(
@@ -140,6 +181,7 @@ import Testing
             ),
             wake: WakeSignal(),
             settings: settings,
+            lines: Budget(.logLines),
             time: fixture.time,
             logger: silentLogger
         )

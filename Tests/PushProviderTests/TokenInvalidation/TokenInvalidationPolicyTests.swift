@@ -194,24 +194,75 @@ import Testing
         }
     }
 
-    /// Strangers name any tokens at endpoints without credentials, such as the one for Matrix homeservers.
-    @Test(arguments: StoreBackend.available, [false, true])
-    func tokensOfStrangersAreNoEvidence(backend: StoreBackend, hasKey: Bool) async throws {
+    /// Strangers name any tokens at the endpoint for Matrix homeservers. Clients of other bridges have credentials without an API key.
+    @Test(arguments: StoreBackend.available, [BridgeKind.matrix, .binary, .gorush, .fcm, .xmpp, .session])
+    func tokensOfStrangersAreNoEvidence(backend: StoreBackend, kind: BridgeKind) async throws {
         try await DispatchFixture.run(backend, page: 50) { fixture in
-            let app = try #require(try await fixture.store.app(id: fixture.app))
             for number in 1...300 { fixture.sender.script(.numbered(number), .refused(400, .badDeviceToken)) }
-            let tokens = (1...300).map { JSONValue.string(DeviceToken.numbered($0).hex) }
-            let request = try NotificationRequest(
-                .object(["alert": "Hello", "environment": "sandbox", "to": .object(["tokens": .array(tokens)])]),
-                bundleID: app.bundleID,
-                now: fixture.time.now
-            )
-            let key = hasKey ? KeyReference(id: UUID(), name: "back end") : nil
-            _ = try await fixture.acceptor.accept(request, app: fixture.app, key: key)
+            try await Self.accept(1...300, of: kind, fixture)
             try await fixture.settle()
             let health = try await fixture.store.health(app: fixture.app, environment: .sandbox)
-            #expect((health.breakerOpenSince != nil) == hasKey)
+            #expect((health.breakerOpenSince != nil) == (kind != .matrix))
         }
+    }
+
+    /// A push service that calls all tokens dead is believed about none, whether or not they are registered.
+    @Test(arguments: StoreBackend.available, [(BridgeKind.binary, true), (.matrix, true), (.matrix, false)])
+    func tokensThatWereReachedAreEvidence(backend: StoreBackend, _ origin: (kind: BridgeKind, areReached: Bool))
+        async throws
+    {
+        var limits = CircuitBreaker.Limits()
+        limits.minimum = 10
+        try await DispatchFixture.run(backend, breaker: limits) { fixture in
+            let reached = origin.areReached ? 1...5 : 101...105
+            for number in reached { try await Self.accept(number...number, of: origin.kind, fixture) }
+            try await fixture.settle()
+            try await fixture.register(50...50)
+            fixture.time.advance(by: .seconds(10))
+            for number in Array(1...5) + [50] {
+                fixture.sender.script(.numbered(number), .refused(410, .unregistered, at: fixture.time.now))
+            }
+            for number in 1...5 { try await Self.accept(number...number, of: origin.kind, fixture) }
+            try await fixture.settle()
+            try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.device(50)?.isActive == origin.areReached)
+        }
+    }
+
+    /// A stranger has one real token, and makes up any others.
+    @Test(arguments: StoreBackend.available)
+    func aTokenOfAStrangerCountsOnce(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            var limits = CircuitBreaker.Limits()
+            limits.minimum = 4
+            let policy = TokenInvalidationPolicy(store: store, limits: limits, logger: silentLogger)
+            let topic = try #require(Topic(Vectors.bundleID))
+            func evaluate(_ evidence: TokenEvidence) async -> TokenInvalidationPolicy.Evaluation {
+                await policy.evaluate(evidence, app: app, environment: .sandbox, topic: topic, now: Vectors.issuedAt)
+            }
+            var accepted = TokenEvidence()
+            accepted.reached = [.numbered(1)]
+            for _ in 1...100 { #expect(await evaluate(accepted).isProven) }
+            var dead = TokenEvidence()
+            dead.add(.init(dead: 3), isEstablished: false)
+            #expect(await evaluate(dead).areOthersHeld)
+        }
+    }
+
+    /// Accepts a notification of a bridge to the tokens of these numbers.
+    private static func accept(_ numbers: ClosedRange<Int>, of kind: BridgeKind, _ fixture: DispatchFixture)
+        async throws
+    {
+        let app = try #require(try await fixture.store.app(id: fixture.app))
+        let tokens = numbers.map { JSONValue.string(DeviceToken.numbered($0).hex) }
+        let request = try NotificationRequest(
+            .object(["alert": "Hello", "environment": "sandbox", "to": .object(["tokens": .array(tokens)])]),
+            bundleID: app.bundleID,
+            now: fixture.time.now
+        )
+        let origin = AcceptanceRecord(origin: NotificationOrigin(kind, bridge: "one"))
+        _ = try await fixture.acceptor.accept(request, app: fixture.app, acceptance: origin)
     }
 
     /// Devices that were added long ago represent the population.

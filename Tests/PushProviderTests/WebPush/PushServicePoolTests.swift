@@ -1,3 +1,4 @@
+import PushSupport
 import PushTesting
 import PushWire
 import Testing
@@ -13,7 +14,7 @@ import Testing
         configure(&limits)
         return PushServicePool(
             addresses: AddressPolicy(),
-            resolver: SystemResolver(),
+            resolver: SystemResolver(Budgets()),
             limits: limits,
             time: ManualTime()
         )
@@ -54,6 +55,30 @@ import Testing
         #expect(try await Self.isUsable(Self.first, of: pool))
         #expect(try await Self.isUsable(Self.second, app: 2, of: pool))
         #expect(try await Self.isUsable(Self.first, of: pool))
+        await pool.close()
+    }
+
+    /// A name that resolves to a public address when it is checked, and to this host afterwards.
+    @Test func aNameThatIsReboundReachesNoPrivateAddress() async throws {
+        let (resolver, time, limits) = (
+            ScriptedResolver(["3ffe:ffff::1"], ["127.0.0.1"]), ManualTime(), WebPushLimits()
+        )
+        let pool = PushServicePool(addresses: AddressPolicy(), resolver: resolver, limits: limits, time: time)
+        let origin = try #require(WebOrigin(Self.first))
+        func failure() async -> PinnedClientFailure? {
+            await pool.with(origin, app: 1, url: Self.first) { service in
+                if case .failure(let failure)? = await service?.client { failure } else { nil }
+            }
+        }
+        // All messages go to the address that was checked, for as long as it is kept.
+        for _ in 1...2 { #expect(await failure() == nil) }
+        #expect(resolver.lookUps == 1)
+        time.advance(by: limits.addressLifetime)
+        guard case .addressNotAllowed? = await failure() else {
+            Issue.record("what the name resolves to now is not checked")
+            return
+        }
+        #expect(resolver.lookUps == 2)
         await pool.close()
     }
 }

@@ -66,6 +66,13 @@ import Testing
             async throws
             -> [Outcome]
         {
+            let pushes = try tokens.map { try self.push(to: $0, collapseID: collapseID, payload: payload) }
+            let sender = try #require(self.senders.senders(app: 1).usable[.production])
+            return await sender.send(pushes)
+        }
+
+        func push(to token: DeviceToken, collapseID: String? = nil, payload: String = #"{"title":"Hi"}"#) throws -> Push
+        {
             let topic = try #require(Topic(Vectors.bundleID))
             let notification = PushNotification(
                 id: "an-id",
@@ -75,8 +82,7 @@ import Testing
                 collapseID: collapseID,
                 payload: payload
             )
-            let sender = try #require(self.senders.senders(app: 1).usable[.production])
-            return await sender.send(tokens.map { Push(notification, to: $0) })
+            return Push(notification, to: token)
         }
     }
 
@@ -87,7 +93,13 @@ import Testing
     ) async throws {
         try await BrowserPushService.run { service in
             let (subscriptions, time) = (Subscriptions(), ManualTime())
-            let senders = WebPushSenders(store: subscriptions, addresses: addresses, limits: limits, time: time)
+            let senders = WebPushSenders(
+                store: subscriptions,
+                addresses: addresses,
+                resolver: SystemResolver(Budgets()),
+                limits: limits,
+                time: time
+            )
             let fixture = Fixture(service: service, subscriptions: subscriptions, senders: senders, time: time)
             do {
                 try await body(fixture)
@@ -134,6 +146,27 @@ import Testing
             }
             #expect(advice == [.dropToken, .retry(after: nil), .fixNotification, .fixNotification])
             #expect(fixture.service.posts.count == 4)
+        }
+    }
+
+    /// A stop reaches the messages that wait for their turn at a push service; the one in flight is counted.
+    @Test func whatWaitsForItsTurnIsTakenBack() async throws {
+        var limits = WebPushLimits.patient
+        limits.inFlight = 1
+        try await self.withFixture(limits: limits) { fixture in
+            let pushes = try (0..<3).map { number in
+                fixture.service.script("/\(number)", .silence)
+                return try fixture.push(to: try fixture.browser("/\(number)").1)
+            }
+            let sender = try #require(fixture.senders.senders(app: 1).usable[.production])
+            let call = Mutex<(any PushCall)?>(nil)
+            let sending = Task { await sender.follow(pushes) { began in call.withLock { $0 = began } } }
+            try await fixture.service.waitForPosts(1)
+            #expect(call.withLock { $0 }?.takeBack { _ in true } == 1)
+            sending.cancel()
+            let outcomes = await sending.value.outcomes
+            #expect(outcomes.count == 3 && fixture.service.posts.count == 1)
+            #expect(outcomes.filter { if case .notSent = $0 { true } else { false } }.count == 2)
         }
     }
 

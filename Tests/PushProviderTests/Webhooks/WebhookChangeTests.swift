@@ -98,6 +98,7 @@ import Testing
             addresses: AddressPolicy(allowsPrivate: true),
             limits: .patient,
             policy: policy,
+            resolver: SystemResolver(Budgets()),
             time: ManualTime(),
             logger: silentLogger
         )

@@ -41,6 +41,7 @@ import Testing
                 wake: self.wake,
                 addresses: AddressPolicy(allowsPrivate: true),
                 limits: Self.limits,
+                resolver: SystemResolver(Budgets()),
                 time: SystemTime(),
                 logger: log.logger
             )
@@ -163,6 +164,7 @@ import Testing
             limits: Self.limits,
             policy: policy,
             places: Budget(.webhookPosts, limits: budget),
+            resolver: SystemResolver(Budgets()),
             time: SystemTime(),
             logger: silentLogger
         )

@@ -1,5 +1,6 @@
 import Foundation
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Synchronization
@@ -29,7 +30,7 @@ struct DeliveryFixture: Sendable {
     static func run(
         host: String = "127.0.0.1",
         addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
-        resolver: any NameResolver = SystemResolver(),
+        resolver: any NameResolver = SystemResolver(Budgets()),
         limits: WebhookLimits = .patient,
         _ body: (DeliveryFixture) async throws -> Void
     ) async throws {

@@ -6,6 +6,7 @@ import PushSupport
 import PushTesting
 import PushTypes
 import PushWire
+import Synchronization
 import Testing
 
 /// Against a scripted server over TLS. What the server accepted is compared with the outcomes.
@@ -152,6 +153,40 @@ import Testing
         let outcomes = await task.value
         #expect(outcomes == notifications.map { _ in .notSent(.init("the caller was cancelled")) })
         await sender.close()
+    }
+
+    /// A push that waits is taken back alone, whatever becomes of the others of its call.
+    @Test func whatWaitsIsTakenBack() async throws {
+        try await self.with([], accepting: 5) { peer, sender in
+            let pushes = try Self.notifications(0..<10)
+            let underWay = Mutex<Int?>(nil)
+            let sent = await sender.follow(pushes) { call in
+                let count = call.takeBack { $0.isMultiple(of: 2) }
+                underWay.withLock { $0 = count }
+            }
+            #expect(underWay.withLock { $0 } == 0)
+            #expect(peer.accepted.map(\.payloads) == [[1, 3, 5, 7, 9]])
+            let takenBack = sent.outcomes.indices.filter { sent.outcomes[$0] == .notSent(.takenBack) }
+            #expect(takenBack == [0, 2, 4, 6, 8])
+        }
+    }
+
+    /// What the server discarded is not written again if a stop came meanwhile.
+    @Test func whatWasDiscardedIsTakenBack() async throws {
+        try await self.with([.reject(after: 2, .invalidToken)], accepting: 4) { peer, sender in
+            let pushes = try Self.notifications(0..<10)
+            let underWay = Mutex<Int?>(nil)
+            let count: @Sendable (Int) -> Void = { count in underWay.withLock { $0 = count } }
+            let sent = await sender.follow(pushes) { call in
+                peer.beforeRejecting { count(call.takeBack { $0 >= 5 }) }
+            }
+            #expect(underWay.withLock { $0 } == 5, "all are written")
+            #expect(peer.accepted.map(\.payloads) == [[0, 1], [3, 4]])
+            #expect(
+                sent.outcomes.map(\.isAccepted) == [true, true, false, true, true] + Array(repeating: false, count: 5)
+            )
+            #expect(Array(sent.outcomes.dropFirst(5)) == Array(repeating: Outcome.notSent(.takenBack), count: 5))
+        }
     }
 
     /// - Parameter accepting: how many notifications the peer accepts in all before silence means anything.

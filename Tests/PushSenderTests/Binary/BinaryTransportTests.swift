@@ -52,6 +52,25 @@ import Testing
         }
     }
 
+    /// The positions of a call count, not those among the pushes that the protocol carries.
+    @Test func aPushIsTakenBackAtItsPosition() async throws {
+        let tls = try SelfSignedCertificate.shared.get().server
+        try await LegacyPeer.with([], tls: tls) { peer, port in
+            let pool = try self.pool(port)
+            let credential = try self.credential().over(.binary)
+            let sender = try pool.sender(for: credential, app: 1, environment: .sandbox, lane: .bulk)
+            let pushes = [Self.push(.liveactivity), Self.push(), Self.push()]
+            let sent = await sender.follow(pushes) { call in
+                let underWay = call.takeBack { $0 == 1 }
+                #expect(underWay == 0)
+            }
+            #expect(sent.outcomes[1] == .notSent(.takenBack))
+            #expect(sent.outcomes[2] == .accepted(.init(id: pushes[2].notification.id)))
+            #expect(peer.acceptedCount == 1)
+            await pool.close()
+        }
+    }
+
     @Test func aTransportHasItsOwnSenderAndAddress() throws {
         let pool = try self.pool(2195)
         let (http2, binary) = (try self.credential(), try self.credential().over(.binary))

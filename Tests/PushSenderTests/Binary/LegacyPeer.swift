@@ -30,6 +30,7 @@ final class LegacyPeer: Sendable {
         var scripts: [Script]
         var accepted: [[BinaryFrame]] = []
         var acceptedCount = 0
+        var observer: (@Sendable () -> Void)?
     }
 
     private let state: Mutex<State>
@@ -42,6 +43,13 @@ final class LegacyPeer: Sendable {
     var accepted: [[BinaryFrame]] { self.state.withLock { $0.accepted } }
 
     var acceptedCount: Int { self.state.withLock { $0.acceptedCount } }
+
+    /// Sets what happens before each error packet.
+    func beforeRejecting(_ observer: @escaping @Sendable () -> Void) {
+        self.state.withLock { $0.observer = observer }
+    }
+
+    private func willReject() { self.state.withLock { $0.observer }?() }
 
     /// Runs `body` with the port of a peer.
     static func with<Value: Sendable>(
@@ -130,6 +138,7 @@ final class LegacyPeer: Sendable {
             switch self.script {
             case .reject(self.count, let status, let identifier):
                 self.isDone = true
+                self.peer.willReject()
                 let named = status == .shutdown ? self.last : frame.notification.identifier
                 let packet = BinaryErrorResponse(status: status, identifier: identifier ?? named)
                 // The client closes; what it still sends is discarded.

@@ -30,7 +30,7 @@ import Testing
         var tickets: [PushTicket] = []
         queue.take(3, into: &tickets)
         queue.append(second, deadline: self.later)
-        queue.prepend(tickets)
+        #expect(queue.prepend(tickets).isEmpty)
         #expect(queue.count == 6)
         #expect(queue.firstDeadline == self.soon)
         var again: [PushTicket] = []
@@ -65,9 +65,23 @@ import Testing
         #expect(tickets.filter { $0.batch === first }.map(\.index) == [1, 2, 5])
         #expect(tickets.filter { $0.batch === second }.map(\.index) == [0, 1])
         #expect(queue.remove([1], of: first).isEmpty, "a connection has it")
-        queue.prepend(tickets.filter { $0.index == 1 })
+        #expect(queue.prepend(tickets.filter { $0.index == 1 }).isEmpty)
         #expect(queue.remove([1], of: first).count == 1, "it came back")
         #expect(queue.count == 1)
+    }
+
+    /// A recall that comes between the return of a push and the queue finds nothing there. The queue does not take the push.
+    @Test func whatIsRecalledBeforeItComesBackIsNotQueued() {
+        var queue = WorkQueue()
+        let batch = Self.batch(3)
+        queue.append(batch, deadline: self.later)
+        var tickets: [PushTicket] = []
+        queue.take(3, into: &tickets)
+        #expect(batch.takeBack { $0 == 1 } == 1)
+        #expect(queue.prepend(tickets).map(\.index) == [1])
+        var again: [PushTicket] = []
+        while !queue.isEmpty { queue.take(10, into: &again) }
+        #expect(again.map(\.index) == [0, 2])
     }
 
     private static func batch(_ count: Int) -> SendBatch {

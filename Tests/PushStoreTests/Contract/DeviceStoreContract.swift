@@ -109,7 +109,7 @@ import Testing
                 try await store.register(1, app: app, environment: environment) { $0.tags = ["a"] }
             }
             #expect(try await store.devices(app: app, token: .numbered(1)).count == 2)
-            func delete(_ environment: PushEnvironment?) async throws -> Int {
+            func delete(_ environment: PushEnvironment?) async throws -> [Int64] {
                 try await store.deleteDevices(
                     app: app,
                     token: .numbered(1),
@@ -117,10 +117,10 @@ import Testing
                     now: self.later
                 )
             }
-            #expect(try await delete(.sandbox) == 1)
-            #expect(try await delete(.sandbox) == 0)
+            #expect(try await delete(.sandbox).count == 1)
+            #expect(try await delete(.sandbox).count == 0)
             #expect(try await store.devices(app: app, token: .numbered(1)).map(\.environment) == [.production])
-            #expect(try await delete(nil) == 1)
+            #expect(try await delete(nil).count == 1)
             #expect(try await store.count(app: app, audience: .tag("a"), environment: nil) == 0)
             let events = try await store.tokenEvents(app: app, token: nil, action: .deleted, before: nil, limit: 10)
             #expect(events.map(\.environment) == [.production, .sandbox])
@@ -200,13 +200,13 @@ import Testing
     func anIDIsNeverUsedAgain(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             let id = try await store.register(1, app: app)
-            let count = try await store.deleteDevices(
+            let deleted = try await store.deleteDevices(
                 app: app,
                 token: .numbered(1),
                 environment: nil,
                 now: self.now
             )
-            #expect(count == 1)
+            #expect(deleted == [id])
             #expect(try await store.register(2, app: app) > id)
         }
     }

@@ -197,6 +197,28 @@ import Testing
         }
     }
 
+    /// Whoever has a small file cannot begin a large one by its hash.
+    @Test(arguments: StoreBackend.available)
+    func aFileOfAnotherSizeIsInTheQuota(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let hash = try await self.file(store, app, 1)
+            let used = try await store.storedBytes(app: app)
+            var upload = UploadRecord(
+                id: UUID(),
+                app: app,
+                size: used,
+                hash: hash,
+                contentType: "application/zip",
+                name: "same.zip",
+                createdAt: self.now
+            )
+            #expect(try await store.addUpload(upload, quota: used) == .added, "it has this file already")
+            #expect(try await store.deleteUpload(upload.id))
+            (upload.id, upload.size) = (UUID(), 4096)
+            #expect(try await store.addUpload(upload, quota: used + 4095) == .overQuota(used: used))
+        }
+    }
+
     /// A crash after the commit leaves an issue that was notified of, and one before it none.
     @Test(arguments: StoreBackend.available)
     func aNotificationIsThatOfItsIssueInTheSameTransaction(backend: StoreBackend) async throws {

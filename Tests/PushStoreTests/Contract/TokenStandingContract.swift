@@ -53,6 +53,20 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func manyTokensAreLookedUpTogether(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await self.push(store, app, .accepted)
+            try await store.register(2, app: app)
+            let tokens = Set([1, 2, 3].map(DeviceToken.numbered))
+            #expect(try await store.known(tokens, app: app, environment: .sandbox) == [.numbered(1), .numbered(2)])
+            // A registration counts in any environment.
+            #expect(try await store.known(tokens, app: app, environment: .production) == [.numbered(2)])
+            #expect(try await store.known(tokens, app: app + 1, environment: .sandbox).isEmpty)
+            #expect(try await store.known([], app: app, environment: .sandbox).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func aBadTokenIsNotInvalidBeforeItsDeviceIs(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await self.push(store, app, .rejected, reason: "BadDeviceToken")

@@ -153,7 +153,9 @@ import Testing
     @Test func aDatabaseThatCannotBeWrittenIsNamed() async throws {
         try await self.withStore { store, app, _ in
             try await store.database.write { try $0.execute(sql: "PRAGMA query_only = 1") }
-            await self.expectCannotWrite("register") { try await store.register(1, app: app) }
+            await self.expectCannotWrite("register", why: "the file or its disk is read-only") {
+                try await store.register(1, app: app)
+            }
         }
     }
 
@@ -377,8 +379,22 @@ import Testing
         }
     }
 
+    /// SQLite's own words name no disk, or are those of another statement.
+    @Test(
+        arguments: [
+            (.SQLITE_IOERR, "not an error", "full"), (.SQLITE_IOERR_WRITE, "disk I/O error", "full"),
+            (.SQLITE_FULL, "database or disk is full", "the disk is full"), (.SQLITE_CANTOPEN, "not an error", "full"),
+            (.SQLITE_READONLY, "attempt to write a readonly database", "read-only"),
+            (.SQLITE_ERROR, "no such table", "no such"),
+        ] as [(ResultCode, String, String)]
+    )
+    func anErrorOfTheDiskSaysSo(code: ResultCode, message: String, part: String) {
+        #expect(DatabaseError(resultCode: code, message: message).reason.contains(part))
+    }
+
     private func expectCannotWrite(
         _ comment: Comment,
+        why expected: String = "the disk is full",
         sourceLocation: SourceLocation = #_sourceLocation,
         _ body: () async throws -> Void
     ) async {
@@ -386,7 +402,7 @@ import Testing
             try await body()
         } throws: { error in
             guard case StoreError.cannotWrite(let why) = error else { return false }
-            return why.contains("disk")
+            return why == expected
         }
     }
 

@@ -76,16 +76,18 @@ import Testing
         var machine = self.machine(whole: .held(1), waiting: .init(whole: 3, app: 2, caller: 1))
         _ = machine.request(1, for: self.caller(self.weather), ticket: 0, now: self.start)
         #expect(machine.request(1, for: self.caller(self.weather, "b"), ticket: 1, now: self.start) == .queued)
-        let again = machine.request(1, for: self.caller(self.weather, "b"), ticket: 2, now: self.start)
-        #expect(again == .refused(.caller, delay: nil))
+        let second = machine.request(1, for: self.caller(self.weather, "b"), ticket: 2, now: self.start)
+        #expect(second == .refused(.caller, delay: nil))
         #expect(machine.request(1, for: self.caller(self.weather, "c"), ticket: 3, now: self.start) == .queued)
         let third = machine.request(1, for: self.caller(self.weather, "d"), ticket: 4, now: self.start)
         #expect(third == .refused(.app, delay: nil))
         #expect(machine.request(1, for: self.caller(self.news), ticket: 5, now: self.start) == .queued)
-        let fourth = machine.request(1, for: self.caller(nil), ticket: 6, now: self.start)
+        let fourth = machine.request(1, for: self.caller(self.news, "b"), ticket: 6, now: self.start)
         #expect(fourth == .refused(.whole, delay: nil))
-        #expect(machine.abandon(5, of: self.caller(self.news)) == [])
-        #expect(machine.abandon(5, of: self.caller(self.news)) == nil)
+        let abandoned = machine.abandon(5, of: self.caller(self.news))
+        #expect(abandoned?.granted == [])
+        let again = machine.abandon(5, of: self.caller(self.news))
+        #expect(again == nil)
         #expect(machine.request(1, for: self.caller(nil), ticket: 7, now: self.start) == .queued)
     }
 
@@ -112,13 +114,42 @@ import Testing
         for _ in 1...100 { #expect(machine.request(1, for: unlimited, now: self.start) == .granted) }
     }
 
-    @Test func nothingIsGrantedDuringAPause() {
-        var machine = self.machine(whole: .held(2), waiting: .init(whole: 2))
-        machine.pause()
-        #expect(machine.request(1, for: self.caller(self.weather), now: self.start) == .refused(.whole, delay: nil))
-        #expect(machine.request(1, for: self.caller(self.weather), ticket: 1, now: self.start) == .queued)
-        #expect(machine.request(1, for: self.caller(self.news), ticket: 2, now: self.start) == .queued)
-        #expect(Set(machine.resume()) == [1, 2])
+    /// One large amount gets no more of what is free than many small ones.
+    @Test func aLargeFirstAmountLeavesSomethingForTheNext() {
+        var machine = self.machine(whole: .held(100), app: .timesFree(2))
+        var small = machine
+        #expect(machine.request(68, for: self.caller(self.weather), now: self.start) == .refused(.app, delay: nil))
+        #expect(machine.request(67, for: self.caller(self.weather), now: self.start) == .granted)
+        #expect(machine.request(1, for: self.caller(self.weather), now: self.start) == .refused(.app, delay: nil))
+        #expect(machine.request(33, for: self.caller(self.news), now: self.start) == .refused(.app, delay: nil))
+        #expect(machine.request(20, for: self.caller(self.news), now: self.start) == .granted)
+        while small.request(1, for: self.caller(self.weather), now: self.start) == .granted {}
+        #expect(small.usage.held == 67)
+    }
+
+    @Test func nothingIsLargerThanItsBound() {
+        var machine = self.machine(whole: .held(4), app: .held(3), caller: .held(2))
+        let caller = self.caller(self.weather)
+        #expect(machine.request(3, for: caller, now: self.start) == .refused(.caller, delay: nil))
+        #expect(machine.request(2, for: caller, now: self.start) == .granted)
+        var single = self.machine(whole: .held(1), caller: .timesFree(1))
+        #expect(single.request(2, for: caller, now: self.start) == .refused(.caller, delay: nil))
+        #expect(single.request(1, for: caller, now: self.start) == .granted, "the only one has the only one")
+        #expect(single.request(1, for: self.caller(self.news), now: self.start) == .refused(.whole, delay: nil))
+    }
+
+    @Test func theWholeOfWhatChangesIsItsRoom() {
+        var machine = self.machine(app: .timesFree(2))
+        machine.resize(to: 10)
+        #expect(machine.request(6, for: self.caller(self.weather), now: self.start) == .granted)
+        machine.resize(to: 10)
+        #expect(machine.request(5, for: self.caller(nil), now: self.start) == .refused(.whole, delay: nil))
+        #expect(machine.request(4, for: self.caller(nil), now: self.start) == .granted)
+        machine.resize(to: 0)
+        #expect(machine.request(1, for: self.caller(nil), now: self.start) == .refused(.whole, delay: nil))
+        // Nothing needs no room, and leaves no account.
+        #expect(machine.request(0, for: self.caller(self.news), now: self.start) == .granted)
+        #expect(machine.usageByApp.count == 2)
     }
 
     @Test func aLargeRequestIsNotOvertakenForEver() {
@@ -131,14 +162,11 @@ import Testing
 
     /// Strangers of many networks are not one app, and neither are administrators.
     @Test func callersWithoutAnAppHaveNoShareOfOne() {
-        var machine = self.machine(whole: .held(10), app: .held(2), waiting: .init(whole: 9, app: 1))
+        var machine = self.machine(whole: .held(10), app: .held(2))
         for number in 1...10 {
             #expect(machine.request(1, for: self.caller(nil, "\(number)"), now: self.start) == .granted)
         }
         #expect(machine.request(1, for: self.caller(nil), now: self.start) == .refused(.whole, delay: nil))
-        for ticket in 1...2 as ClosedRange<UInt64> {
-            #expect(machine.request(1, for: self.caller(nil), ticket: ticket, now: self.start) == .queued)
-        }
     }
 
     @Test func whatIsHeldMovesToAnotherAccount() {
@@ -195,7 +223,7 @@ import Testing
             default:
                 guard let (ticket, request) = queued.randomElement(using: &generator) else { continue }
                 queued[ticket] = nil
-                grant(machine.abandon(ticket, of: request.0) ?? [])
+                grant(machine.abandon(ticket, of: request.0)?.granted ?? [])
             }
             #expect(machine.usage.held == held.reduce(0) { $0 + $1.1 })
             #expect(machine.usage.held <= 10)

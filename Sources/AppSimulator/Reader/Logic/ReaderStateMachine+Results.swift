@@ -142,15 +142,26 @@ extension ReaderStateMachine {
             (issue.issue, issue.isWithdrawn) = (entry, false)
             library.append(issue)
         }
-        library = Array(library.prefix(ReaderState.maximumIssues))
         for var issue in self.state.library where !products.contains(issue.product) {
             // The file of an issue stays with its reader; of the others nothing is left.
-            guard issue.status == .downloaded, library.count < ReaderState.maximumIssues else { continue }
+            guard issue.status == .downloaded else { continue }
             // Older ones may be on the catalogue's next page.
             issue.isWithdrawn = catalogue.next == nil || issue.issue.date > catalogue.issues.last?.date ?? ""
             library.append(issue)
         }
-        self.state.library = library
+        self.state.library = Self.bounded(library)
         self.state.entityTag = catalogue.entityTag
+    }
+
+    /// Returns as many issues as a library has at most: the oldest ones that are not downloaded go first.
+    private static func bounded(_ library: [LibraryIssue]) -> [LibraryIssue] {
+        var excess = library.count - ReaderState.maximumIssues
+        guard excess > 0 else { return library }
+        let kept = library.reversed().filter { issue in
+            guard excess > 0, issue.status != .downloaded else { return true }
+            excess -= 1
+            return false
+        }
+        return Array(kept.reversed().prefix(ReaderState.maximumIssues))
     }
 }

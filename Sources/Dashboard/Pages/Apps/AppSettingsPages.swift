@@ -147,11 +147,18 @@ struct AppSettingsPages: PageArea {
         _ call: () throws -> APICall?
     ) async throws -> Response {
         do {
-            if let call = try call() { _ = try await request.call(call) }
-            return request.redirect(to: page.isEmpty ? request.appPath : "\(request.appPath)/\(page)", done: done)
+            var answer = JSONValue.null
+            if let call = try call() { answer = try await request.call(call) }
+            let path = page.isEmpty ? request.appPath : "\(request.appPath)/\(page)"
+            return request.redirect(to: path, done: done, after: answer)
         } catch let error as RequestError {
             return try await self.page(request, error: error)
         }
+    }
+
+    /// Returns the name of the sentence after an erasure, which may still be going on.
+    static func notice(ofErasure answer: JSONValue) -> String {
+        answer["state"].stringValue == "erasing" ? "appErasing" : "appErased"
     }
 
     /// Erases the app once its bundle id was typed.
@@ -162,8 +169,8 @@ struct AppSettingsPages: PageArea {
                 let message = request.texts["apps.typeBundleId", ["app": request.app]]
                 throw PageProblem.notConfirmed.error(message, field: "confirm")
             }
-            _ = try await request.call(.delete("\(request.api)"))
-            return request.redirect(to: "", done: "appErased")
+            let answer = try await request.call(.delete("\(request.api)"))
+            return request.redirect(to: "", done: Self.notice(ofErasure: answer), after: answer)
         } catch let error as RequestError {
             return try await self.page(request, error: error)
         }

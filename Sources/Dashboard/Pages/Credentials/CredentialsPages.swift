@@ -161,9 +161,14 @@ struct CredentialsPages: PageArea {
     }
 
     private func remove(_ request: PageRequest) async throws -> Response {
-        try await self.change(request, done: "removed") { path in
-            _ = try await request.call(.delete(path))
-            return nil
+        try request.require(.operate)
+        let environment = request.parameter("environment")
+        do {
+            let path = "\(request.api)/credentials/\(FormText.encoded(environment))"
+            let answer = try await request.call(.delete(path))
+            return request.redirect(to: "\(request.appPath)/credentials", done: "removed", after: answer)
+        } catch let error as RequestError {
+            return try await self.page(request, Extra(environment: environment, error: error))
         }
     }
 

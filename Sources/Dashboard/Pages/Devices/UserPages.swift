@@ -56,6 +56,11 @@ struct UserPages: PageArea {
         }
     }
 
+    /// Returns the name of the sentence after an erasure, which may still be going on.
+    static func notice(ofErasure answer: JSONValue) -> String {
+        answer["state"].stringValue == "erasing" ? "erasing" : "erased"
+    }
+
     /// Erases the user once the id was typed.
     private func erase(_ request: PageRequest) async throws -> Response {
         try request.require(.admin)
@@ -65,8 +70,9 @@ struct UserPages: PageArea {
                 let message = request.texts["devices.typeUser", ["user": user]]
                 throw PageProblem.notConfirmed.error(message, field: "confirm")
             }
-            _ = try await request.call(.delete("\(request.api)/users/\(FormText.encoded(user))"))
-            return request.redirect(to: "\(request.appPath)/devices", done: "erased")
+            let answer = try await request.call(.delete("\(request.api)/users/\(FormText.encoded(user))"))
+            let done = Self.notice(ofErasure: answer)
+            return request.redirect(to: "\(request.appPath)/devices", done: done, after: answer)
         } catch let error as RequestError {
             return try await self.page(request, error: error)
         }

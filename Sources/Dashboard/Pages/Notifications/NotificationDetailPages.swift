@@ -72,11 +72,15 @@ struct NotificationDetailPages: PageArea {
     private func change(_ name: String, _ request: PageRequest) async throws -> Response {
         _ = try await self.notification(request)
         do {
-            _ = try await request.call(.post("/v1/notifications/\(self.id(request)):\(name)"))
+            let answer = try await request.call(.post("/v1/notifications/\(self.id(request)):\(name)"))
+            return request.redirect(
+                to: "\(request.appPath)/notifications/\(self.id(request))",
+                done: name,
+                after: answer
+            )
         } catch let error as RequestError {
             return try await self.page(request, error: error)
         }
-        return request.redirect(to: "\(request.appPath)/notifications/\(self.id(request))", done: name)
     }
 
     private func resend(_ request: PageRequest) async throws -> Response {

@@ -9,6 +9,8 @@ import PushTypes
 /// `devices:import` and `devices:export` of `/v1/apps/{app}`: devices as files, read and written as streams.
 struct DeviceTransferController: Controller {
     let store: any ProviderStore
+    /// The notifications in memory, where an opt-out finds them.
+    let direct: DirectDispatch
     let time: any TimeSource
     let logger: Logger
     /// The longest file of an import, in bytes.
@@ -62,6 +64,7 @@ struct DeviceTransferController: Controller {
             let report = try await DeviceImport(
                 store: self.store,
                 app: app.id,
+                direct: self.direct,
                 source: source,
                 defaults: ImportDefaults(bundleID: app.bundleID, environment: environment),
                 time: self.time
@@ -124,6 +127,11 @@ struct ImportResponse: ResponseObject {
         .required("refreshed", \.report.progress.refreshed),
         .required("replaced", \.report.progress.replaced, "The installations with a changed token."),
         .required("refused", \.report.progress.refused),
+        .required(
+            "underWay",
+            \.report.progress.underWay,
+            "The pushes that changes of preferences and users came too late for."
+        ),
         .required("refusals", \.report.refusals, "The first errors."),
     ]
 }

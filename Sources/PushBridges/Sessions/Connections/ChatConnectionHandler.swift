@@ -4,8 +4,10 @@ import NIOTLS
 import PushSupport
 
 /// Translates between a connection and the session that it belongs to.
-final class ChatConnectionHandler: ChannelInboundHandler {
+final class ChatConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     private let runner: SessionRunner
     /// The number of the connection: events of an earlier one mean nothing to the session.
@@ -60,6 +62,10 @@ final class ChatConnectionHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         self.runner.received(Self.unwrapInboundIn(data), self.number)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if self.runner.mayRead(self.number) { context.read() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

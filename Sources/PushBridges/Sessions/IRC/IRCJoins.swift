@@ -3,9 +3,11 @@ import PushTypes
 
 /// The channels that a server has refused, and when they are asked for again.
 struct IRCJoins: Hashable, Sendable {
-    /// The numbers of the messages by which servers refuse a channel: unknown, too many, in use elsewhere, full, for invited ones,
-    /// banned, with a key, for registered nicks, over TLS only (RFC 2812 section 5.2, and common additions).
-    static let refusals: Set<String> = ["403", "405", "437", "471", "473", "474", "475", "476", "477", "489"]
+    /// Indicates the number of an error. Servers have many of their own for channels, and none is asked for anything else.
+    static func isRefusal(_ command: String) -> Bool {
+        let digits = Array(command.utf8)
+        return digits.count == 3 && (digits.starts(with: "4".utf8) || digits.starts(with: "5".utf8))
+    }
 
     /// The delays between tries.
     private static let backoff = Backoff(base: .seconds(60), maximum: .seconds(3600))

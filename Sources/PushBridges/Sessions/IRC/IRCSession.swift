@@ -225,21 +225,35 @@ extension IRCSession {
     }
 
     /// The words by which servers refuse account or password without the number of a message for that.
-    private static let refusals = ["password", "denied", "credential", "authenticat", "unauthori", "login"]
+    private static let refusals = ["password", "credential"]
+    /// The words by which they may.
+    private static let doubts = ["denied", "authenticat", "unauthori", "login"]
 
     private mutating func receivedError(_ message: IRCMessage) -> [ChatAction] {
         let words = Self.reason(message)
-        let isRefusal = self.hasSentPassword && Self.refusals.contains { words.lowercased().contains($0) }
-        return self.fail(
-            isRefusal
-                ? "the server refused account or password: \(words)" : "the server closed the connection: \(words)",
-            isFinal: isRefusal
-        )
+        let cause = Self.cause(words).lowercased()
+        guard self.hasSentPassword, (Self.refusals + Self.doubts).contains(where: cause.contains) else {
+            return self.fail("the server closed the connection: \(words)")
+        }
+        guard Self.refusals.contains(where: cause.contains) else {
+            self.end()
+            let reason = "the server closed the connection during the sign-in: \(words)"
+            return [.failed(ChatFailure(reason, mayBeRefusal: true))]
+        }
+        return self.fail("the server refused account or password: \(words)", isFinal: true)
+    }
+
+    /// Returns the cause in an error, without the name and the host of this client, which may have any words:
+    /// `Closing Link: ada[192.0.2.1] (cause)`.
+    private static func cause(_ words: String) -> Substring {
+        guard words.lowercased().hasPrefix("closing link") else { return words[...] }
+        if let start = words.firstIndex(of: "(") { return words[start...] }
+        return words.split(separator: " ", maxSplits: 3).dropFirst(3).first ?? ""
     }
 
     /// Takes the refusal of a channel, which is asked for again later.
     private mutating func receivedRefusal(_ message: IRCMessage, at now: ClockReading) -> [ChatAction] {
-        guard IRCJoins.refusals.contains(message.command), let channel = message.parameter(1),
+        guard IRCJoins.isRefusal(message.command), let channel = message.parameter(1),
             self.joins.refused(Self.folded(channel), Self.reason(message), at: now.steady)
         else { return [] }
         return [.trouble(self.joins.trouble)]

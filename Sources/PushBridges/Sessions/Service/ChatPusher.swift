@@ -16,6 +16,7 @@ final class ChatPusher: Sendable {
     /// A push of an app's session.
     private struct Waiting: Sendable {
         var app: Int64
+        var bundleID: Topic
         var request: ChatPushRequest
         var arrived: Timestamp
         var place: BudgetPermit
@@ -27,8 +28,15 @@ final class ChatPusher: Sendable {
     private let time: any TimeSource
     private let log: LimitedLog
     private let budget: Budget
-    private let waiting = Mutex(TurnQueue<Waiting>())
-    /// An element for each push of ``waiting``.
+    private struct State {
+        var queue = TurnQueue<Waiting>()
+        /// The pushes that wait for a place in it.
+        var unplaced = 0
+        var isEnding = false
+    }
+
+    private let state = Mutex(State())
+    /// An element for each push of the queue.
     private let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
 
     init(
@@ -40,10 +48,15 @@ final class ChatPusher: Sendable {
         logger: Logger
     ) {
         (self.store, self.acceptor, self.metrics, self.time) = (store, acceptor, metrics, time)
-        (self.budget, self.log) = (budgets[.chatPushes], LimitedLog(logger))
+        (self.budget, self.log) = (budgets[.chatPushes], LimitedLog(logger, budgets[.logLines]))
     }
 
-    func push(_ push: ChatPush, _ session: RunningSession) {
+    /// Takes a push of a session.
+    ///
+    /// Beyond its share a push of an app waits, and its session reads nothing more until then: the server keeps the messages after it.
+    /// - Parameter placed: Is called once if the push waits, when it does no more.
+    /// - Returns: `false` for a push that waits.
+    func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool {
         let request = ChatPushRequest(
             push,
             session: session.key.id,
@@ -51,23 +64,49 @@ final class ChatPusher: Sendable {
             bridge: "\(session.chatProtocol.rawValue):\(session.host)",
             showsText: session.showsText
         )
-        // Beyond its share an app's pushes are counted and dropped.
-        guard let place = try? self.budget.take(for: BudgetCaller(app: session.bundleID)) else {
-            self.metrics.count(.dropped)
-            let metadata: Logger.Metadata = ["app": "\(session.bundleID)"]
-            return self.log.log(
-                .error,
-                "a message of a chat session is not pushed, as too many of its app wait",
-                metadata
+        let caller = BudgetCaller(app: session.bundleID)
+        let arrived = self.time.now
+        @Sendable func add(_ place: BudgetPermit) {
+            let waiting = Waiting(
+                app: session.app,
+                bundleID: session.bundleID,
+                request: request,
+                arrived: arrived,
+                place: place
             )
+            self.state.withLock { $0.queue.add(waiting, of: session.app) }
+            self.continuation.yield()
         }
-        let waiting = Waiting(app: session.app, request: request, arrived: self.time.now, place: place)
-        self.waiting.withLock { $0.add(waiting, of: session.app) }
-        self.continuation.yield()
+        if let place = try? self.budget.take(for: caller) {
+            add(place)
+            return true
+        }
+        self.noteUnplaced(1)
+        Task {
+            if let place = try? await self.budget.wait(for: caller) { add(place) } else { self.drop(session) }
+            self.noteUnplaced(-1)
+            placed()
+        }
+        return false
     }
 
-    /// Ends ``run()`` once all pushes are accepted.
-    func end() { self.continuation.finish() }
+    private func drop(_ session: RunningSession) {
+        self.metrics.count(.dropped)
+        let message = "a message of a chat session is not pushed, as too many of its app wait"
+        self.log.log(.error, message, ["app": "\(session.bundleID)"], app: session.bundleID)
+    }
+
+    /// Ends ``run()`` once all pushes are accepted, also those that wait for a place.
+    func end() { self.noteUnplaced(0, isEnding: true) }
+
+    private func noteUnplaced(_ change: Int, isEnding: Bool = false) {
+        let isLast = self.state.withLock { state in
+            state.unplaced += change
+            state.isEnding = state.isEnding || isEnding
+            return state.isEnding && state.unplaced == 0
+        }
+        if isLast { self.continuation.finish() }
+    }
 
     func run() async {
         await withTaskGroup(of: Void.self) { group in
@@ -77,12 +116,12 @@ final class ChatPusher: Sendable {
                     await group.next()
                     running -= 1
                 }
-                guard let waiting = self.waiting.withLock({ $0.take() }) else { continue }
+                guard let waiting = self.state.withLock({ $0.queue.take() }) else { continue }
                 running += 1
                 group.addTask {
                     await self.accept(waiting)
                     waiting.place.end()
-                    self.waiting.withLock { $0.end(of: waiting.app) }
+                    self.state.withLock { $0.queue.end(of: waiting.app) }
                 }
             }
         }
@@ -105,10 +144,12 @@ final class ChatPusher: Sendable {
                 return self.log.log(
                     .info,
                     "a message of a chat session cannot be pushed",
-                    ["error": "\(error.message)"]
+                    ["error": "\(error.message)"],
+                    app: waiting.bundleID
                 )
             } catch {
-                self.log.log(.error, "a message of a chat session cannot be stored", ["error": "\(error)"])
+                let fields: Logger.Metadata = ["error": "\(error)"]
+                self.log.log(.error, "a message of a chat session cannot be stored", fields, app: waiting.bundleID)
                 if attempt == Self.tries { return self.metrics.count(.dropped) }
                 try? await Task.sleep(for: Self.pause, clock: .continuous)
             }

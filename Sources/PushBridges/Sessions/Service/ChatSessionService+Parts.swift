@@ -12,6 +12,7 @@ extension ChatSessionService {
             addresses: parts.configuration.webhookAddresses,
             authorities: parts.configuration.chatAuthorities,
             limits: limits,
+            resolver: parts.resolver,
             metrics: parts.metrics,
             time: parts.time,
             logger: parts.logger

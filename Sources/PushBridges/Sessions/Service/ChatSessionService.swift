@@ -62,7 +62,7 @@ package final class ChatSessionService: Service {
         addresses: AddressPolicy,
         authorities: String? = nil,
         limits: Limits = Limits(),
-        resolver: any NameResolver = SystemResolver(),
+        resolver: any NameResolver,
         metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         time: any TimeSource,
@@ -285,7 +285,9 @@ extension ChatSessionService: SessionOutputs {
         self.continuation.yield(Opening(session: session, loop: loop))
     }
 
-    func push(_ push: ChatPush, _ session: RunningSession) { self.pusher.push(push, session) }
+    func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool {
+        self.pusher.push(push, session, placed: placed)
+    }
 
     func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey) { self.journal.note(progress, key) }
 

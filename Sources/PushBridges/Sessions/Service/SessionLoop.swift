@@ -9,7 +9,9 @@ import PushTypes
 protocol SessionOutputs: AnyObject, Sendable {
     /// A session waits for its turn to connect, at which ``SessionLoop/begin(_:)`` is called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
-    func push(_ push: ChatPush, _ session: RunningSession)
+    /// - Parameter placed: Is called once if the push waits, when it does no more.
+    /// - Returns: `false` for a push that waits, as its app has too many.
+    func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool
     func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey)
     /// - Parameter condition: `nil` for a session that runs no more.
     func setCondition(_ condition: ChatSessionCondition?, _ session: RunningSession)

@@ -37,6 +37,10 @@ final class SessionRunner {
     /// The number of the present connection, which rises with its end too.
     private var connection = 0
     private var attempts = 0
+    /// The pushes that wait for a place. Nothing more is read until they have one.
+    private var unplaced = 0
+    /// Indicates whether a read waits until the server may be heard again.
+    private var isReadHeld = false
     /// The deadline that the loop knows of; `nil` for none.
     var scheduled: Timestamp?
     private var noted: ChatSessionProgress
@@ -79,7 +83,27 @@ final class SessionRunner {
 
     func closed(_ failure: ChatFailure?, _ connection: Int) { self.perform(connection) { $0.closed(failure, at: $1) } }
 
-    func timePassed() { self.perform { $0.timePassed(at: $1) } }
+    func timePassed() {
+        self.perform { $0.timePassed(at: $1) }
+        self.readAgain()
+    }
+
+    /// Decides whether more may be read from a connection; otherwise it is read again once it may.
+    func mayRead(_ connection: Int) -> Bool {
+        guard connection == self.connection else { return true }
+        self.isReadHeld = self.unplaced > 0 || !self.supervisor.mayRead(at: self.loop.time.reading)
+        return !self.isReadHeld
+    }
+
+    private func readAgain() {
+        if self.isReadHeld, self.mayRead(self.connection) { self.channel?.read() }
+    }
+
+    /// A push that waited has its place.
+    private func placed() {
+        self.unplaced = max(0, self.unplaced - 1)
+        self.readAgain()
+    }
 
     /// Ends the session.
     /// - Returns: A future that completes once its connection is closed; `nil` if there is none.
@@ -114,8 +138,16 @@ final class SessionRunner {
             self.channel = nil
             self.connection += 1
             channel?.close(promise: nil)
-        case .push(let push): self.loop.outputs.push(push, self.session)
+        case .push(let push): self.push(push)
         }
+    }
+
+    private func push(_ push: ChatPush) {
+        let (loop, key) = (self.loop, self.session.key)
+        let hasPlace = loop.outputs.push(push, self.session) {
+            loop.eventLoop.execute { loop.run(key) { $0.placed() } }
+        }
+        if !hasPlace { self.unplaced += 1 }
     }
 
     private func startTLS() {

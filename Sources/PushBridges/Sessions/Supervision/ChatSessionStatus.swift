@@ -10,7 +10,7 @@ package enum ChatSessionStatus: String, Hashable, Sendable, CaseIterable {
     case signedIn
     /// It is signed in, and the user is at another client: nothing is pushed.
     case attached
-    /// The server has refused it for good.
+    /// The server has refused it for good, or seems to: then it is tried seldom.
     case failed
     /// A person has stopped it.
     case stopped

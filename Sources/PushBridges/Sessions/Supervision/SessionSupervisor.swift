@@ -18,11 +18,15 @@ package struct SessionSupervisor: Sendable {
         /// The time signed in after which earlier failures do not count.
         package var stable: Duration = .seconds(60)
         /// The refusals in a row that end a session which was signed in before: services of a network that start anew may
-        /// refuse anybody for a while. One that was never signed in ends at the first, or after so many that may be refusals.
+        /// refuse anybody for a while. One that was never signed in ends at the first, and is tried seldom after so many that may be
+        /// refusals.
         package var refusals = 3
+        /// The longest time before a try after those. A server that starts anew ends connections without a word too.
+        package var seldom: Duration = .seconds(3600)
         /// The time after the user's own words at another client in which messages are not pushed.
         package var presence: Duration = .seconds(60)
-        /// The most bytes of a server in ``window``. Default 4 MiB.
+        /// The most bytes of a server in ``window``. One that has accepted the account is not heard for the rest of it; any other is left.
+        /// Default 4 MiB.
         package var bytes = 4 * 1024 * 1024
         package var window: Duration = .seconds(10)
 
@@ -43,6 +47,8 @@ package struct SessionSupervisor: Sendable {
 
     private enum State: Hashable {
         case waiting(until: Timestamp)
+        /// The server seems to refuse it: it is tried seldom.
+        case refused(until: Timestamp)
         /// It waits for its turn to connect.
         case queued
         case opening(deadline: Timestamp)
@@ -89,7 +95,7 @@ package struct SessionSupervisor: Sendable {
         case .waiting, .queued: .waiting
         case .opening: .signingIn
         case .signedIn: self.isAttached ? .attached : .signedIn
-        case .failed: .failed
+        case .refused, .failed: .failed
         case .stopped: .stopped
         }
     }
@@ -110,13 +116,20 @@ package struct SessionSupervisor: Sendable {
 
     /// The time at which ``timePassed(at:)`` must be called; `nil` for none.
     package var nextDeadline: Timestamp? {
-        var deadlines = [self.session?.nextDeadline, self.coalescer.nextDue]
+        var deadlines = [self.session?.nextDeadline, self.coalescer.nextDue, self.windowPause]
         switch self.state {
-        case .waiting(let time), .opening(let time): deadlines.append(time)
+        case .waiting(let time), .refused(let time), .opening(let time): deadlines.append(time)
         case .queued, .signedIn, .failed, .stopped: break
         }
         return deadlines.compactMap(\.self).min()
     }
+
+    /// Indicates whether the server may be heard now; otherwise it may be once ``timePassed(at:)`` was called.
+    package func mayRead(at now: ClockReading) -> Bool {
+        [self.session?.pausedUntil, self.windowPause].allSatisfy { end in end.map { $0 <= now.steady } ?? true }
+    }
+
+    private var windowPause: Timestamp? { self.windowBytes > self.limits.bytes ? self.windowEnd : nil }
 
     // MARK: Connecting
 
@@ -153,7 +166,7 @@ package struct SessionSupervisor: Sendable {
             (self.windowEnd, self.windowBytes) = (now.steady.advanced(by: self.limits.window), 0)
         }
         self.windowBytes += bytes.readableBytes
-        guard self.windowBytes <= self.limits.bytes else {
+        if case .opening = self.state, self.windowBytes > self.limits.bytes {
             return self.fail(ChatFailure("the server sends more than it may"), at: now)
         }
         return self.perform(at: now) { $0.received(bytes, at: now) }
@@ -166,18 +179,20 @@ package struct SessionSupervisor: Sendable {
         case .opening, .signedIn:
             self.fail(failure ?? self.session?.closing ?? ChatFailure("the server closed the connection"), at: now)
         // The machine has ended it itself.
-        case .waiting, .queued, .failed, .stopped: []
+        case .waiting, .refused, .queued, .failed, .stopped: []
         }
     }
 
     package mutating func timePassed(at now: ClockReading) -> [Action] {
+        if now.steady >= self.windowEnd { self.windowBytes = 0 }
         var actions = self.coalescer.takeDue(at: now.steady).map(Action.push)
         switch self.state {
-        case .waiting(let time) where time <= now.steady: return actions + self.start(at: now)
+        case .waiting(let time) where time <= now.steady, .refused(let time) where time <= now.steady:
+            return actions + self.start(at: now)
         case .opening(let deadline) where deadline <= now.steady:
             return actions
                 + self.fail(ChatFailure("no sign-in within \(self.limits.opening.components.seconds) s"), at: now)
-        case .waiting, .queued, .opening, .signedIn, .failed, .stopped: break
+        case .waiting, .refused, .queued, .opening, .signedIn, .failed, .stopped: break
         }
         actions += self.perform(at: now) { $0.timePassed(at: now) }
         return actions
@@ -206,12 +221,14 @@ package struct SessionSupervisor: Sendable {
         self.forgetSession()
         let isRefusal = failure.isFinal || failure.mayBeRefusal && !self.wasSignedIn
         if isRefusal { self.refusals += 1 }
-        if failure.isFinal && !self.wasSignedIn || isRefusal && self.refusals >= self.limits.refusals {
+        let isRefused = isRefusal && self.refusals >= self.limits.refusals
+        let share = Double.random(in: 0.5...1, using: &self.random)
+        if failure.isFinal, isRefused || !self.wasSignedIn {
             self.state = .failed
+        } else if isRefused {
+            self.state = .refused(until: now.steady.advanced(by: self.limits.seldom * share))
         } else {
-            let limit = self.limits.retry.limit(afterFailures: self.failures)
-            let share = Double.random(in: 0.5...1, using: &self.random)
-            let delay = max(self.limits.shortestRetry, limit * share)
+            let delay = max(self.limits.shortestRetry, self.limits.retry.limit(afterFailures: self.failures) * share)
             self.state = .waiting(until: now.steady.advanced(by: delay))
         }
         return [.close]

@@ -35,7 +35,8 @@ package struct XMPPSession: ChatSession {
     private enum Elements {
         /// Until the session is signed in: some lists of features and the steps of the authentication.
         static let signIn = 1000
-        /// In ``Elements/window`` after that.
+        /// In ``Elements/window`` after that: what comes beyond waits in the connection. The messages of strangers are among it, so that
+        /// it is no reason to end the session, whose next one would get them again.
         static let online = 20_000
         static let window: Duration = .seconds(10)
     }
@@ -80,7 +81,8 @@ package struct XMPPSession: ChatSession {
     var seenThrough: Timestamp
     /// See ``ChatMemory/usesSCRAM``.
     var usesSCRAM: Bool
-    package private(set) var nextDeadline: Timestamp?
+    /// The end of the present phase, or of the silence.
+    private var deadline: Timestamp?
 
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
         self.account = try XMPPAccount(login.account)
@@ -94,6 +96,8 @@ package struct XMPPSession: ChatSession {
 
     package var serverName: String { self.account.domain }
     package var isSecureFromStart: Bool { self.security == .direct }
+    package var nextDeadline: Timestamp? { [self.deadline, self.pausedUntil].compactMap(\.self).min() }
+    package var pausedUntil: Timestamp? { self.elements > Elements.online ? self.windowEnd : nil }
 
     package var memory: ChatMemory {
         var resumption = self.management?.id == nil ? nil : self.management
@@ -102,7 +106,7 @@ package struct XMPPSession: ChatSession {
     }
 
     package mutating func opened(at now: ClockReading) -> [ChatAction] {
-        self.nextDeadline = now.steady.advanced(by: Time.signIn)
+        self.deadline = now.steady.advanced(by: Time.signIn)
         self.isSecure = self.isSecureFromStart
         return self.openStream()
     }
@@ -124,11 +128,12 @@ package struct XMPPSession: ChatSession {
     }
 
     package mutating func timePassed(at now: ClockReading) -> [ChatAction] {
-        guard let nextDeadline, nextDeadline <= now.steady else { return [] }
+        if let windowEnd, windowEnd <= now.steady { (self.windowEnd, self.elements) = (nil, 0) }
+        guard let deadline, deadline <= now.steady else { return [] }
         switch self.phase {
         case .online:
             self.phase = .asked
-            self.nextDeadline = now.steady.advanced(by: Time.answer)
+            self.deadline = now.steady.advanced(by: Time.answer)
             guard self.management == nil else { return [.send(text: Self.request)] }
             let ping = XMLElement("ping", namespace: XMPPNamespaces.ping)
             return self.send(Self.iq("get", id: "ping", children: [ping]))
@@ -153,7 +158,7 @@ package struct XMPPSession: ChatSession {
     }
 
     private mutating func end() {
-        (self.phase, self.nextDeadline, self.parser) = (.ended, nil, XMPPStreamParser())
+        (self.phase, self.deadline, self.parser) = (.ended, nil, XMPPStreamParser())
         self.login.password = ""
     }
 
@@ -166,7 +171,7 @@ package struct XMPPSession: ChatSession {
     mutating func goOnline(at now: ClockReading) {
         self.phase = .online
         self.parser.truncates = true
-        self.nextDeadline = now.steady.advanced(by: Time.silence)
+        self.deadline = now.steady.advanced(by: Time.silence)
         if !self.login.password.isEmpty { self.login.password = "" }
     }
 }
@@ -195,18 +200,17 @@ extension XMPPSession {
     }
 
     /// Counts elements that were read.
-    /// - Returns: `false` for too many.
+    /// - Returns: `false` for too many of a server that has not accepted the account yet.
     private mutating func count(_ elements: Int, at now: ClockReading) -> Bool {
+        self.elements += elements
         switch self.phase {
         case .features, .startingTLS, .securing, .authenticating, .resuming, .binding:
-            self.elements += elements
             return self.elements <= Elements.signIn
         case .online, .asked, .ended:
             if self.windowEnd.map({ $0 <= now.steady }) ?? true {
-                (self.windowEnd, self.elements) = (now.steady.advanced(by: Elements.window), 0)
+                (self.windowEnd, self.elements) = (now.steady.advanced(by: Elements.window), elements)
             }
-            self.elements += elements
-            return self.elements <= Elements.online
+            return true
         }
     }
 

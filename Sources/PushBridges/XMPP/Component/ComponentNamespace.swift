@@ -4,6 +4,7 @@ enum ComponentNamespace {
     static let commands = "http://jabber.org/protocol/commands"
     static let discoInfo = "http://jabber.org/protocol/disco#info"
     static let discoItems = "http://jabber.org/protocol/disco#items"
+    static let encryption = "tigase:push:encrypt:0"
     static let form = "jabber:x:data"
     static let priority = "tigase:push:priority:0"
     static let publishOptions = "http://jabber.org/protocol/pubsub#publish-options"

@@ -14,7 +14,7 @@ struct RegistrationResponder: Sendable {
     private let budget: Budget
 
     init(store: any ProviderStore, budgets: Budgets, time: any TimeSource, logger: Logger) {
-        (self.store, self.time, self.log) = (store, time, LimitedLog(logger))
+        (self.store, self.time, self.log) = (store, time, LimitedLog(logger, budgets[.logLines]))
         self.budget = budgets[.componentRegistrations]
     }
 
@@ -41,7 +41,7 @@ struct RegistrationResponder: Sendable {
             }
         } catch {
             let metadata: Logger.Metadata = ["error": "\(error)", "bridge": "\(bridge.name)"]
-            self.log.log(.warning, "registration over XMPP could not be stored", metadata)
+            self.log.log(.warning, "registration over XMPP could not be stored", metadata, app: bridge.bundleID)
             return .error(.internalServerError)
         }
     }

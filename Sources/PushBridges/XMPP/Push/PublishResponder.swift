@@ -31,7 +31,7 @@ final class PublishResponder: Sendable {
     ) {
         (self.store, self.acceptor, self.metrics) = (store, acceptor, metrics)
         self.budget = budgets[.bridgeRequests]
-        (self.time, self.log) = (time, LimitedLog(logger))
+        (self.time, self.log) = (time, LimitedLog(logger, budgets[.logLines]))
     }
 
     func answer(_ publish: PushPublish, from sender: JabberAddress, over bridge: ComponentBridge) async -> StanzaAnswer
@@ -65,7 +65,8 @@ final class PublishResponder: Sendable {
             self.log.log(
                 .warning,
                 "publish could not be accepted",
-                ["error": "\(error)", "bridge": "\(bridge.name)"]
+                ["error": "\(error)", "bridge": "\(bridge.name)"],
+                app: bridge.bundleID
             )
             return .error(.internalServerError)
         }
@@ -85,7 +86,8 @@ final class PublishResponder: Sendable {
         self.log.log(
             .warning,
             "publish for devices of another environment than the bridge's",
-            ["bridge": "\(bridge.name)"]
+            ["bridge": "\(bridge.name)"],
+            app: bridge.bundleID
         )
         return .error(.internalServerError)
     }

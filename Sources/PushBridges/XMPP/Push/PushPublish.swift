@@ -6,8 +6,8 @@ struct PushPublish: Hashable, Sendable {
     var node: String
     /// The secret that the client gave to its server; empty without one.
     var secret: String
-    /// Indicates whether what has come is for the user to see: its summary has the text of a message, mostly a constant, or the
-    /// server says that its priority is high, as it does where the summary is encrypted.
+    /// Indicates whether what has come is for the user to see, as the server's priority says. Without one it is if its summary has the
+    /// text of a message, mostly a constant, or is encrypted, as nobody but the app knows then.
     var isImportant: Bool
 
     enum Reading: Hashable, Sendable {
@@ -28,8 +28,17 @@ struct PushPublish: Hashable, Sendable {
         let options = [pubsub, publish, item].lazy.compactMap { $0.child("publish-options", ComponentNamespace.pubsub) }
             .first
         let secret = DataForm(options?.child("x", ComponentNamespace.form))?["secret"]
+        return .publish(PushPublish(node: node, secret: secret ?? "", isImportant: self.isImportant(notification)))
+    }
+
+    private static func isImportant(_ notification: XMLElement) -> Bool {
+        switch notification.child("priority", ComponentNamespace.priority)?.text {
+        case "high": return true
+        case "low": return false
+        default: break
+        }
+        if notification.child("encrypted", ComponentNamespace.encryption) != nil { return true }
         let body = DataForm(notification.child("x", ComponentNamespace.form))?["last-message-body"] ?? ""
-        let isHigh = notification.child("priority", ComponentNamespace.priority)?.text == "high"
-        return .publish(PushPublish(node: node, secret: secret ?? "", isImportant: !body.isEmpty || isHigh))
+        return !body.isEmpty
     }
 }

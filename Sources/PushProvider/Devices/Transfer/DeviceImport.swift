@@ -9,6 +9,7 @@ package struct DeviceImport: Sendable {
 
     private let store: any DeviceStore
     private let app: Int64
+    private let direct: DirectDispatch?
     private let source: ImportSource
     private let defaults: ImportDefaults
     private let time: any TimeSource
@@ -18,15 +19,19 @@ package struct DeviceImport: Sendable {
         self.init(store: store, app: app, source: ImportSource(format), time: time)
     }
 
-    /// - Parameter defaults: What a list of another server does not say.
+    /// - Parameters:
+    ///   - direct: The notifications in memory, where an opt-out finds them; `nil` if there are none.
+    ///   - defaults: What a list of another server does not say.
     package init(
         store: any DeviceStore,
         app: Int64,
+        direct: DirectDispatch? = nil,
         source: ImportSource,
         defaults: ImportDefaults = ImportDefaults(),
         time: any TimeSource
     ) {
-        (self.store, self.app, self.source, self.defaults, self.time) = (store, app, source, defaults, time)
+        (self.store, self.app, self.direct, self.time) = (store, app, direct, time)
+        (self.source, self.defaults) = (source, defaults)
     }
 
     /// Imports a file.
@@ -68,6 +73,7 @@ package struct DeviceImport: Sendable {
         while batch.registrations.count >= count {
             let next = Array(batch.registrations.prefix(TransferLimits.batch))
             let results = try await self.store.register(next.map(\.registration), app: self.app, now: self.time.now)
+            batch.report.progress.underWay += self.direct?.takeBack(results, app: self.app) ?? 0
             batch.registrations.removeFirst(next.count)
             batch.count(results, of: next)
             progress(batch.report.progress)
@@ -116,6 +122,8 @@ package struct ImportProgress: Hashable, Sendable, Codable {
     /// Installations whose token has changed.
     package var replaced = 0
     package var refused = 0
+    /// The pushes that changed preferences and users came too late for.
+    package var underWay = 0
 
     /// Records that are on disk.
     package var registered: Int { self.added + self.refreshed + self.replaced }

@@ -8,9 +8,9 @@ package struct AlertBuilder {
     /// The maximum length of a text, in bytes: more than any payload may have, so that the limit of the payload applies.
     package static let maximumText = 8192
     /// The maximum number of arguments of one text.
-    private static let maximumArguments = 32
+    package static let maximumArguments = 32
 
-    static let texts = ["title", "subtitle", "body"]
+    package static let texts = ["title", "subtitle", "body"]
     private static let strings = [
         "title-loc-key", "subtitle-loc-key", "loc-key", "launch-image", "action-loc-key", "action", "summary-arg",
     ]
@@ -19,6 +19,12 @@ package struct AlertBuilder {
     /// The keys of `alert` in a payload (reference 3.2).
     static let keys = Set(Self.texts + Self.strings + Self.arguments + [Self.count])
     private static let members = Set(Self.keys.map(FieldNames.camelCase))
+
+    /// The members of a request's alert that are strings, those that are arrays of strings, and the one that is a number.
+    package static let stringMembers = Self.strings.map(FieldNames.camelCase)
+    package static let argumentMembers = Self.arguments.map(FieldNames.camelCase)
+    package static let countMember = FieldNames.camelCase(Self.count)
+    package static let counts: ClosedRange<Int64> = 1...100_000
 
     let fields: JSONFields
     let pushType: PushType
@@ -39,13 +45,11 @@ package struct AlertBuilder {
     func object(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
         var object: [String: JSONValue] = [:]
         for key in Self.texts { object[key] = try self.text(key, fields) }
-        for key in Self.strings {
-            let name = FieldNames.camelCase(key)
+        for (key, name) in zip(Self.strings, Self.stringMembers) {
             object[key] = try fields.string(name, maximum: Self.maximumText).map(JSONValue.string)
         }
-        for key in Self.arguments { object[key] = try self.arguments(FieldNames.camelCase(key), fields) }
-        object[Self.count] = try fields.integer(FieldNames.camelCase(Self.count), in: 1...100_000)
-            .map(JSONValue.integer)
+        for (key, name) in zip(Self.arguments, Self.argumentMembers) { object[key] = try self.arguments(name, fields) }
+        object[Self.count] = try fields.integer(Self.countMember, in: Self.counts).map(JSONValue.integer)
         return object
     }
 

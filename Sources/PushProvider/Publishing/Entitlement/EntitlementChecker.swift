@@ -18,15 +18,18 @@ package struct EntitlementChecker: Sendable {
     /// - Parameters:
     ///   - addresses: The addresses that publishers' servers may have.
     ///   - questions: The budget of questions to publishers' servers.
+    ///   - lines: The budget of log lines.
     package init(
         store: any EntitlementServerStore & PublishingStore,
         settings: EntitlementSettings,
         addresses: AddressPolicy,
-        resolver: any NameResolver = SystemResolver(),
+        resolver: any NameResolver,
         questions: Budget,
+        lines: Budget,
         time: any TimeSource,
         logger: Logger
     ) {
+        self.log = LimitedLog(logger, lines)
         let guarded = GuardedClient(addresses: addresses, resolver: resolver, deadline: settings.deadline)
         let client = PublisherClient(client: guarded, time: time)
         let limits = EntitlementCache.Limits(
@@ -41,9 +44,9 @@ package struct EntitlementChecker: Sendable {
             cache: limits,
             breaker: settings.breaker,
             time: time,
-            logger: logger
+            log: self.log
         )
-        (self.store, self.client, self.time, self.log) = (store, client, time, LimitedLog(logger))
+        (self.store, self.client, self.time) = (store, client, time)
         (self.verifier, self.allowsSandbox) = (TransactionVerifier(settings.roots), settings.allowsSandboxPurchases)
     }
 

@@ -27,16 +27,28 @@ extension UploadService {
         _ file: NewFile,
         _ body: Body
     ) async throws -> FileRecord where Body.Element == ByteBuffer {
-        var reservation: BudgetPermit?
-        if let size = file.announcedSize {
-            guard size <= self.maximum else { throw self.tooLarge(at: "file") }
-            reservation = try await self.reserve(size, app: file.app)
+        if let size = file.announcedSize, size > self.maximum { throw self.tooLarge(at: "file") }
+        return try await self.withPlace(app: file.app) { caller in
+            var room = UploadReservation(self.room, app: file.app, for: caller, size: file.announcedSize)
+            defer { room.releaseAll() }
+            if let size = file.announcedSize, size > 0 {
+                // A file that has no room now is refused before it is sent. Only what arrives holds some.
+                try await self.checkQuota(for: size, app: file.app)
+                try await self.room.check(size, for: caller)
+            }
+            return try await self.receive(file, body, in: &room)
         }
-        defer { reservation?.end() }
+    }
+
+    private func receive<Body: AsyncSequence>(
+        _ file: NewFile,
+        _ body: Body,
+        in room: inout UploadReservation
+    ) async throws -> FileRecord where Body.Element == ByteBuffer {
         let (id, folder) = (UUID(), self.folder)
         return try await folder.whileReceiving(id) {
             do {
-                return try await self.place(try await self.write(file, as: id, body))
+                return try await self.place(try await self.write(file, as: id, body, in: &room))
             } catch {
                 // Also when the request was cancelled.
                 await Task { [store = self.store] in
@@ -49,20 +61,35 @@ extension UploadService {
         }
     }
 
+    /// Checks that bytes that are not stored yet fit into the quota of their app.
+    /// - Returns: The bytes that fit.
+    @discardableResult
+    private func checkQuota(for count: Int, app: Int64) async throws -> Int {
+        guard let quota = self.quota else { return .max }
+        let used = try await self.store.storedBytes(app: app) + self.room.kept(app: app)
+        guard count <= quota - used else { throw self.overQuota(used, for: count) }
+        return quota - used
+    }
+
     /// Writes the bytes to a part, and returns it as an upload that has arrived.
     private func write<Body: AsyncSequence>(
         _ file: NewFile,
         as id: UUID,
-        _ body: Body
+        _ body: Body,
+        in room: inout UploadReservation
     ) async throws -> UploadRecord where Body.Element == ByteBuffer {
         let folder = self.folder
         let part = try await FileFolder.blocking { try folder.part(of: id) }
         var hash = PartHash()
         for try await bytes in body where bytes.readableBytes > 0 {
             guard hash.count + bytes.readableBytes <= self.maximum else { throw self.tooLarge(at: "file") }
-            let before = hash.count
+            let end = hash.count + bytes.readableBytes
+            if !room.includes(end) {
+                try await room.extend(to: end, most: try await self.checkQuota(for: bytes.readableBytes, app: file.app))
+                try await self.checkReserve()
+            }
             hash = try await Self.write(bytes, to: part, hash)
-            if hash.count / Self.step > before / Self.step { try await self.checkReserve() }
+            room.keep(upTo: hash.count)
         }
         guard hash.count > 0 else {
             throw RequestError(.invalid, code: "empty_file", message: "a file has 1 byte or more", path: "file")

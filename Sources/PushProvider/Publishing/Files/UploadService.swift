@@ -28,8 +28,9 @@ package final class UploadService: Sendable {
     let maximum: Int
     /// The maximum bytes of an app; `nil` for no limit.
     let quota: Int?
-    /// The bytes of the uploads that are being received, which have room on the disk.
-    private let reserved: Budget
+    /// The places of the uploads that are being received.
+    private let places: Budget
+    let room: UploadRoom
     let time: any TimeSource
     private let logger: Logger
     private let state = Mutex(State())
@@ -38,12 +39,13 @@ package final class UploadService: Sendable {
         store: any PublishingStore & AppStore,
         folder: FileFolder,
         settings: PublishingSettings,
-        reserved: Budget,
+        budgets: Budgets,
         time: any TimeSource,
         logger: Logger
     ) {
         (self.store, self.folder, self.maximum) = (store, folder, settings.maximumFile)
-        (self.quota, self.reserved) = (settings.quota > 0 ? settings.quota : nil, reserved)
+        (self.quota, self.places) = (settings.quota > 0 ? settings.quota : nil, budgets[.uploads])
+        self.room = UploadRoom(folder: folder, reserved: budgets[.uploadedBytes])
         (self.time, self.logger) = (time, logger)
     }
 
@@ -82,27 +84,19 @@ package final class UploadService: Sendable {
         throw UploadFailure.full("it has room for \(max(0, room)) bytes")
     }
 
-    /// Reserves room for bytes that begin to arrive, besides what others are sending. An app leaves some to the others.
-    /// - Returns: The reservation; `nil` if the disk does not say how much room it has.
-    /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
-    func reserve(_ size: Int, app: Int64) async throws -> BudgetPermit? {
-        let folder = self.folder
-        guard let room = try await FileFolder.blocking({ folder.room() }) else { return nil }
-        let left = room - self.reserved.usage.held
-        guard size <= left else { throw UploadFailure.full(Self.text(room: room, left: left)) }
+    /// Runs `body` in the place of an upload that is received.
+    /// - Parameter body: Takes the account of the app.
+    /// - Throws: ``RetryLaterError`` if there is none.
+    func withPlace<Value>(app: Int64, _ body: (BudgetCaller) async throws -> Value) async throws -> Value {
         let caller = BudgetCaller(app: try await self.store.app(id: app)?.bundleID)
+        let place: BudgetPermit
         do throws(BudgetRefusal) {
-            return try self.reserved.take(size, for: caller, free: left)
+            place = try self.places.take(for: caller)
         } catch {
-            guard error.level != .whole else { throw UploadFailure.full(Self.text(room: room, left: left)) }
             throw error.error
         }
-    }
-
-    private static func text(room: Int, left: Int) -> String {
-        let others = room - left
-        let besides = others > 0 ? " besides \(others) bytes that are being received" : ""
-        return "it has room for \(max(0, left)) bytes\(besides)"
+        defer { place.end() }
+        return try await body(caller)
     }
 
     /// Checks that the disk has not come to its reserve while bytes arrive.
@@ -149,14 +143,14 @@ package final class UploadService: Sendable {
         guard upload.completedAt == nil, upload.received == offset else {
             throw UploadFailure.wrongOffset(upload.received)
         }
-        let reservation = try await self.reserve(upload.size - upload.received, app: upload.app)
-        defer { reservation?.end() }
-        do {
-            guard var part = try await self.open(upload) else { return try await self.completed(upload) }
-            try await self.receive(body, into: &part, of: upload, reservation)
-            return try await self.finish(part, of: upload)
-        } catch let failure as OpenFile.Failure {
-            throw self.reported(failure, upload.id)
+        return try await self.withPlace(app: upload.app) { caller in
+            do {
+                guard var part = try await self.open(upload) else { return try await self.completed(upload) }
+                try await self.receive(body, into: &part, of: upload, for: caller)
+                return try await self.finish(part, of: upload)
+            } catch let failure as OpenFile.Failure {
+                throw self.reported(failure, upload.id)
+            }
         }
     }
 
@@ -222,25 +216,30 @@ extension UploadService {
         _ body: Body,
         into part: inout OpenPart,
         of upload: UploadRecord,
-        _ reservation: BudgetPermit?
+        for caller: BudgetCaller
     ) async throws where Body.Element == ByteBuffer {
+        var room = UploadReservation(
+            self.room,
+            app: upload.app,
+            for: caller,
+            from: part.hash.count,
+            size: upload.size
+        )
         do {
             for try await buffer in body {
                 guard part.hash.count + buffer.readableBytes <= upload.size else {
                     let message = "the file has \(upload.size) bytes, and more were sent"
                     throw RequestError(.invalid, code: "too_many_bytes", message: message)
                 }
+                try await room.extend(to: part.hash.count + buffer.readableBytes)
                 part.hash = try await Self.write(buffer, to: part.file, part.hash)
-                guard part.hash.count - part.counted >= Self.step else { continue }
-                part.counted = try await self.count(part, of: upload)
-                reservation?.reduce(to: upload.size - part.counted)
+                room.settle(upTo: part.hash.count)
+                if part.hash.count - part.counted >= Self.step { part.counted = try await self.count(part, of: upload) }
             }
             part.counted = try await self.count(part, of: upload)
         } catch {
             // The bytes that have arrived need not be sent again, also when the request was cancelled.
-            if !(error is UploadFailure) {
-                _ = try? await Task { [part] in try await self.count(part, of: upload) }.value
-            }
+            _ = try? await Task { [part] in try await self.count(part, of: upload) }.value
             throw error
         }
     }

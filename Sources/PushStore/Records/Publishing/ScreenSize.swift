@@ -13,7 +13,7 @@ package struct ScreenSize: Hashable, Comparable, Sendable, CustomStringConvertib
         (self.longer, self.shorter) = (max(one, other), min(one, other))
     }
 
-    /// Reads two numbers around an `x`; `nil` for any other text.
+    /// Reads two numbers without leading zeros around an `x`; `nil` for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
         guard parts.count == 2, let one = Self.side(parts[0]), let other = Self.side(parts[1]) else { return nil }
@@ -21,7 +21,7 @@ package struct ScreenSize: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 
     private static func side(_ text: Substring) -> Int? {
-        let isNumber = (1...5).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) }
+        let isNumber = text.utf8.count <= 5 && text.first != "0" && text.utf8.allSatisfy { (48...57).contains($0) }
         return isNumber ? Int(text) : nil
     }
 

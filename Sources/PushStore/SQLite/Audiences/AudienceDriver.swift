@@ -18,6 +18,8 @@ struct AudienceDriver: Sendable {
 
     /// The ranges, several of which may hold the same device.
     private let ranges: [IndexRange]
+    /// The number of their entries.
+    let count: Int
 
     /// A statement that selects ids for `IN (…)`, with ``arguments(after:upTo:)``.
     var sql: String {
@@ -51,8 +53,8 @@ struct AudienceDriver: Sendable {
         let limit = min(limit, Self.maximumCounted / candidates.count)
         var step = min(limit, Self.firstStep)
         while step > 0 {
-            if let (ranges, _) = try candidates.smallest(below: step, in: database) {
-                return AudienceDriver(ranges: ranges)
+            if let (ranges, count) = try candidates.smallest(below: step, in: database) {
+                return AudienceDriver(ranges: ranges, count: count)
             }
             guard step < limit else { return nil }
             step = min(limit, step * 10)

@@ -19,8 +19,12 @@ struct DeviceCount: Sendable {
 
     /// The time that a step should take at least. Twice as long at most.
     private static let stepTime: Duration = .milliseconds(50)
-    /// The least number of devices of a step that looks up those of index ranges, which it reads again each time.
-    private static let leastLookedUp = 50_000
+    /// The same for a step that looks up the devices of index ranges, which it reads again each time.
+    private static let lookUpTime: Duration = .milliseconds(250)
+    /// The most entries of index ranges whose devices are looked up in one step.
+    private static let lookedUpAtOnce = 1000
+    /// The most devices of a step.
+    private static let largest = 1_000_000
 
     private let app: Int64
     private let audience: AudienceExpression
@@ -40,13 +44,13 @@ struct DeviceCount: Sendable {
         // An index has them all, and is read in a moment.
         if self.audience == .everyone { return .done(try self.count("", [], in: database)) }
         var progress = progress
-        let start = ContinuousClock.now
         let driver = try progress.driver ?? self.driver(in: database)
-        if driver != nil { progress.size = max(progress.size, Self.leastLookedUp) }
+        let start = ContinuousClock.now
         let next = """
             SELECT id FROM device INDEXED BY deviceByApp WHERE app = ? AND id > ? ORDER BY id LIMIT 1 OFFSET ?
             """
-        let end = try database.integer(sql: next, [self.app, progress.cursor, progress.size - 1])
+        let isShort = driver.map { $0.count <= Self.lookedUpAtOnce } ?? false
+        let end = isShort ? nil : try database.integer(sql: next, [self.app, progress.cursor, progress.size - 1])
         let range = " AND id > ? AND id <= ?\(driver.condition)"
         let bounds = [progress.cursor, end ?? .max].map(\.databaseValue)
         let lookedUp = driver?.arguments(after: progress.cursor, upTo: end ?? .max) ?? []
@@ -58,7 +62,8 @@ struct DeviceCount: Sendable {
         )
         guard let end else { return .done(progress.found) }
         (progress.cursor, progress.driver) = (end, .some(driver))
-        progress.resize(after: ContinuousClock.now - start, goal: Self.stepTime)
+        let goal = driver == nil ? Self.stepTime : Self.lookUpTime
+        progress.size = Self.size(after: progress.size, time: ContinuousClock.now - start, goal: goal)
         return .next(progress)
     }
 
@@ -77,15 +82,11 @@ struct DeviceCount: Sendable {
         let sql = "SELECT count(*) FROM device \(index) WHERE \(self.condition)\(condition)"
         return try database.count(sql: sql, StatementArguments(self.arguments + arguments), isKept: false)
     }
-}
 
-extension DeviceCount.Progress {
-    /// Makes the next step larger or smaller, so that it takes the time that it should.
-    fileprivate mutating func resize(after time: Duration, goal: Duration) {
-        if time < goal {
-            self.size = min(self.size * 2, 1_000_000)
-        } else if time > goal * 2 {
-            self.size = max(self.size / 2, 1)
-        }
+    /// Returns the number of devices of the next step, so that it takes the time that it should.
+    static func size(after size: Int, time: Duration, goal: Duration) -> Int {
+        if time < goal / 8 { return min(size * 8, Self.largest) }
+        if time < goal { return min(size * 2, Self.largest) }
+        return time > goal * 2 ? max(size / 2, 1) : size
     }
 }

@@ -31,6 +31,11 @@ struct Registration {
         if let excess = self.excess(attributes) {
             return RegistrationResult(device: target?.id ?? 0, kind: .rejected(excess))
         }
+        let user = (change.source ?? target)?.user
+        let own = Set([target, byToken, other].compactMap { $0 })
+        let outdated =
+            try own.filter { try self.isOutdated($0, user: user) }
+            + siblings.filter { try self.isOutdated($0, user: $0.user) }
         var result: RegistrationResult
         if let target {
             try self.merge(byToken: byToken, byInstallation: other, into: target)
@@ -45,8 +50,20 @@ struct Registration {
             try self.limitActivities(siblings, place)
         }
         try self.share(result.device, with: siblings)
-        result.siblings = siblings.map(\.id)
+        (result.siblings, result.outdated) = (siblings.map(\.id), outdated.map(\.id))
         return result
+    }
+
+    /// Returns `true` if a device loses its user by the registration, or gets other preferences.
+    /// - Parameter user: The user whom it gets if the registration names none.
+    private func isOutdated(_ known: RegisteredRow, user: String?) throws -> Bool {
+        guard !known.hasLeft else { return false }
+        if known.user != nil, !(self.registration.user.map(\.value) ?? user).isExactly(known.user) { return true }
+        guard let preferences = self.registration.preferences.map({ $0.value ?? Preferences() }) else { return false }
+        let sql = "SELECT optOuts, quietHours FROM device WHERE id = ?"
+        guard let row = try self.database.row(sql: sql, [known.id]) else { return false }
+        return StoredOptOuts.read(row["optOuts"]) != preferences.optOuts
+            || row["quietHours"] as String? != preferences.quietHours?.stored
     }
 
     /// Returns the registration with what it leaves to the stored device: tags that it does not replace, and the names of
@@ -96,6 +113,7 @@ struct Registration {
         guard let byToken, let byInstallation else { return }
         if target.id == byInstallation.id {
             // The installation's token has changed. Another row with the new one is this installation too.
+            try self.users.removed(byToken.id, at: self.events.now)
             try self.changes.merge(byToken.id, into: byInstallation.id)
         } else {
             // The device with the token is registered, and is the one that had left under this installation.
@@ -153,6 +171,7 @@ struct Registration {
         guard place.kind == .liveActivityUpdate else { return }
         let activities = siblings.filter { $0.kind == .liveActivityUpdate }.sorted { $0.id < $1.id }
         for device in activities.dropLast(DeviceBounds.activities - 1) {
+            try self.users.removed(device.id, at: self.events.now)
             try self.changes.leave(device.id, isReadable: true)
             try self.record(.deleted, device)
         }

@@ -48,13 +48,13 @@ extension SQLiteStore {
         token: DeviceToken,
         environment: PushEnvironment?,
         now: Timestamp
-    ) async throws -> Int {
+    ) async throws -> [Int64] {
         let condition = "token = ? AND environment = coalesce(?, environment)"
         let arguments = [token.databaseValue, environment.databaseValue]
         return try await self.deleteDevices(app: app, where: condition, arguments, now: now)
     }
 
-    package func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> Int {
+    package func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64] {
         let nodes = "DELETE FROM xmppNode WHERE app = ? AND installation = ?"
         try await self.database.run(sql: nodes, [app, installation])
         return try await self.deleteDevices(app: app, where: "installation = ?", [installation.databaseValue], now: now)
@@ -66,7 +66,7 @@ extension SQLiteStore {
         where condition: String,
         _ arguments: [DatabaseValue],
         now: Timestamp
-    ) async throws -> Int {
+    ) async throws -> [Int64] {
         try await self.database.write { database in
             let sql = "SELECT id, token, environment FROM device WHERE app = ? AND \(condition) AND hasLeft = 0"
             let rows = try database.rows(sql: sql, StatementArguments([app.databaseValue] + arguments))
@@ -75,6 +75,7 @@ extension SQLiteStore {
                 let (id, token, environment) = (
                     row["id"] as Int64? ?? 0, row.token("token"), row.environment("environment")
                 )
+                try DeviceUsers(app: app, database: database).removed(id, at: now)
                 // A device that cannot be read is deleted at once.
                 let changes = RegistrationChanges(app: app, database: database)
                 try changes.leave(id, isReadable: token != nil && environment != nil)
@@ -82,7 +83,7 @@ extension SQLiteStore {
                 try events.add(.deleted, device: id, token: token, environment: environment)
             }
             try events.announce()
-            return rows.count
+            return rows.compactMap { $0["id"] as Int64? }
         }
     }
 

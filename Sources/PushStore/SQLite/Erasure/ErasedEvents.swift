@@ -3,8 +3,10 @@ import GRDB
 import PushSupport
 import PushTypes
 
-/// The events of a user and of tokens that wait for webhooks.
+/// The events of a user and of tokens that wait for webhooks. Those of notifications after the request stay.
 struct ErasedEvents {
+    /// The id of the erasure.
+    let erasure: Int64
     let user: String
     let tokens: Set<DeviceToken>
 
@@ -28,7 +30,7 @@ struct ErasedEvents {
             // A damaged block is posted to no webhook.
             return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block])
         }
-        let rest = all.filter { !self.concerns($0) }
+        let rest = try all.filter { try !self.concerns($0) || self.isLater($0, in: database) }
         guard !rest.isEmpty else { return _ = try database.run(sql: "DELETE FROM eventBlock WHERE id = ?", [block]) }
         let kept = Data(try rest.map { try $0.text }.joined(separator: Data(",".utf8)))
         try database.update("eventBlock", ["events": kept], id: block)
@@ -39,5 +41,14 @@ struct ErasedEvents {
         if members["user"] == .string(self.user) { return true }
         guard case .string(let token)? = members["token"] else { return false }
         return DeviceToken(hex: token).map(self.tokens.contains) ?? false
+    }
+
+    /// Returns `true` for an event of a notification that was accepted after the request.
+    private func isLater(_ event: JSONValue, in database: Database) throws -> Bool {
+        guard let notification = event["notification"].stringValue else { return false }
+        let sql = """
+            SELECT 1 FROM notification WHERE id = ? AND number > (SELECT lastNotification FROM erasure WHERE id = ?)
+            """
+        return try database.hasRow(sql: sql, [notification, self.erasure])
     }
 }

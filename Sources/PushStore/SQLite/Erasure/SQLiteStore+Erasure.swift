@@ -45,7 +45,17 @@ extension SQLiteStore {
     }
 
     package func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord {
-        try await self.database.write { try Self.addErasure(app: app, user: user, steady: steady, in: $0) }
+        try await self.database.write { database in
+            func step(_ id: Int64) -> UserErasure {
+                UserErasure(id: id, user: user, app: app, now: steady, database: database)
+            }
+            if let earlier = try Self.erasure(app: app, user: user, in: database) {
+                try step(earlier.id).releaseTokens()
+            }
+            let erasure = try Self.addErasure(app: app, user: user, steady: steady, in: database)
+            try step(erasure.id).eraseProfile()
+            return erasure
+        }
     }
 
     package func erasures() async throws -> [ErasureRecord] {
@@ -95,7 +105,7 @@ extension SQLiteStore {
             return try step(database).tokens()
         }
         // So are blocks of events, which are long.
-        let events = ErasedEvents(user: user, tokens: tokens)
+        let events = ErasedEvents(erasure: erasure.id, user: user, tokens: tokens)
         let blocks = try await self.database.read { try events.blocks(app: erasure.app, in: $0) }
         for block in blocks { try await self.database.write { try events.erase(from: block, in: $0) } }
         return false
@@ -105,7 +115,25 @@ extension SQLiteStore {
         guard let user = erasure.user else { return [] }
         return try await self.database.read { database in
             let now = erasure.requestedAt
-            return try UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database).tokens()
+            return try UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
+                .allTokens()
+        }
+    }
+
+    package func eraseEnded(now: Timestamp) async throws {
+        for app in try await self.database.read({ try $0.integers(sql: "SELECT id FROM app") }) {
+            @Sendable func erased(_ database: Database) -> UserErasure {
+                UserErasure(id: 0, user: DeviceUsers.erased, app: app, now: now, database: database)
+            }
+            for period in try await self.database.read({
+                try DeviceUsers(app: app, database: $0).ended(of: DeviceUsers.erased)
+            }) {
+                let receipts = try await self.database.read { try erased($0).receipts(in: period) }
+                try await self.database.write { database in
+                    for receipt in receipts { try erased(database).anonymize(receipt) }
+                    try erased(database).eraseFormerDevice(period)
+                }
+            }
         }
     }
 
@@ -148,9 +176,15 @@ extension SQLiteStore {
                 lastNotification = excluded.lastNotification
             """
         try database.run(sql: insert, [app, user, steady.milliseconds])
+        guard let erasure = try Self.erasure(app: app, user: user, in: database) else {
+            throw DamagedRow(table: "erasure")
+        }
+        return erasure
+    }
+
+    private static func erasure(app: Int64, user: String?, in database: Database) throws -> ErasureRecord? {
         let sql = "SELECT * FROM erasure WHERE app = ? AND user IS ? AND isEmptied = 0"
-        guard let row = try database.row(sql: sql, [app, user]) else { throw DamagedRow(table: "erasure") }
-        return try Self.erasure(row)
+        return try database.row(sql: sql, [app, user]).map(Self.erasure)
     }
 
     private static func erasure(_ row: Row) throws -> ErasureRecord {

@@ -20,22 +20,19 @@ struct UserErasure {
     let now: Timestamp
     let database: Database
 
-    /// Erases what is kept of the user beside notifications and devices.
+    /// Erases what has the user's name and is not written for a push: what comes after the request stays.
+    func eraseProfile() throws {
+        for table in ["userPreference", "xmppNode", "chatSession"] {
+            try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
+        }
+    }
+
+    /// Erases what else is kept of the user beside notifications and devices.
     func eraseRest() throws {
         try self.eraseSchedules()
         try self.eraseAudiences()
         try self.eraseCounts()
-        for table in ["userPreference", "xmppNode", "chatSession"] {
-            try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
-        }
         for token in try self.tokens() { try self.erase(token) }
-    }
-
-    /// Returns the tokens that the user's devices have or had.
-    func tokens() throws -> Set<DeviceToken> {
-        let row = try self.database.row(sql: "SELECT tokens FROM erasure WHERE id = ?", [self.id])
-        guard let row, let texts = row["tokens"] as String? else { return [] }
-        return Set(texts.split(separator: " ").compactMap { DeviceToken(hex: String($0)) })
     }
 
     /// The name of the user as JSON text, with its quotes.
@@ -91,7 +88,7 @@ struct UserErasure {
 
     /// Returns some of the user's devices that were there at the request, and of the same installations those that never
     /// had a user.
-    func devices() throws -> [Int64] {
+    func devices(limit: Int = Self.devicesAtOnce) throws -> [Int64] {
         let ofUser = "app = ?1 AND user = ?2 AND id <= (SELECT lastDevice FROM erasure WHERE id = ?4)"
         let sql = """
             SELECT id FROM device WHERE \(ofUser)
@@ -99,7 +96,7 @@ struct UserErasure {
                 SELECT installation FROM device WHERE \(ofUser) AND installation IS NOT NULL)
             LIMIT ?3
             """
-        return try self.database.integers(sql: sql, [self.app, self.user, Self.devicesAtOnce, self.id])
+        return try self.database.integers(sql: sql, [self.app, self.user, limit, self.id])
     }
 
     /// Erases some of the user's devices, and remembers their tokens.
@@ -107,13 +104,12 @@ struct UserErasure {
     func eraseDevices(_ searched: [Int64]) throws {
         let devices = Set(searched).intersection(try self.devices()).sorted()
         guard !devices.isEmpty else { return }
-        var tokens = try self.tokens()
+        let tokens = try self.tokens().union(self.tokens(of: devices))
         for device in devices {
-            tokens.formUnion(try self.tokens(of: device))
             for receipt in try self.lateReceipts(of: device) { try self.anonymize(receipt) }
             let since = try DeviceUsers(app: self.app, database: self.database).lastEnd(of: device)
             // A device that is gone is only a number in those that are in progress.
-            try self.eraseDeliveries(of: UserPeriod(device: device, since: since), in: "finishedAt IS NOT NULL")
+            try self.eraseDeliveries(of: UserPeriod(device: device, since: since))
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
             try self.eraseCounts(of: "device:\(device)")
             try self.erasePushResources(of: device)
@@ -124,8 +120,7 @@ struct UserErasure {
         }
         let legacy = "DELETE FROM legacyToken WHERE app = ? AND environment IN (0, 1) AND token = ?"
         for token in tokens { try self.database.run(sql: legacy, [self.app, token.databaseValue]) }
-        let text = tokens.map(\.hex).sorted().joined(separator: " ")
-        try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
+        try self.remember(tokens)
     }
 
     /// Erases the addresses at which others reach a device's installation, with their messages.
@@ -137,57 +132,57 @@ struct UserErasure {
         try self.database.run(sql: sql, [self.app, device])
     }
 
-    /// Returns the tokens that a device has or had.
-    private func tokens(of device: Int64) throws -> Set<DeviceToken> {
-        let sql = """
-            SELECT token FROM device WHERE id = ?1
-            UNION SELECT token FROM tokenEvent WHERE app = ?2 AND device = ?1
-            UNION SELECT token FROM formerToken WHERE app = ?2 AND device = ?1
-            """
-        return Set(try self.database.rows(sql: sql, [device, self.app]).compactMap { $0.token("token") })
-    }
-
     /// Returns a time for which a device was this user's that is another's now, and its receipts; `nil` if there is none.
     func formerDevice() throws -> (period: UserPeriod, receipts: [ReceiptsOfDevice])? {
-        guard let period = try DeviceUsers(app: self.app, database: self.database).ended(of: self.user) else {
-            return nil
-        }
+        let users = DeviceUsers(app: self.app, database: self.database)
+        guard let period = try users.ended(of: self.user, limit: 1).first else { return nil }
         return (period, try self.receipts(in: period))
     }
 
-    /// Erases what was sent to a device that is another user's now, for the time for which it was this user's.
+    /// Erases what was sent to a device that is another user's now, for the time for which it was this user's, and the
+    /// events of its tokens.
+    ///
+    /// What a notification in progress has sent it must not send again. That goes once it has ended.
     func eraseFormerDevice(_ period: UserPeriod) throws {
-        try self.eraseDeliveries(of: period, in: "1")
-        try DeviceUsers(app: self.app, database: self.database).forget(period)
+        let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
+        let events = "DELETE FROM tokenEvent WHERE app = ? AND device = ? AND at > ? AND at <= ?"
+        try self.database.run(sql: events, [self.app, period.device, since, until])
+        try self.eraseDeliveries(of: period)
+        let inProgress = """
+            SELECT 1 FROM notification INDEXED BY notificationUnfinished
+            WHERE finishedAt IS NULL AND app = ? AND createdAt <= ? LIMIT 1
+            """
+        let mayHaveMore = try self.database.hasRow(sql: inProgress, self.app, until)
+        try DeviceUsers(app: self.app, database: self.database).forget(period, isErased: !mayHaveMore)
     }
 
-    /// Erases the deliveries of a device in the notifications that fulfil a condition.
-    private func eraseDeliveries(of period: UserPeriod, in notifications: String) throws {
+    /// Erases the deliveries of a device in notifications that have ended.
+    private func eraseDeliveries(of period: UserPeriod) throws {
         // Those of campaigns have no index by device: each campaign is searched for this one.
         let campaigns = """
             SELECT number, ?2 FROM notification INDEXED BY notificationInBulk
-            WHERE app = ?1 AND lane = 1 AND \(notifications)
+            WHERE app = ?1 AND lane = 1 AND finishedAt IS NOT NULL
             """
         let hasEnded = """
             EXISTS (SELECT 1 FROM notification
-                WHERE number = delivery.notification AND app = ?1 AND \(notifications))
+                WHERE number = delivery.notification AND app = ?1 AND finishedAt IS NOT NULL)
             """
         let isInPeriod = "\(DeviceUsers.sentAt) > ?3 AND \(DeviceUsers.sentAt) <= ?4"
         let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
         let arguments: StatementArguments = [self.app, period.device, since, until]
         for base in ["(notification, recipient) IN (\(campaigns))", "device = ?2 AND \(hasEnded)"] {
             // One that is being sent has no outcome yet.
-            let condition = "\(base) AND state != 0 AND \(isInPeriod)"
-            let mark = """
-                UPDATE notification SET isForgotten = 1 WHERE number IN (SELECT notification FROM delivery WHERE \(condition))
-                """
-            try self.database.run(sql: mark, arguments)
-            let attempts = """
-                DELETE FROM attempt WHERE (notification, recipient) IN (
-                    SELECT notification, recipient FROM delivery WHERE \(condition))
-                """
-            try self.database.run(sql: attempts, arguments)
-            try self.database.run(sql: "DELETE FROM delivery WHERE \(condition)", arguments)
+            let sql = "SELECT notification, recipient FROM delivery WHERE \(base) AND state != 0 AND \(isInPeriod)"
+            for row in try self.database.rows(sql: sql, arguments) {
+                guard let number = row["notification"] as Int64?, let recipient = row["recipient"] as Int64? else {
+                    continue
+                }
+                try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", number)
+                for table in ["attempt", "delivery"] {
+                    let delete = "DELETE FROM \(table) WHERE notification = ? AND recipient = ?"
+                    try self.database.run(sql: delete, number, recipient)
+                }
+            }
         }
     }
 
@@ -234,7 +229,7 @@ struct UserErasure {
     }
 
     /// Returns the receipts for what was sent to a device in a period.
-    private func receipts(in period: UserPeriod) throws -> [ReceiptsOfDevice] {
+    func receipts(in period: UserPeriod) throws -> [ReceiptsOfDevice] {
         let isInPeriod = "\(DeviceUsers.sentAt) > ?3 AND \(DeviceUsers.sentAt) <= ?4"
         let sql = """
             SELECT 1 WHERE EXISTS (
@@ -258,38 +253,6 @@ struct UserErasure {
             to: subject,
             in: self.database
         )
-    }
-
-    // MARK: Counts and tokens
-
-    /// Erases the counts of the user.
-    func eraseCounts() throws { try self.eraseCounts(of: "user:\(self.user)") }
-
-    private func eraseCounts(of holder: String) throws {
-        for table in ["badge", "capUse"] {
-            try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND holder = ?", [self.app, holder])
-        }
-        let sql = "DELETE FROM badgeStep WHERE holder = ?1 AND \(Self.isOfApp("badgeStep"))"
-        try self.database.run(sql: sql, [holder, self.app])
-    }
-
-    /// Returns the condition that a row belongs to a notification of the app (`?2`). Its table has only rows of
-    /// notifications in progress, or an index by what else is asked.
-    private static func isOfApp(_ table: String) -> String {
-        "EXISTS (SELECT 1 FROM notification WHERE number = \(table).notification AND app = ?2)"
-    }
-
-    /// Erases what is kept of a token. A notification that names it and has not sent to it yet skips it: its place is empty.
-    private func erase(_ token: DeviceToken) throws {
-        let (token, app) = (token.databaseValue, self.app.databaseValue)
-        for sql in [
-            "DELETE FROM tokenEvent WHERE token = ?1 AND app = ?2",
-            "DELETE FROM formerToken WHERE token = ?1 AND app = ?2",
-            "DELETE FROM tokenHad WHERE token = ?1 AND \(Self.isOfApp("tokenHad"))",
-            "UPDATE target SET token = x'' WHERE token = ?1 AND \(Self.isOfApp("target"))",
-        ] {
-            try self.database.run(sql: sql, [token, app])
-        }
     }
 }
 

@@ -4,7 +4,7 @@ import PushSupport
 ///
 /// A log can be folded as far as the oldest snapshot in use. So readers renew their snapshots while it is folded, and from a
 /// length above that no transaction begins before it has been. Only a snapshot of another process lets it grow further, and a read of
-/// this one that takes longer than ``Limits/longPatience``, for a moment at a time.
+/// this one that keeps its snapshot for longer than ``Limits/longPatience``, for a moment at a time.
 struct LogStateMachine {
     /// The numbers of pages of 4 kB in the log, with 24 bytes each.
     struct Limits: Hashable, Sendable {
@@ -16,7 +16,7 @@ struct LogStateMachine {
         var hold = 12_000
         /// The time for which a fold waits for snapshots, which are renewed meanwhile.
         var patience: Duration = .seconds(1)
-        /// The time for which it waits for one that is not renewed any more, and keeps writers waiting.
+        /// The time for which it waits before that for reads that keep their snapshots. Others read meanwhile, and write up to `hold`.
         var longPatience: Duration = .seconds(5)
     }
 
@@ -78,6 +78,8 @@ struct LogStateMachine {
     /// Gives a turn to fold the log.
     mutating func turn(_ reason: Reason, now: ContinuousClock.Instant) -> Turn {
         switch (self.phase, reason) {
+        // Whoever has written need not wait for it, as long as there is room.
+        case (.folding, .length) where self.pages < self.limits.hold: return .pass
         case (.folding, _): return .wait
         case (_, .demand): break
         case (.prevented(let until), _) where now < until: return .pass

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import PushSupport
 import Synchronization
 
 /// The write-ahead log of an open store, whose length ``LogStateMachine`` bounds.
@@ -8,6 +9,10 @@ final class WriteAheadLog: Sendable {
         var machine: LogStateMachine
         /// The callers that wait until the log has been folded.
         var waiters: [CheckedContinuation<Void, Never>] = []
+        /// The number of reads that do not renew their snapshots.
+        var lasting = 0
+        /// Is set once these have ended, or the fold that waits for them has lost its patience; `nil` if none does.
+        var lastingEnd: OneShotValue<Void>?
     }
 
     /// The time in milliseconds for which other statements wait for a lock.
@@ -16,8 +21,6 @@ final class WriteAheadLog: Sendable {
     private let limits: LogStateMachine.Limits
     private let state: Mutex<State>
     private let folding = Atomic(false)
-    /// The number of reads that do not renew their snapshots.
-    private let lasting = Atomic(0)
 
     init(limits: LogStateMachine.Limits) {
         self.limits = limits
@@ -49,10 +52,14 @@ final class WriteAheadLog: Sendable {
 
     private func commit(pages: Int) -> Bool { self.state.withLock { $0.machine.commit(pages: pages) } }
 
-    /// Folds the log if it is long, or waits until another caller has.
+    /// Folds the log if it is long, or waits until another caller has where there is no room.
     func foldIfLong(_ pool: DatabasePool) async {
         switch self.turn(.length) {
-        case .fold: await self.foldNow(pool)
+        case .fold:
+            let isSoon = self.state.withLock { $0.lasting == 0 }
+            let fold = Task { await self.foldNow(pool) }
+            // Who has written does not wait for a read that lasts.
+            if isSoon { _ = await fold.value }
         case .wait: await self.untilFolded()
         case .pass: break
         }
@@ -82,11 +89,47 @@ final class WriteAheadLog: Sendable {
         }
     }
 
-    /// Runs a read that does not renew its snapshot, for which writers wait longer.
+    /// Runs a read that does not renew its snapshot: a fold waits for it. It begins after the one that is under way.
     func whileLasting<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        self.lasting.add(1, ordering: .relaxed)
-        defer { self.lasting.subtract(1, ordering: .relaxed) }
+        while !self.beginLasting() { await self.untilFolded() }
+        defer { self.endLasting() }
         return try await body()
+    }
+
+    private func beginLasting() -> Bool {
+        self.state.withLock { state in
+            guard !state.machine.isFolding else { return false }
+            state.lasting += 1
+            return true
+        }
+    }
+
+    private func endLasting() {
+        self.state.withLock { state in
+            state.lasting -= 1
+            return state.lasting == 0 ? state.lastingEnd : nil
+        }?.resolve(.success(()))
+    }
+
+    /// Waits until no read lasts, while others read and write.
+    /// - Returns: `false` if one still does.
+    private func untilNoneLasts() async -> Bool {
+        let end = self.state.withLock { state -> OneShotValue<Void>? in
+            guard state.lasting > 0 else { return nil }
+            state.lastingEnd = OneShotValue()
+            return state.lastingEnd
+        }
+        guard let end else { return true }
+        let alarm = Task {
+            try await Task.sleep(for: self.limits.longPatience, clock: .continuous)
+            end.resolve(.success(()))
+        }
+        defer { alarm.cancel() }
+        try? await end.value
+        return self.state.withLock { state in
+            state.lastingEnd = nil
+            return state.lasting == 0
+        }
     }
 
     private func turn(_ reason: LogStateMachine.Reason) -> LogStateMachine.Turn {
@@ -95,10 +138,23 @@ final class WriteAheadLog: Sendable {
 
     @discardableResult
     private func foldNow(_ pool: DatabasePool) async -> Bool {
-        let hasLasting = self.lasting.load(ordering: .relaxed) > 0
-        let patience = Int((hasLasting ? self.limits.longPatience : self.limits.patience) / .milliseconds(1))
+        let noneLasts = await self.untilNoneLasts()
+        let isComplete = noneLasts ? await self.truncate(pool) : false
+        let waiters = self.state.withLock { state in
+            state.machine.end(isComplete: isComplete, isOwn: !noneLasts, now: .now)
+            self.folding.store(false, ordering: .relaxed)
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+        return isComplete
+    }
+
+    /// Empties the log, while readers renew their snapshots.
+    private func truncate(_ pool: DatabasePool) async -> Bool {
+        let patience = Int(self.limits.patience / .milliseconds(1))
         // A task of its own: one that is cancelled would leave the log as it is.
-        let isComplete = await Task {
+        return await Task {
             try await pool.writeWithoutTransaction { database in
                 // Not before: the writer may be busy for long, and readers need not wait for that.
                 self.folding.store(true, ordering: .relaxed)
@@ -107,14 +163,6 @@ final class WriteAheadLog: Sendable {
                 try database.checkpoint(.truncate)
             }
         }.result.isSuccess
-        let waiters = self.state.withLock { state in
-            state.machine.end(isComplete: isComplete, isOwn: hasLasting, now: .now)
-            self.folding.store(false, ordering: .relaxed)
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
-        return isComplete
     }
 }
 

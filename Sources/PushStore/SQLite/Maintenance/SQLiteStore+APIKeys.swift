@@ -29,6 +29,14 @@ extension SQLiteStore {
         return found
     }
 
+    package func keyHashes(limit: Int) async throws -> [[UInt8]] {
+        try await self.database.lookup { database in
+            try database.rows(sql: "SELECT hash FROM apiKey LIMIT ?", [limit]).compactMap { row in
+                (row["hash"] as Data?).map { Array($0) }
+            }
+        }
+    }
+
     package func keys() async throws -> [APIKeyRecord] {
         try await self.database.lookup { database in
             try database.rows(sql: "SELECT * FROM apiKey ORDER BY createdAt, id").map(Self.key)

@@ -22,10 +22,16 @@ enum NotificationRow {
         var record = try Self.record(row)
         let number = row["number"] as Int64?
         if case .tokens = record.audience {
-            record.audience = .tokens(
-                try database.rows(sql: "SELECT token FROM target WHERE notification = ? ORDER BY position", [number])
-                    .compactMap { $0.token("token") }
-            )
+            let sql = "SELECT position, token FROM target WHERE notification = ? ORDER BY position"
+            var tokens: [DeviceToken] = []
+            for row in try database.rows(sql: sql, [number]) {
+                if let token = row.token("token") {
+                    tokens.append(token)
+                } else if let position = row["position"] as Int64? {
+                    record.erasedPositions.insert(position)
+                }
+            }
+            record.audience = .tokens(tokens)
         }
         let retrying = "SELECT count(*) FROM retry WHERE notification = ?"
         record.progress.retrying = try database.count(sql: retrying, [number])

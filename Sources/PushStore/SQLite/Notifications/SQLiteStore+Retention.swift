@@ -15,13 +15,26 @@ extension SQLiteStore {
                 """
             let events = try database.run(sql: sql, [before.milliseconds, limit])
             guard events < limit else { return events }
-            let users =
-                "DELETE FROM deviceUser WHERE (device, until) IN (SELECT device, until FROM deviceUser WHERE until < ? LIMIT ?)"
-            let ended = try database.run(sql: users, [before.milliseconds, limit - events])
+            let ended = try apps.reduce(0) { count, app in
+                let most = limit - events - count
+                return most > 0
+                    ? count + (try Self.forgetUsers(of: app, before: before, limit: most, in: database)) : count
+            }
             guard events + ended < limit else { return events + ended }
             return events + ended
                 + (try Self.forgetNotification(before: before, limit: limit - events - ended, in: database))
         }
+    }
+
+    /// Deletes the times of former users of devices, but for those from which deliveries may be left.
+    private static func forgetUsers(of app: Int64, before: Timestamp, limit: Int, in database: Database) throws -> Int {
+        let sql = """
+            DELETE FROM deviceUser WHERE (device, until) IN (
+                SELECT device, until FROM deviceUser INDEXED BY deviceUserByTime
+                WHERE until < min(?2, coalesce((SELECT createdAt FROM notification INDEXED BY notificationByApp
+                    WHERE app = ?1 ORDER BY number LIMIT 1), ?2)) AND app = ?1 LIMIT ?3)
+            """
+        return try database.run(sql: sql, [app, before.milliseconds, limit])
     }
 
     /// Deletes deliveries of the notification that ended first, and the notification after its last delivery. One that is

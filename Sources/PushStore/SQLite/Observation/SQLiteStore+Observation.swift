@@ -51,7 +51,7 @@ extension SQLiteStore {
 
     package func campaigns(after newest: Int64?, and open: [Int64], limit: Int) async throws -> CampaignReading {
         try await self.database.read { database in
-            let columns = "SELECT number, id, state, startedAt FROM notification"
+            let columns = "SELECT number, id, app, state, startedAt FROM notification"
             guard let newest else {
                 let sql = "\(columns) WHERE finishedAt IS NULL AND lane = 1 ORDER BY number DESC LIMIT ?"
                 let last = try database.integer(sql: "SELECT max(number) FROM notification") ?? 0
@@ -71,10 +71,11 @@ extension SQLiteStore {
 
     /// Reads a campaign's row; `nil` for one that cannot be read.
     private static func campaign(_ row: Row) -> CampaignState? {
-        guard let number = row["number"] as Int64?, let id = row.uuid("id"),
+        guard let number = row["number"] as Int64?, let id = row.uuid("id"), let app = row["app"] as Int64?,
             let state = row.value("state") as NotificationRecord.State?
         else { return nil }
-        return CampaignState(number: number, id: id, state: state, hasStarted: row["startedAt"] as Int64? != nil)
+        let hasStarted = row["startedAt"] as Int64? != nil
+        return CampaignState(number: number, id: id, app: app, state: state, hasStarted: hasStarted)
     }
 
     /// The most token events that are counted at once.

@@ -12,14 +12,16 @@ extension SQLiteStore {
         }
     }
 
-    package func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws {
-        guard preferences != Preferences() else {
-            let sql = "DELETE FROM userPreference WHERE app = ? AND user = ?"
-            try await self.database.run(sql: sql, [app, user])
-            return
-        }
-        let sql = "INSERT OR REPLACE INTO userPreference (app, user, optOuts, quietHours) VALUES (?, ?, ?, ?)"
+    package func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws -> [Int64] {
         let (optOuts, hours) = (StoredOptOuts.text(preferences.optOuts), preferences.quietHours?.stored)
-        try await self.database.run(sql: sql, [app, user, optOuts, hours])
+        return try await self.database.write { database in
+            if preferences == Preferences() {
+                try database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [app, user])
+            } else {
+                let sql = "INSERT OR REPLACE INTO userPreference (app, user, optOuts, quietHours) VALUES (?, ?, ?, ?)"
+                try database.run(sql: sql, [app, user, optOuts, hours])
+            }
+            return try database.integers(sql: "SELECT id FROM device WHERE app = ? AND user = ?", [app, user])
+        }
     }
 }

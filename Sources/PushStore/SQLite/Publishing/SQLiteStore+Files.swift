@@ -8,7 +8,7 @@ extension SQLiteStore {
             let open = "SELECT count(*) FROM upload WHERE app = ? AND completedAt IS NULL"
             guard try database.count(sql: open, [upload.app]) < UploadRecord.maximumOfApp else { return .tooMany }
             // A file that the app has already takes no more room.
-            if let quota, try Self.file(upload.hash, app: upload.app, in: database) == nil {
+            if let quota, try Self.file(upload.hash, app: upload.app, in: database)?.size != upload.size {
                 let used = try Self.storedBytes(app: upload.app, in: database)
                 guard upload.size <= quota - used else { return .overQuota(used: used) }
             }

@@ -5,12 +5,28 @@ import GRDBSQLite
 /// The deadline of one query on one connection. It interrupts a query that takes longer than its budget, or whose snapshot
 /// is in the way of a fold of the log, and lets a long one rest now and then, so that others get the processor. SQLite calls
 /// it while it works (`sqlite3_progress_handler`).
+///
+/// It is made, and used, on the thread that runs the query.
 final class QueryDeadline {
     /// The reason for which a query was interrupted.
     enum Stop: Error {
         case outOfTime, ending
         /// The log is being folded: the query begins anew, with a new snapshot, once it has been.
         case renewal
+    }
+
+    /// The limits of one query, or of one step of it.
+    struct Limits: Sendable {
+        /// The longest time of it; `nil` for none.
+        var budget: Duration?
+        var clock = QueryClock.wall
+        /// The time at which nobody wants the result any more; `nil` for none.
+        var end: ContinuousClock.Instant?
+        /// Whether it rests now and then.
+        var rests = false
+
+        /// Indicates whether a further step may begin.
+        var allowsMore: Bool { self.budget.map { $0 > .zero } ?? true && self.end.map { .now < $0 } ?? true }
     }
 
     /// The instructions of SQLite's virtual machine between two readings of the clock: about 50 µs.
@@ -20,27 +36,24 @@ final class QueryDeadline {
     /// The length of a rest.
     private static let rest: Duration = .milliseconds(5)
 
-    private let deadline: ContinuousClock.Instant?
+    private let limits: Limits
     private let log: WriteAheadLog
-    private let rests: Bool
     private let isEnding: () -> Bool
-    private var lastRest: ContinuousClock.Instant
+    private let start: Duration
+    private var lastRest: Duration
     private var stop: Stop?
 
     /// - Parameters:
-    ///   - deadline: The end of the query's time; `nil` for none.
     ///   - log: The log of the store.
-    ///   - rests: Whether the query rests now and then.
     ///   - isEnding: Tells whether the store is being closed; called at each rest.
-    init(
-        _ deadline: ContinuousClock.Instant?,
-        log: WriteAheadLog,
-        rests: Bool = false,
-        isEnding: @escaping () -> Bool = { false }
-    ) {
-        self.lastRest = .now
-        (self.deadline, self.log, self.rests, self.isEnding) = (deadline, log, rests, isEnding)
+    init(_ limits: Limits = Limits(), log: WriteAheadLog, isEnding: @escaping () -> Bool = { false }) {
+        (self.limits, self.log, self.isEnding) = (limits, log, isEnding)
+        self.start = limits.clock.now
+        self.lastRest = self.start
     }
+
+    /// The time that the query has taken so far, by the clock of its limits.
+    var used: Duration { self.limits.clock.now - self.start }
 
     /// Runs a query under the deadline.
     /// - Throws: ``Stop``, or the error of `body`.
@@ -64,15 +77,17 @@ final class QueryDeadline {
 
     /// Returns `true` if the query may continue, after a rest if one is due.
     private func mayContinue() -> Bool {
-        let now = ContinuousClock.now
-        if let deadline, now >= deadline {
+        let now = self.limits.clock.now
+        if let budget = self.limits.budget, now - self.start >= budget {
+            self.stop = .outOfTime
+        } else if let end = self.limits.end, ContinuousClock.now >= end {
             self.stop = .outOfTime
         } else if self.log.isFolding {
             self.stop = .renewal
-        } else if self.rests, now - self.lastRest >= Self.slice {
+        } else if self.limits.rests, now - self.lastRest >= Self.slice {
             if self.isEnding() { self.stop = .ending }
             Thread.sleep(forTimeInterval: Self.rest / .seconds(1))
-            self.lastRest = .now
+            self.lastRest = self.limits.clock.now
         }
         return self.stop == nil
     }

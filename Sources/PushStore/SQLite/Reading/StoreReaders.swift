@@ -12,7 +12,7 @@ struct StoreReaders: Sendable {
     private static let lookupConnections = 2
     /// The connections for first attempts.
     private static let attemptConnections = 2
-    /// The number of times that a read without a budget renews its snapshot, before writers wait for it.
+    /// The number of times that a read without a budget renews its snapshot, before a fold of the log waits for it.
     private static let renewals = 3
 
     private let lookupPool, queryPool: ReaderPool
@@ -20,7 +20,7 @@ struct StoreReaders: Sendable {
     private let limits: QueryLimits
     let queries: Budget
     private let exports, counts: Budget
-    /// The time for first attempts at queries of one key. Beyond that its queries wait.
+    /// The time for first attempts at queries of one key and of one app. Beyond that their queries wait.
     private let attempts: Budget
 
     init(path: String, limits: QueryLimits, budgets: Budgets, log: WriteAheadLog) throws {
@@ -44,16 +44,14 @@ struct StoreReaders: Sendable {
 
     /// Runs a look-up or a short list.
     func lookup<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        var left = self.limits.lookup
-        let result = try await self.read(self.lookupPool, budget: &left, rests: false, from: ()) {
-            database,
-            _ in
-            QueryStep<Void, Value>.done(try body(database))
-        }
-        switch result {
-        case .done(let value): return value
-        case .next: throw StoreError.queryTooExpensive(budget: self.limits.lookup)
-        }
+        var limits = QueryDeadline.Limits(end: .now + self.limits.lookup)
+        do {
+            let result = try await self.read(self.lookupPool, within: &limits, from: ()) { database, _ in
+                QueryStep<Void, Value>.done(try body(database))
+            }
+            if case .done(let value) = result { return value }
+        } catch StoreError.queryTooExpensive {}
+        throw StoreError.queryTooExpensive(budget: self.limits.lookup)
     }
 
     /// Reads for a service of the provider, without a budget. A read that had to renew its snapshot too often keeps it.
@@ -62,18 +60,28 @@ struct StoreReaders: Sendable {
         _ body: @Sendable (Database) throws -> Value
     ) async throws -> Value {
         for _ in 0..<Self.renewals {
-            do {
-                return try await pool.read { try QueryDeadline(nil, log: self.log).run($0, body) }
-            } catch QueryDeadline.Stop.renewal {
-                await self.log.untilFolded()
-            }
+            if let value = try await self.serveOnce(pool, body) { return value }
         }
         return try await self.log.whileLasting { try await pool.read(body) }
     }
 
+    /// Reads for a service of the provider, without a budget.
+    /// - Returns: `nil` if the log was folded meanwhile: a smaller read may end before the next time.
+    func serveOnce<Value: Sendable>(
+        _ pool: ReaderPool,
+        _ body: @Sendable (Database) throws -> Value
+    ) async throws -> Value? {
+        do {
+            return try await pool.read { try QueryDeadline(log: self.log).run($0, body) }
+        } catch QueryDeadline.Stop.renewal {
+            await self.log.untilFolded()
+            return nil
+        }
+    }
+
     /// Runs a query that may visit many rows: a short first attempt at once, then within the caller's budget after
     /// those that wait already. Without a ``QueryCaller`` there is no limit.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, `BudgetRefusal`, `CancellationError`.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/queryInterrupted``, `BudgetRefusal`, `CancellationError`.
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.query(from: ()) { database, _ in .done(try body(database)) }
     }
@@ -105,53 +113,80 @@ struct StoreReaders: Sendable {
     ) async throws -> Value? {
         guard self.mayAttempt(caller) else { return nil }
         let budget = min(self.limits.attempt, caller.budget)
-        var left = budget
-        defer { self.giveBack(self.limits.attempt - (budget - left), caller) }
+        var limits = QueryDeadline.Limits(budget: budget, end: caller.givenUpAt)
         do {
-            let result = try await self.read(self.queryPool, budget: &left, rests: false, from: state, step)
+            let result = try await self.read(self.queryPool, within: &limits, from: state) { database, state in
+                try self.charging(caller) { try step(database, state) }
+            }
             guard case .done(let value) = result else { return nil }
             return value
-        } catch StoreError.queryTooExpensive where caller.budget > self.limits.attempt {
+        } catch StoreError.queryTooExpensive, StoreError.queryInterrupted {
             return nil
         }
     }
 
     /// Runs a query once it is its caller's turn. One of several steps has a new turn each ``QueryLimits/turn``, so that it
-    /// delays others no longer than that; its budget is the time of its own turns.
+    /// delays others no longer than that. Its budget is the time of its own turns; a count's is the processor's time, which no
+    /// other query takes from it.
     func turns<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
         _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
     ) async throws -> Value {
-        var (state, left) = (state, caller.budget)
+        let isCount = caller.purpose == .acceptance
+        var state = state
+        var limits = QueryDeadline.Limits(
+            budget: caller.budget,
+            clock: isCount ? .processor : .wall,
+            end: caller.givenUpAt,
+            rests: true
+        )
+        let budget = self.budget(caller)
+        let permit = try await self.waiting(caller) { try await budget.wait(for: caller.account) }
+        defer { permit.end() }
         while true {
-            let permit = try await self.permit(caller)
-            defer { permit.end() }
             let start = ContinuousClock.now
+            let result: QueryStep<State, Value>
             do {
-                let result = try await self.read(
-                    self.queryPool,
-                    budget: &left,
-                    rests: true,
-                    until: start + self.limits.turn,
-                    from: state,
-                    step
-                )
-                if case .next(let next) = result { state = next }
-                if caller.purpose != .acceptance {
-                    let rest = min((ContinuousClock.now - start) / 2, Self.longestRest)
-                    try await Task.sleep(for: rest, clock: .continuous)
-                }
-                if case .done(let value) = result { return value }
+                let end = start + self.limits.turn
+                result = try await self.read(self.queryPool, within: &limits, turn: end, from: state, step)
             } catch StoreError.queryTooExpensive {
                 throw StoreError.queryTooExpensive(budget: caller.budget)
+            }
+            if !isCount {
+                let rest = min((ContinuousClock.now - start) / 2, Self.longestRest)
+                try await Task.sleep(for: rest, clock: .continuous)
+            }
+            switch result {
+            case .done(let value): return value
+            case .next(let next): state = next
+            }
+            _ = try await self.waiting(caller) {
+                try await permit.yield()
+                return permit
             }
         }
     }
 
-    private func permit(_ caller: QueryCaller) async throws -> BudgetPermit {
+    /// Waits for a turn, until the caller gives up.
+    private func waiting(
+        _ caller: QueryCaller,
+        _ turn: @escaping @Sendable () async throws -> BudgetPermit
+    ) async throws -> BudgetPermit {
         do {
-            return try await self.budget(caller).wait(for: caller.account)
+            guard let end = caller.givenUpAt else { return try await turn() }
+            return try await withThrowingTaskGroup(of: BudgetPermit?.self) { group in
+                group.addTask { try await turn() }
+                group.addTask {
+                    try await Task.sleep(until: end, clock: .continuous)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let permit = try await group.next() ?? nil else {
+                    throw StoreError.queryTooExpensive(budget: caller.budget)
+                }
+                return permit
+            }
         } catch is BudgetEnded {
             throw StoreError.ending
         }
@@ -165,66 +200,73 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Returns `true` if a caller may make a first attempt. A key with a long query in the queue may not, nor may one that
-    /// has used its share of time. The time of an attempt is taken when it begins, so that many at once do not get
-    /// more.
+    /// Returns `true` if a caller may make a first attempt. A key with a long query in the queue may not.
     private func mayAttempt(_ caller: QueryCaller) -> Bool {
         switch caller.purpose {
-        case .export: return false
-        case .acceptance: return true
-        case .request:
-            guard caller.account.identity != .app else { return true }
-            guard self.queries.usage(of: caller.account) == (0, 0) else { return false }
-            let milliseconds = Self.milliseconds(self.limits.attempt)
-            return (try? self.attempts.spend(milliseconds, for: caller.account)) != nil
+        case .export: false
+        case .acceptance: true
+        case .request: caller.account.identity == .app || self.queries.usage(of: caller.account) == (0, 0)
         }
     }
 
-    private static func milliseconds(_ time: Duration) -> Int { Int((time / .milliseconds(1)).rounded()) }
-
-    /// Returns the time that an attempt did not need; a negative time if it needed more.
-    private func giveBack(_ time: Duration, _ caller: QueryCaller) {
-        guard caller.purpose == .request, caller.account.identity != .app else { return }
-        self.attempts.giveBack(Self.milliseconds(time), for: caller.account)
+    /// Runs a step of a first attempt, which has its connection, on the account of its caller and of the app.
+    /// - Throws: ``QueryDeadline/Stop/outOfTime`` if one of them has used its share of time.
+    private func charging<Value>(_ caller: QueryCaller, _ body: () throws -> Value) throws -> Value {
+        // One millisecond is taken until it is known how many there are: as few run at once as there are connections.
+        guard (try? self.attempts.spend(for: caller.account)) != nil else { throw QueryDeadline.Stop.outOfTime }
+        let start = ContinuousClock.now
+        defer {
+            let used = Int(((ContinuousClock.now - start) / .milliseconds(1)).rounded())
+            self.attempts.giveBack(1 - used, for: caller.account)
+        }
+        return try body()
     }
 
-    /// Runs the steps of a query within a budget. The time in which it waits for a fold of the log is not its own.
+    /// The result of a step, or the reason for which it was interrupted, and the time that it took.
+    private typealias StepResult<State: Sendable, Value: Sendable> = (
+        result: Result<QueryStep<State, Value>, QueryDeadline.Stop>, used: Duration
+    )
+
+    /// Runs the steps of a query within its limits. Neither the wait for a connection, nor a fold of the log, nor a step that
+    /// begins anew after one, takes from its budget.
     /// - Parameters:
-    ///   - left: The budget, and then what is left of it.
-    ///   - end: The end of its turn, after which no further step begins; `nil` for none.
+    ///   - limits: The limits, whose budget is then what is left of it.
+    ///   - turn: The end of its turn, after which no further step begins; `nil` for none.
     /// - Returns: The result, or the state after the last step of the turn.
     private func read<State: Sendable, Value: Sendable>(
         _ pool: ReaderPool,
-        budget left: inout Duration,
-        rests: Bool,
-        until end: ContinuousClock.Instant? = nil,
+        within limits: inout QueryDeadline.Limits,
+        turn: ContinuousClock.Instant? = nil,
         from state: State,
         _ step: @Sendable (Database, State) throws -> QueryStep<State, Value>
     ) async throws -> QueryStep<State, Value> {
+        let budget = limits.budget ?? .zero
         let isEnding: @Sendable () -> Bool = { self.queries.hasEnded }
-        let budget = left
-        var deadline = ContinuousClock.now + budget
-        defer { left = deadline - ContinuousClock.now }
-        var state = state
+        var (state, renewals) = (state, 0)
         while true {
-            do {
-                let result = try await pool.read { [state, deadline] database in
-                    try QueryDeadline(deadline, log: self.log, rests: rests, isEnding: isEnding)
-                        .run(database) { try step($0, state) }
+            guard limits.allowsMore else { throw StoreError.queryTooExpensive(budget: budget) }
+            let (result, used) = try await pool.read { [state, limits] database -> StepResult<State, Value> in
+                let deadline = QueryDeadline(limits, log: self.log, isEnding: isEnding)
+                do {
+                    let result = try deadline.run(database) { try step($0, state) }
+                    return (.success(result), deadline.used)
+                } catch let stop as QueryDeadline.Stop {
+                    return (.failure(stop), deadline.used)
                 }
-                guard case .next(let next) = result else { return result }
-                state = next
-                if let end, ContinuousClock.now >= end { return result }
-            } catch QueryDeadline.Stop.renewal {
-                let start = ContinuousClock.now
-                await self.log.untilFolded()
-                deadline += ContinuousClock.now - start
-            } catch QueryDeadline.Stop.outOfTime {
-                throw StoreError.queryTooExpensive(budget: budget)
-            } catch QueryDeadline.Stop.ending {
-                throw StoreError.ending
             }
-            if ContinuousClock.now >= deadline { throw StoreError.queryTooExpensive(budget: budget) }
+            switch result {
+            case .success(let result):
+                guard case .next(let next) = result else { return result }
+                (state, renewals) = (next, 0)
+                limits.budget = limits.budget.map { $0 - used }
+                if let turn, ContinuousClock.now >= turn { return result }
+            case .failure(.renewal):
+                renewals += 1
+                guard renewals < self.limits.renewals else { throw StoreError.queryInterrupted }
+                await self.log.untilFolded()
+            case .failure(.outOfTime): throw StoreError.queryTooExpensive(budget: budget)
+            case .failure(.ending): throw StoreError.ending
+            }
         }
     }
 

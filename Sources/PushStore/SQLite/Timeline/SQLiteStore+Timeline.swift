@@ -15,21 +15,23 @@ extension SQLiteStore {
         app: Int64,
         device: Int64?,
         token: DeviceToken,
+        since: Timestamp?,
         limit: Int
     ) async throws -> [RecipientKey] {
+        let isLater = "(?5 IS NULL OR \(DeviceUsers.firstTry("retry")) > ?5)"
         // Notifications in progress are few. Those to tokens are found by the token.
         let sql = """
             SELECT id, recipient FROM (
                 SELECT notification.id, number, recipient FROM notification INDEXED BY notificationWatching
                     JOIN retry ON retry.notification = number AND recipient = ?2
-                WHERE notification.app = ?1 AND finishedAt IS NULL AND openedAfter IS NOT NULL
+                WHERE notification.app = ?1 AND finishedAt IS NULL AND openedAfter IS NOT NULL AND \(isLater)
                 UNION SELECT notification.id, number, recipient FROM target
                     CROSS JOIN notification ON number = target.notification
                     JOIN retry ON retry.notification = number AND recipient = -position
-                WHERE target.token = ?3 AND notification.app = ?1)
+                WHERE target.token = ?3 AND notification.app = ?1 AND \(isLater))
             ORDER BY number DESC LIMIT ?4
             """
-        let arguments: StatementArguments = [app, device ?? 0, Data(token.bytes), limit]
+        let arguments: StatementArguments = [app, device ?? 0, Data(token.bytes), limit, since?.milliseconds]
         return try await self.database.query { database in
             try database.rows(sql: sql, arguments).compactMap { row in
                 guard let id = row.uuid("id"), let recipient = row["recipient"] as Int64? else { return nil }

@@ -20,6 +20,20 @@ extension SQLiteStore {
         try await self.database.lookup { try Self.standing(of: token, app: app, environment: environment, in: $0) }
     }
 
+    package func known(
+        _ tokens: Set<DeviceToken>,
+        app: Int64,
+        environment: PushEnvironment
+    ) async throws -> Set<DeviceToken> {
+        try await self.database.lookup { database in
+            let registered = "SELECT 1 FROM device WHERE app = ? AND token = ? AND hasLeft = 0 LIMIT 1"
+            return try tokens.filter { token in
+                if try database.hasRow(sql: registered, [app, token.databaseValue]) { return true }
+                return try Self.standing(of: token, app: app, environment: environment, in: database) != .unknown
+            }
+        }
+    }
+
     /// Returns the first named token that is invalid for the maker of a notification; `nil` if none is, or nobody asks.
     static func inactiveToken(of notification: NotificationRecord, in database: Database) throws -> DeviceToken? {
         guard let since = notification.acceptance.tokensSince, case .tokens(let tokens) = notification.audience

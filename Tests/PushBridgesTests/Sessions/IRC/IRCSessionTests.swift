@@ -114,7 +114,8 @@ import Testing
     @Test(arguments: [
         ("Access denied! Bad server password?", true), ("Closing Link: 192.0.2.1 (Bad Password)", true),
         ("Invalid credentials", true), ("Closing Link: (Throttled: Reconnecting too fast)", false),
-        ("Server full", false),
+        ("Server full", false), ("Closing Link: ada[password.example.net] (Reconnecting too fast)", false),
+        ("Closing Link: password.example.net", false),
     ])
     func anErrorInsteadOfTheWelcomeMayRefuseThePassword(words: String, isFinal: Bool) throws {
         var session = try self.session(["authentication": "pass"])
@@ -126,6 +127,20 @@ import Testing
         #expect(online.received("ERROR :\(words)\r\n").failure?.isFinal == false)
     }
 
+    /// The name and the host of the client are among the words.
+    @Test(arguments: [
+        ("Access denied", true), ("Closing Link: ada[192.0.2.1] (Unauthorized connection)", true),
+        ("Closing Link: ada[login.example.net] (Reconnecting too fast)", false),
+        ("Closing Link: login[192.0.2.1] (Server is restarting)", false), ("Closing Link: login.example.net", false),
+        ("Server full", false),
+    ])
+    func someWordsMayBeARefusal(words: String, mayBeRefusal: Bool) throws {
+        var session = try self.session(["authentication": "pass"])
+        _ = session.opened(at: ClockReading(.start))
+        let failure = try #require(session.received("ERROR :\(words)\r\n").failure)
+        #expect(failure.mayBeRefusal == mayBeRefusal && !failure.isFinal)
+    }
+
     /// bip says nothing at all.
     @Test func anEndInsteadOfTheWelcomeMayBeARefusal() throws {
         var session = try self.session(["authentication": "pass"])
@@ -134,6 +149,14 @@ import Testing
         #expect(session.closing.mayBeRefusal && !session.closing.isFinal)
         _ = session.received(":s 001 ada :Welcome\r\n")
         #expect(!session.closing.mayBeRefusal)
+    }
+
+    @Test(arguments: ["403", "474", "479", "480", "489", "520"])
+    func anyErrorAboutAChannelIsARefusal(number: String) throws {
+        var session = try self.signedIn(["channels": ["#Lab"]])
+        let actions = session.received(":s \(number) ada #lab :no\r\n", at: .after(1))
+        #expect(actions == [.trouble("the channel #Lab cannot be joined, trying again: no")])
+        #expect(session.received(":s 332 ada #lab :a topic\r\n", at: .after(2)) == [])
     }
 
     @Test func aChannelThatIsRefusedIsShownAndAskedForAgain() throws {

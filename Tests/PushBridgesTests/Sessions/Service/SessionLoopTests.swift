@@ -14,14 +14,23 @@ import Testing
 @testable import PushBridges
 
 @Suite(.timeLimit(.patience)) struct SessionLoopTests {
-    /// Remembers the conditions of sessions.
+    /// Remembers the conditions of sessions, and the pushes that wait.
     private final class Outputs: SessionOutputs {
         private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
+        private let waiting = Mutex<[@Sendable () -> Void]>([])
 
         func condition(of id: UUID) -> ChatSessionCondition? { self.conditions.withLock { $0[id] } }
 
         func open(_ session: RunningSession, _ loop: SessionLoop) {}
-        func push(_ push: ChatPush, _ session: RunningSession) {}
+
+        func push(_ push: ChatPush, _ session: RunningSession, placed: @escaping @Sendable () -> Void) -> Bool {
+            self.waiting.withLock { $0.append(placed) }
+            return false
+        }
+
+        /// Gives the push that waits longest a place.
+        func place() { self.waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }?() }
+
         func note(_ progress: ChatSessionProgress, _ key: ChatSessionKey) {}
 
         func setCondition(_ condition: ChatSessionCondition?, _ session: RunningSession) {
@@ -61,7 +70,7 @@ import Testing
         let connector = ChatConnector(
             addresses: AddressPolicy(),
             authorities: nil,
-            resolver: SystemResolver(),
+            resolver: SystemResolver(Budgets()),
             timeout: .patience
         )
         return SessionLoop(eventLoop, connector, outputs, ManualTime(.start))
@@ -120,6 +129,42 @@ import Testing
         #expect(try channel.readOutbound(as: ByteBuffer.self) == ByteBuffer(string: "hello"))
         _ = try channel.finish()
         _ = try self.channel(ended).finish()
+    }
+
+    @Test func aSessionWhosePushesWaitReadsNothing() throws {
+        let (eventLoop, outputs, reads) = (EmbeddedEventLoop(), Outputs(), ReadCounter())
+        let loop = self.loop(eventLoop, outputs)
+        let session = try self.session(UUID())
+        loop.start(session, self.supervisor())
+        eventLoop.run()
+        var handlers: [any ChannelHandler] = []
+        loop.run(session.key) { runner in
+            guard let attempt = runner.begin() else { return }
+            handlers = ChatConnectionHandler.handlers(
+                of: runner,
+                number: attempt.connection,
+                session: ScriptedSession(),
+                handshake: OneShotValue()
+            )
+        }
+        #expect(!handlers.isEmpty)
+        let channel = EmbeddedChannel(loop: eventLoop)
+        try channel.pipeline.syncOperations.addHandlers([reads] + handlers)
+        channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: nil))
+        try channel.writeInbound(ByteBuffer(string: "in"))
+        channel.read()
+        let before = reads.count
+        #expect(before > 0)
+        // Of two conversations.
+        for text in ["message bob", "message eve"] { try channel.writeInbound(ByteBuffer(string: text)) }
+        channel.read()
+        outputs.place()
+        eventLoop.run()
+        #expect(reads.count == before)
+        outputs.place()
+        eventLoop.run()
+        #expect(reads.count == before + 1)
+        _ = try? channel.finish()
     }
 
     @Test func aServerThatTakesNothingIsNotRead() throws {

@@ -34,6 +34,7 @@ struct TestSessions: ProviderExtension {
             addresses: AddressPolicy(allowsPrivate: true),
             authorities: try SelfSignedCertificate.shared.get().pem,
             limits: limits,
+            resolver: parts.resolver,
             metrics: parts.metrics,
             time: parts.time,
             logger: parts.logger

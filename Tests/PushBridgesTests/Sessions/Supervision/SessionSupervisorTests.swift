@@ -47,6 +47,31 @@ import Testing
         #expect(supervisor.opened(ScriptedSession(), at: ClockReading(.after(103))) == [.close])
     }
 
+    /// Strangers send some of what a server sends.
+    @Test func aServerThatSendsMuchIsNotHeardForAWhile() throws {
+        var limits = SessionSupervisor.Limits()
+        limits.bytes = 100
+        var supervisor = SessionSupervisor(
+            settings: try ChatPushSettings(.object([:])),
+            memory: ChatMemory(seenThrough: .start),
+            seed: 1,
+            limits: limits
+        )
+        var other = supervisor
+        let many = String(repeating: " ", count: 101)
+        self.signIn(&supervisor, at: .start)
+        #expect(supervisor.mayRead(at: ClockReading(.start)))
+        #expect(supervisor.received(many, at: .after(1)) == [])
+        #expect(!supervisor.mayRead(at: ClockReading(.after(9))) && supervisor.nextDeadline == .after(10))
+        #expect(supervisor.timePassed(at: ClockReading(.after(10))) == [])
+        #expect(supervisor.mayRead(at: ClockReading(.after(10))) && supervisor.nextDeadline == nil)
+        // One that has not accepted the account is left.
+        _ = other.start(at: ClockReading(.start))
+        _ = other.began(at: ClockReading(.start))
+        _ = other.opened(ScriptedSession(), at: ClockReading(.start))
+        #expect(other.received(many, at: .start) == [.close])
+    }
+
     @Test func aConnectionThatLeadsToNoSignInIsClosed() throws {
         var supervisor = try self.supervisor()
         _ = supervisor.start(at: ClockReading(.start))
@@ -76,6 +101,14 @@ import Testing
         _ = failed.start(at: ClockReading(.start))
         self.refuse(&failed, 3)
         #expect(failed.status == .failed && failed.lastError == "x")
+        // The server may have been starting.
+        #expect(!failed.progress.hasFailed)
+        let again = try #require(failed.nextDeadline)
+        #expect(failed.timePassed(at: ClockReading(again)) == [.open])
+        let hasBegun = failed.began(at: ClockReading(again))
+        #expect(hasBegun)
+        _ = failed.closed(ChatFailure("x", mayBeRefusal: true), at: ClockReading(again))
+        #expect(failed.status == .failed && failed.nextDeadline.map { $0.since(again) >= .seconds(1800) } == true)
         // A server that has accepted the password before may be starting.
         var known = try self.signedIn()
         _ = known.closed(nil, at: ClockReading(.start))

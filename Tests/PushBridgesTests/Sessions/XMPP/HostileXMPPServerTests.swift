@@ -75,10 +75,49 @@ import Testing
         session = try XMPPSessionTests.signedIn()
         let stanza = "<x xmlns='x'>\(elements)</x>"
         for _ in 0..<33 { #expect(session.received(stanza, at: .after(1)).failure == nil) }
-        #expect(session.received(stanza, at: .after(2)).failure?.reason.contains("more elements") == true)
+        #expect(session.pausedUntil == nil)
+        #expect(session.received(stanza, at: .after(2)).failure == nil)
+        #expect(session.pausedUntil == .after(10) && session.nextDeadline == .after(10))
+        #expect(session.timePassed(at: ClockReading(.after(10))) == [] && session.pausedUntil == nil)
         // The next ten seconds have elements of their own.
         session = try XMPPSessionTests.signedIn()
         for second in 0..<20 { for _ in 0..<16 { _ = session.received(stanza, at: .after(Int64(second) * 10)) } }
-        #expect(session.received(stanza, at: .after(200)).failure == nil)
+        #expect(session.received(stanza, at: .after(200)).failure == nil && session.pausedUntil == nil)
+    }
+
+    /// A server routes what strangers send, and sends it again to a session that has ended without acknowledging it.
+    @Test func theMessageOfAStrangerEndsNoSession() throws {
+        var session = try XMPPSessionTests.signedIn()
+        var (now, pauses) = (Timestamp.after(1), 0)
+        func receive(_ text: String) -> [ChatAction] {
+            let actions = session.received(text, at: now)
+            #expect(actions.failure == nil)
+            if let end = session.pausedUntil {
+                (now, pauses) = (end, pauses + 1)
+                #expect(session.timePassed(at: ClockReading(now)).failure == nil)
+            }
+            return actions
+        }
+        #expect(receive("<message from='eve@example.net/x' type='chat'><body>x</body>") == [])
+        for _ in 0..<30 { #expect(receive(String(repeating: "<a/>", count: 2000)) == []) }
+        #expect(receive("</message>").messages.isEmpty)
+        #expect(pauses == 2)
+        let next = receive("<message from='bob@example.org/x' type='chat'><body>tea?</body></message>")
+        #expect(next.messages.map(\.text) == ["tea?"])
+        // It is acknowledged with the others.
+        #expect(receive("<r xmlns='urn:xmpp:sm:3'/>").text.contains("h='2'"))
+    }
+
+    /// Neither does one that is nested deeper than any is read.
+    @Test func theDepthOfAStrangersMessageEndsNoSession() throws {
+        var session = try XMPPSessionTests.signedIn()
+        let deep = String(repeating: "<a>", count: 100) + String(repeating: "</a>", count: 100)
+        let message = "<message from='eve@example.net/x' type='chat'><body>x</body>\(deep)</message>"
+        let actions = session.received(message)
+        #expect(actions.failure == nil && actions.messages.isEmpty)
+        // Before the sign-in nothing of strangers is routed.
+        session = try XMPPSessionTests.session()
+        _ = session.opened(at: ClockReading(.start))
+        #expect(session.received(XMPPSessionTests.header + "<stream:features>\(deep)").failure != nil)
     }
 }

@@ -31,11 +31,22 @@ import Testing
         }
     }
 
-    /// With an encrypted summary there is no form: the priority alone says it.
-    @Test(arguments: [("high", true), ("low", false)])
-    func thePriorityOfAnEncryptedSummaryCounts(priority: String, isImportant: Bool) throws {
+    /// With an encrypted summary there is no form.
+    @Test(arguments: [("high", true), ("low", false), (nil, true), ("normal", true)] as [(String?, Bool)])
+    func anEncryptedSummaryIsImportantUnlessItsPriorityIsLow(priority: String?, isImportant: Bool) throws {
+        let element = priority.map { "<priority xmlns='tigase:push:priority:0'>\($0)</priority>" } ?? ""
         let inner = """
             <encrypted xmlns='tigase:push:encrypt:0' type='aes-128-gcm' iv='MDEyMzQ1Njc4OTAx'>c2VjcmV0</encrypted>\
+            \(element)
+            """
+        let reading = try self.read(self.notification(inner) + Self.options)
+        #expect(reading == .publish(PushPublish(node: "n", secret: "s", isImportant: isImportant)))
+    }
+
+    @Test(arguments: [("high", true), ("low", false), ("normal", true)])
+    func aPriorityDecidesAboutATextToo(priority: String, isImportant: Bool) throws {
+        let inner = """
+            <x xmlns='jabber:x:data' type='form'><field var='last-message-body'><value>New message</value></field></x>\
             <priority xmlns='tigase:push:priority:0'>\(priority)</priority>
             """
         let reading = try self.read(self.notification(inner) + Self.options)

@@ -29,7 +29,9 @@ import Testing
                     store: store,
                     settings: settings,
                     addresses: AddressPolicy(allowsPrivate: true),
+                    resolver: SystemResolver(Budgets()),
                     questions: .patient(.entitlementQuestions),
+                    lines: Budget(.logLines),
                     time: self.time,
                     logger: silentLogger
                 )

@@ -18,18 +18,26 @@ import Testing
         let store: SQLiteStore
         let app: Int64
         let uploads: UploadService
-        let reserved = Budget(.uploadedBytes)
+        let budgets: Budgets
         let time = ManualTime()
+
+        /// The bytes that have room and are not on the disk yet.
+        var reserved: Int { self.budgets[.uploadedBytes].usage.held }
 
         let folder: FileFolder
 
         /// - Parameters:
-        ///   - room: The bytes that the disk has room for besides what was written; `nil` for those of this one.
+        ///   - room: The bytes that the disk has room for; `nil` for those of this one.
         ///   - quota: The maximum bytes of an app; 0 for no limit.
-        init(_ directory: String, room: Int? = nil, quota: Int = 0) async throws {
-            self.directory = directory
+        init(
+            _ directory: String,
+            room: Int? = nil,
+            quota: Int = 0,
+            budgets: [Resource: BudgetLimits] = [:]
+        ) async throws {
+            (self.directory, self.budgets) = (directory, Budgets(budgets))
             let path = "\(directory)/files"
-            self.folder = room.map { room in FileFolder(path: path) { _ in room } } ?? FileFolder(path: path)
+            self.folder = room.map { FileFolder(path: path, room: $0) } ?? FileFolder(path: path)
             var settings = PublishingSettings()
             settings.quota = quota
             self.store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
@@ -39,7 +47,7 @@ import Testing
                 store: self.store,
                 folder: self.folder,
                 settings: settings,
-                reserved: self.reserved,
+                budgets: self.budgets,
                 time: self.time,
                 logger: silentLogger
             )
@@ -62,6 +70,18 @@ import Testing
 
         func send(_ bytes: ArraySlice<UInt8>, to upload: UploadRecord, at offset: Int) async throws -> UploadRecord {
             try await self.uploads.receive(upload.id, at: offset, Self.body([ByteBuffer(bytes: bytes)]))
+        }
+
+        /// Begins the upload of a content, and sends it as a connection does: little by little.
+        func sendInPieces(_ content: [UInt8], app: Int64? = nil) async throws -> UploadRecord {
+            let upload = try await self.begin(content, app: app)
+            return try await self.uploads.receive(upload.id, at: 0, Self.body(Self.pieces(of: content)))
+        }
+
+        static func pieces(of content: [UInt8]) -> [ByteBuffer] {
+            stride(from: 0, to: content.count, by: 100).map {
+                ByteBuffer(bytes: content[$0..<min($0 + 100, content.count)])
+            }
         }
 
         static func body(_ buffers: [ByteBuffer], error: (any Error)? = nil) -> AsyncThrowingStream<
@@ -242,7 +262,7 @@ import Testing
                 store: fixture.store,
                 folder: fixture.folder,
                 settings: settings,
-                reserved: Budget(.uploadedBytes),
+                budgets: Budgets(),
                 time: fixture.time,
                 logger: silentLogger
             )
@@ -287,43 +307,98 @@ import Testing
         try await withTemporaryDirectory { directory in
             let fixture = try await Fixture(directory, room: 10_000)
             for number in 0..<20 { _ = try await fixture.begin(Self.content(UInt8(number), 9000)) }
-            let content = Self.content(99, 8000)
-            let upload = try await fixture.begin(content, app: try await Self.other(fixture))
-            #expect(try await fixture.send(content[...], to: upload, at: 0).completedAt != nil)
             // What could never have room is refused at once, and says what there is.
             await #expect(throws: UploadFailure.full("it has room for 10000 bytes")) {
                 try await fixture.begin(Self.content(100, 10_001))
             }
+            let other = try await Self.other(fixture)
+            #expect(try await fixture.sendInPieces(Self.content(99, 8000), app: other).completedAt != nil)
         }
     }
 
-    /// What is being received has its room, and an app leaves some to others.
-    @Test func anAppThatSendsLeavesRoomToAnother() async throws {
+    /// An upload that stalls holds what comes next, and not all that it was begun with.
+    @Test func anUploadOfAllTheRoomLeavesSomeToAnother() async throws {
         try await withTemporaryDirectory { directory in
             let fixture = try await Fixture(directory, room: 10_000)
             let other = try await Self.other(fixture)
             let (bytes, end) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
-            let slow = try await fixture.begin(Self.content(1, 6000))
+            let slow = try await fixture.begin(Self.content(1, 10_000))
             let sending = Task { try await fixture.uploads.receive(slow.id, at: 0, bytes) }
-            while fixture.reserved.usage.held < 6000 { await Task.yield() }
-            let more = try await fixture.begin(Self.content(2, 3000))
-            let refused = await #expect(throws: RetryLaterError.self) {
-                try await fixture.send(Self.content(2, 3000)[...], to: more, at: 0)
+            end.yield(ByteBuffer(bytes: Self.content(1, 500)))
+            // A quarter of what was free, of which 500 bytes are on the disk.
+            while fixture.reserved != 2000 { await Task.yield() }
+            #expect(try await fixture.sendInPieces(Self.content(2, 3000), app: other).completedAt != nil)
+            // The disk becomes full: that is what the error says, and what has arrived is kept.
+            let large = try await fixture.begin(Self.content(3, 6000), app: other)
+            let failure = await #expect(throws: UploadFailure.self) {
+                let pieces = Fixture.pieces(of: Self.content(3, 6000))
+                return try await fixture.uploads.receive(large.id, at: 0, Fixture.body(pieces))
             }
-            #expect(refused?.error.code == "too_many_upload_bytes" && refused?.error.kind == .unavailable)
-            // The disk would be full: that is what the error says.
-            let large = try await fixture.begin(Self.content(3, 5000), app: other)
-            let text = "it has room for 4000 bytes besides 6000 bytes that are being received"
-            await #expect(throws: UploadFailure.full(text)) {
-                try await fixture.send(Self.content(3, 5000)[...], to: large, at: 0)
+            guard case .full? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
             }
-            let small = try await fixture.begin(Self.content(4, 3000), app: other)
-            #expect(try await fixture.send(Self.content(4, 3000)[...], to: small, at: 0).completedAt != nil)
-            end.yield(ByteBuffer(bytes: Self.content(1, 6000)))
-            end.finish()
-            #expect(try await sending.value.completedAt != nil)
-            #expect(fixture.reserved.usage.held == 0)
-            #expect(try await fixture.send(Self.content(2, 3000)[...], to: more, at: 0).completedAt != nil)
+            let received = try #require(try await fixture.store.upload(large.id)?.received)
+            #expect(received > 3000 && received % 100 == 0)
+            #expect(try fixture.folder.part(of: large.id).length() == received)
+            #expect(fixture.reserved == 2000)
+            end.finish(throwing: Disconnected())
+            await #expect(throws: Disconnected.self) { try await sending.value }
+            #expect(fixture.reserved == 0)
+        }
+    }
+
+    /// The share of an app bounds what it holds at a time, and no file.
+    @Test func aFileLargerThanTheShareOfItsAppIsReceived() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory, room: 10_000)
+            #expect(try await fixture.sendInPieces(Self.content(1, 9500)).completedAt != nil)
+            #expect(fixture.reserved == 0)
+        }
+    }
+
+    /// Whatever is asked for at the same time.
+    @Test func uploadsNeverHaveMoreRoomThanThereIs() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory, room: 10_000)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in UInt8(0)..<12 {
+                    let bundleID = try #require(Topic("com.example.app\(number)"))
+                    let app = try await fixture.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app
+                        .id
+                    let upload = try await fixture.begin(Self.content(number, 2000), app: app)
+                    // The last byte is not sent, so that nothing is moved while the disk is looked at.
+                    let pieces = Fixture.pieces(of: Self.content(number, 1999))
+                    group.addTask { _ = try? await fixture.uploads.receive(upload.id, at: 0, Fixture.body(pieces)) }
+                }
+            }
+            #expect(try #require(fixture.folder.room()) >= 0)
+            #expect(fixture.reserved == 0)
+        }
+    }
+
+    /// The places are a resource: in use, and refused, by app.
+    @Test func anAppLeavesPlacesForTheUploadsOfAnother() async throws {
+        try await withTemporaryDirectory { directory in
+            let limits = BudgetLimits(.init(whole: .held(9), app: .timesFree(2)))
+            let fixture = try await Fixture(directory, budgets: [.uploads: limits])
+            let (places, app) = (fixture.budgets[.uploads], Topic(Vectors.bundleID))
+            var open: [(AsyncThrowingStream<ByteBuffer, any Error>.Continuation, Task<UploadRecord, any Error>)] = []
+            while places.refusals.isEmpty, open.count < 9 {
+                let upload = try await fixture.begin(Self.content(UInt8(open.count), 10))
+                let (bytes, end) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
+                open.append((end, Task { try await fixture.uploads.receive(upload.id, at: 0, bytes) }))
+                while places.usage.held < open.count, places.refusals.isEmpty { await Task.yield() }
+            }
+            let refused = await #expect(throws: RetryLaterError.self) { try await open.last?.1.value }
+            #expect(refused?.error.code == "too_many_upload_requests" && refused?.error.kind == .unavailable)
+            #expect(places.usageByApp == [Budget.Usage(app: app, held: open.count - 1)])
+            #expect(places.refusals.map(\.app) == [app] && places.refusals.map(\.count) == [1])
+            let other = try await Self.other(fixture)
+            #expect(try await fixture.sendInPieces(Self.content(99, 10), app: other).completedAt != nil)
+            for (end, _) in open { end.finish() }
+            for (_, task) in open.dropLast() { #expect(try await task.value.received == 0) }
+            #expect(places.usage.held == 0)
         }
     }
 

@@ -164,6 +164,31 @@ import Testing
         }
     }
 
+    /// Their hashes need the key as well, and tell nothing about it.
+    @Test func passwordsAloneNeedTheirMasterKey() async throws {
+        try await self.withStore { store, path in
+            try await store.execute(
+                "INSERT INTO person (id, name, nameKey, role, password, createdAt) VALUES ('1', 'A', 'a', 'admin', 'hash', 0)"
+            )
+            try store.close()
+            #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
+            #expect(try !SQLiteStoreFile(path: path).isOpened(by: try .fixture(2)))
+            try SQLiteStore(path: path, masterKey: try .fixture(1)).close()
+        }
+    }
+
+    /// A database of an older version has fewer tables.
+    @Test func aKeyIsCheckedBesideAnOlderDatabase() async throws {
+        try await self.withStore { store, path in
+            let app = try await self.apps(store)[0]
+            try await store.setCredential(.certificate(pem: "pem", passphrase: nil), app: app, environment: .sandbox)
+            for table in ["chatSession", "vapidKey", "masterKeyMark"] { try await store.execute("DROP TABLE \(table)") }
+            try store.close()
+            #expect(try SQLiteStoreFile(path: path).isOpened(by: try .fixture(1)))
+            #expect(try !SQLiteStoreFile(path: path).isOpened(by: try .fixture(2)))
+        }
+    }
+
     @Test func theOnlySecretMayBeDamagedWithoutStoppingTheStart() async throws {
         try await self.withStore { store, path in
             let app = try await self.apps(store)[0]

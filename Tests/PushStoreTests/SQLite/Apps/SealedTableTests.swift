@@ -22,6 +22,7 @@ import Testing
             let listed = SealedTable.all.filter { $0.column == "sealed" }.map(\.table)
             #expect(Set(tables) == Set(listed))
             #expect(listed.count == Set(listed).count)
+            #expect(SealedTable.all.filter { $0.context == nil }.map(\.table) == ["person"])
             try store.close()
         }
     }

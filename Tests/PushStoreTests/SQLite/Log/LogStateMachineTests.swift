@@ -34,6 +34,17 @@ import Testing
         #expect(machine.folds == (1, 0))
     }
 
+    /// Otherwise every transaction would wait for the reads that a fold waits for.
+    @Test func whoHasWrittenDoesNotWaitForAFoldWhileThereIsRoom() {
+        var machine = self.machine
+        _ = machine.commit(pages: 20)
+        #expect(machine.turn(.length, now: self.start) == .fold)
+        #expect(machine.commit(pages: 29) == true)
+        #expect(machine.turn(.length, now: self.start) == .pass)
+        #expect(machine.commit(pages: 30) == true)
+        #expect(machine.turn(.length, now: self.start) == .wait)
+    }
+
     @Test func aSnapshotOfAnotherProcessStopsWritersForAMomentOnly() {
         var machine = self.machine
         _ = machine.commit(pages: 30)

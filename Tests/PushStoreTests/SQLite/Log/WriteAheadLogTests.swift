@@ -23,11 +23,12 @@ import Testing
 
     private func withStore(
         limits logLimits: LogStateMachine.Limits = Self.limits,
+        renewals: Int = .max,
         _ body: (SQLiteStore, Int64, String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             var limits = QueryLimits.patient
-            limits.attempt = .milliseconds(1)
+            (limits.attempt, limits.renewals) = (.milliseconds(1), renewals)
             var waiting: [Resource: BudgetLimits] = [:]
             for resource in [Resource.queries, .exports, .counts] {
                 waiting[resource] = resource.row.limits
@@ -114,6 +115,112 @@ import Testing
             #expect(greatest < Self.bound)
             let steps = try await query.value
             #expect(steps > 0)
+        }
+    }
+
+    /// A reason that is true, instead of advice on its conditions.
+    @Test func aQueryThatHadToBeginAnewTooOftenIsTriedLater() async throws {
+        try await self.withStore(renewals: 2) { store, app, _ in
+            let end = Shared(false)
+            let caller = QueryCaller(budget: Self.long, account: BudgetCaller(.principal(UUID())))
+            let query = QueryCaller.$current.withValue(caller) {
+                Task {
+                    defer { end.withLock { $0 = true } }
+                    return try await store.database.query { try Self.endless($0) }
+                }
+            }
+            var number = 0
+            while !end.withLock({ $0 }) {
+                try await store.register(number, app: app)
+                _ = await store.foldLog()
+                number += 1
+            }
+            await #expect(throws: StoreError.queryInterrupted) { try await query.value }
+            #expect(store.queryCounts == (0, 0))
+        }
+    }
+
+    /// A campaign to an audience that no index finds, of which few devices are: a page would be one read of them all.
+    @Test func aPageOfACostlyAudienceLetsTheLogBeFolded() async throws {
+        var limits = Self.limits
+        // A read that did not renew its snapshot would prevent a fold.
+        limits.longPatience = .zero
+        try await self.withStore(limits: limits) { store, app, _ in
+            let registrations = (0..<4000).map { number in
+                var registration = DeviceRegistration(environment: .sandbox, token: .numbered(number))
+                registration.tags = number.isMultiple(of: 500) ? ["rare"] : ["common"]
+                return registration
+            }
+            _ = try await store.register(registrations, app: app, now: Vectors.issuedAt)
+            let conditions = (0..<100).map { AudienceExpression.not(.attribute(name: "a\($0)", .equal, .integer(1))) }
+            let audience = AudienceExpression.and(conditions + [.not(.tag("common"))])
+            _ = try await store.start(app: app, to: .devices(audience))
+            let claim = try await store.claimed()
+            let end = Shared(false)
+            let read = Task {
+                defer { end.withLock { $0 = true } }
+                return try await store.readAll(claim, page: 10)
+            }
+            var number = 10_000
+            while !end.withLock({ $0 }) {
+                try await store.register(number, app: app)
+                #expect(await store.foldLog())
+                number += 1
+            }
+            let devices = try await store.devices(app: app, audience: .tag("rare"), after: 0, limit: 100)
+            #expect(try await read.value.map(\.id) == devices.map(\.id))
+            #expect(store.logFolds.prevented == 0)
+        }
+    }
+
+    /// Keeps a snapshot, as a read does that could not renew its own, until the gate is opened.
+    private func keepSnapshot(of store: SQLiteStore, until gate: Gate) async throws -> Task<Void, any Error> {
+        let hasBegun = OneShotValue<Void>()
+        let task = Task {
+            try await store.database.log.whileLasting {
+                let snapshot = try store.database.pool.makeSnapshot()
+                hasBegun.resolve(.success(()))
+                await gate.pass()
+                try snapshot.close()
+            }
+        }
+        try await hasBegun.value
+        return task
+    }
+
+    @Test func aReadThatLastsKeepsNobodyFromReadingAndWriting() async throws {
+        var limits = Self.limits
+        (limits.hold, limits.longPatience) = (1_000_000, Self.long)
+        try await self.withStore(limits: limits) { store, app, _ in
+            let gate = Gate()
+            let lasting = try await self.keepSnapshot(of: store, until: gate)
+            _ = try await self.register(0..<200, in: store, app: app)
+            #expect(store.logBytes > limits.renewal * 4096)
+            #expect(!store.database.log.isFolding, "no other read begins anew")
+            #expect(store.logFolds == (0, 0))
+            gate.open()
+            try await lasting.value
+            var number = 200
+            while store.logFolds.complete == 0 {
+                try await store.register(number, app: app)
+                number += 1
+            }
+        }
+    }
+
+    @Test func theLogKeepsItsLengthBesideAReadThatLasts() async throws {
+        var limits = Self.limits
+        limits.longPatience = Self.long
+        try await self.withStore(limits: limits) { store, app, _ in
+            let gate = Gate()
+            let lasting = try await self.keepSnapshot(of: store, until: gate)
+            let writes = Task { try await self.register(0..<200, in: store, app: app) }
+            while store.database.log.admitsWriter { await Task.yield() }
+            #expect(store.logBytes < Self.bound)
+            gate.open()
+            try await lasting.value
+            #expect(try await writes.value < Self.bound)
+            #expect(store.logFolds.complete > 0)
         }
     }
 

@@ -33,6 +33,7 @@ import Testing
     private func withStore(
         attempt: Duration = .milliseconds(1),
         turn: Duration = .milliseconds(500),
+        _ budgets: [Resource: BudgetLimits] = [:],
         _ body: (SQLiteStore, Int64) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -44,7 +45,7 @@ import Testing
                 path: "\(directory)/provider.sqlite",
                 masterKey: try .fixture(1),
                 limits: limits,
-                budgets: Budgets([.queries: waiting])
+                budgets: Budgets([.queries: waiting].merging(budgets) { $1 })
             )
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
@@ -101,26 +102,167 @@ import Testing
 
     /// However many keys of an app ask, another app's query is next.
     @Test func appsTakeTurnsBeforeKeys() async throws {
-        try await self.withStore { store, _ in
-            let greedy = (0..<16).map { number in
-                let account = BudgetCaller(app: Topic("com.example.greedy"), .principal(self.keys[number % 8]))
-                return QueryCaller.$current.withValue(QueryCaller(budget: Self.long, account: account)) {
-                    Task { try await store.database.query { try Self.endless($0) } }
+        try await self.withStore(turn: .patience) { store, _ in
+            let readers = store.database.readers
+            let isOver = Shared(false)
+            let order = Shared<[String]>([])
+            func ask(_ app: String, _ key: Int) -> Task<Int, any Error> {
+                let account = BudgetCaller(app: Topic(app), .principal(self.keys[key % 8]))
+                return Task {
+                    try await readers.turns(QueryCaller(budget: Self.long, account: account), from: ()) { _, _ in
+                        guard isOver.withLock({ $0 }) else { return QueryStep<Void, Int>.next(()) }
+                        order.withLock { $0.append(app) }
+                        return .done(key)
+                    }
                 }
             }
-            try await self.until { store.queryCounts == (1, 12) }
-            let account = BudgetCaller(app: Topic("com.example.other"), .principal(UUID()))
-            let other = QueryCaller.$current.withValue(QueryCaller(budget: Self.long, account: account)) {
-                Task { try await store.database.query { _ in 7 } }
+            var queries: [Task<Int, any Error>] = []
+            for number in 0..<13 {
+                queries.append(ask("com.example.greedy", number))
+                try await self.until { store.queryCounts == (1, number) }
             }
-            #expect(try await other.value == 7, "a short one needs no turn")
-            let turn = Task {
-                let caller = QueryCaller(budget: Self.long, account: account)
-                return try await store.database.readers.turns(caller, from: ()) { _, _ in .done(8) }
-            }
+            queries.append(ask("com.example.other", 13))
             try await self.until { store.queryCounts == (1, 13) }
+            isOver.withLock { $0 = true }
+            for query in queries { _ = try await query.value }
+            let place = try #require(order.withLock { $0.firstIndex(of: "com.example.other") })
+            #expect(place <= 2, "after the one that ran, and one of the other app")
+        }
+    }
+
+    /// Many keys do not have as many connections and cores.
+    @Test func anAppHasItsShareOfFirstAttempts() async throws {
+        var limits = Resource.queryAttempts.row.limits
+        #expect(limits.bounds.app != nil)
+        limits.bounds.app = .rate(perSecond: 1e-6, burst: 2)
+        try await self.withStore([.queryAttempts: limits]) { store, _ in
+            func ask(_ app: String, _ body: @escaping @Sendable (Database) throws -> Int) -> Task<Int, any Error> {
+                let account = BudgetCaller(app: Topic(app), .principal(UUID()))
+                return QueryCaller.$current.withValue(QueryCaller(budget: Self.long, account: account)) {
+                    Task { try await store.database.query(body) }
+                }
+            }
+            var greedy: [Task<Int, any Error>] = []
+            for number in 0..<3 {
+                greedy.append(ask("com.example.greedy", Self.endless))
+                try await self.until { store.queryCounts == (1, number) }
+            }
+            let hasRun = Shared(false)
+            greedy.append(
+                ask("com.example.greedy") { _ in
+                    hasRun.withLock { $0 = true }
+                    return 7
+                }
+            )
+            try await self.until { store.queryCounts == (1, 3) || hasRun.withLock { $0 } }
+            #expect(!hasRun.withLock { $0 }, "it waits for its turn")
+            #expect(try await ask("com.example.other") { _ in 8 }.value == 8)
             for query in greedy { query.cancel() }
-            #expect(try await turn.value == 8)
+        }
+    }
+
+    /// The counts of an app are charged too.
+    @Test func aCountThatHasNoTimeForAnAttemptWaitsForItsTurn() async throws {
+        var limits = Resource.queryAttempts.row.limits
+        limits.bounds.caller = .rate(perSecond: 1e-6, burst: 2)
+        let clock = ContinuousClock.now
+        try await withTemporaryDirectory { directory in
+            let budgets = Budgets([.queryAttempts: limits], clock: { clock })
+            let key = try MasterKey.fixture(1)
+            let store = try SQLiteStore(
+                path: "\(directory)/provider.sqlite",
+                masterKey: key,
+                limits: .patient,
+                budgets: budgets
+            )
+            let account = BudgetCaller(app: Topic("com.example.app"))
+            let caller = QueryCaller(budget: Self.long, purpose: .acceptance, account: account)
+            for isAttempt in [true, false] {
+                let isInTurn = try await QueryCaller.$current.withValue(caller) {
+                    try await store.database.query { _ in budgets[.counts].usage.held > 0 }
+                }
+                #expect(isInTurn != isAttempt)
+                // More than its share, once.
+                budgets[.queryAttempts].giveBack(-10, for: account)
+            }
+            try store.close()
+        }
+    }
+
+    /// A campaign is paused for the time that it takes, and not for that of others.
+    @Test(arguments: [QueryCaller.Purpose.acceptance, .request])
+    func theBudgetOfACountIsTheProcessors(purpose: QueryCaller.Purpose) async throws {
+        try await self.withStore { store, _ in
+            let budget = Duration.milliseconds(100)
+            let account = BudgetCaller(app: Topic("com.example.app"))
+            let caller = QueryCaller(budget: budget, purpose: purpose, account: account)
+            let query = Task {
+                try await store.database.readers.turns(caller, from: 0) { _, steps in
+                    // Others have the processor.
+                    Thread.sleep(forTimeInterval: 0.05)
+                    return steps == 5 ? QueryStep<Int, Int>.done(steps) : .next(steps + 1)
+                }
+            }
+            if purpose == .acceptance {
+                let steps = try await query.value
+                #expect(steps == 5)
+            } else {
+                await #expect(throws: StoreError.queryTooExpensive(budget: budget)) { try await query.value }
+            }
+        }
+    }
+
+    /// Somebody waits for the response, whoever else is counted.
+    @Test func aCountIsGivenUpWhileItWaits() async throws {
+        try await self.withStore(BudgetLimits.patient) { store, _ in
+            let readers = store.database.readers
+            let isOver = Shared(false)
+            func count(_ app: String, givenUpAt: ContinuousClock.Instant? = nil) async throws -> Int {
+                let caller = QueryCaller(
+                    budget: Self.long,
+                    purpose: .acceptance,
+                    account: BudgetCaller(app: Topic(app)),
+                    givenUpAt: givenUpAt
+                )
+                return try await readers.turns(caller, from: 0) { _, steps in
+                    isOver.withLock { $0 } ? QueryStep<Int, Int>.done(steps) : .next(steps + 1)
+                }
+            }
+            let others = (0..<16).map { number in Task { try await count("com.example.other\(number)") } }
+            await #expect(throws: StoreError.queryTooExpensive(budget: Self.long)) {
+                _ = try await count("com.example.app", givenUpAt: .now + .milliseconds(100))
+            }
+            isOver.withLock { $0 = true }
+            for other in others { _ = try await other.value }
+        }
+    }
+
+    /// Its place is its own, however many others of its app wait.
+    @Test func aCountThatRunsIsNotRefused() async throws {
+        var limits = Resource.counts.row.limits
+        (limits.waiting, limits.patience) = (.init(whole: 64, app: 1), Self.long)
+        try await self.withStore(turn: .zero, [.counts: limits]) { store, _ in
+            let readers = store.database.readers
+            let isOver = Shared(false)
+            func count(_ app: String, until isDone: @escaping @Sendable (Int) -> Bool) -> Task<Int, any Error> {
+                let account = BudgetCaller(app: Topic(app))
+                let caller = QueryCaller(budget: Self.long, purpose: .acceptance, account: account)
+                return Task {
+                    try await readers.turns(caller, from: 0) { _, steps in
+                        isDone(steps) ? QueryStep<Int, Int>.done(steps) : .next(steps + 1)
+                    }
+                }
+            }
+            let counts = (0..<2).map { _ in count("com.example.app") { _ in isOver.withLock { $0 } } }
+            defer { isOver.withLock { $0 = true } }
+            // Each of their turns leaves the other one, and this app, in the queue.
+            let other = try await count("com.example.other") { $0 == 20 }.value
+            #expect(other == 20)
+            isOver.withLock { $0 = true }
+            for running in counts {
+                let steps = try await running.value
+                #expect(steps > 0)
+            }
         }
     }
 

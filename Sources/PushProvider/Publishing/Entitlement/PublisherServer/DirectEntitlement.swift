@@ -8,7 +8,8 @@ import Synchronization
 /// Direct entitlement: a publisher's own server decides which products an account is entitled to.
 ///
 /// Answers are kept for a while. Checks of the same account that come while it is asked about wait for that answer. A server
-/// that fails several times in a row is left alone for a while; the app's setting says what holds then.
+/// that fails several times in a row is down, and left alone for a while; the app's setting says what holds then. One failure alone
+/// entitles nobody: it may be the doing of the one who asks.
 final class DirectEntitlement: Sendable {
     /// The decision about one product.
     enum Decision: Hashable, Sendable {
@@ -32,7 +33,8 @@ final class DirectEntitlement: Sendable {
     /// The end of a question.
     private enum Outcome: Sendable {
         case answered(PublisherAnswer, asked: Set<String>)
-        case failed
+        /// It failed, and the server may be down with it.
+        case failed(isDown: Bool)
         /// The server is left alone.
         case down(retryAfter: Duration)
         /// There was no place for the question of this check, or of another about the same account.
@@ -51,6 +53,8 @@ final class DirectEntitlement: Sendable {
         let server: EntitlementServerRecord
         let account: EntitlementCache.Account
         let caller: BudgetCaller
+        /// The site of the client, which a failure counts for.
+        let site: PublisherBreaker.Site?
     }
 
     private struct State {
@@ -80,11 +84,11 @@ final class DirectEntitlement: Sendable {
         cache: EntitlementCache.Limits,
         breaker: PublisherBreaker.Limits = PublisherBreaker.Limits(),
         time: any TimeSource,
-        logger: Logger
+        log: LimitedLog
     ) {
         self.state = Mutex(State(cache: EntitlementCache(limits: cache)))
         (self.asking, self.questions, self.breaker, self.time) = (asking, questions, breaker, time)
-        self.log = LimitedLog(logger)
+        self.log = log
     }
 
     /// The number of checks that wait for a question.
@@ -93,15 +97,22 @@ final class DirectEntitlement: Sendable {
     /// Decides about products, in their order. The question names an account, a token or both.
     ///
     /// A check whose task is cancelled waits no longer. The question continues, for the others and for what is kept.
+    /// - Parameter client: The network of the client; `nil` where all have that of a proxy, so that accounts take turns instead.
     func decide(
         _ question: PublisherQuestion,
         _ server: EntitlementServerRecord,
-        client: BudgetCaller.Identity
+        client: BudgetCaller.Identity?
     ) async -> [Decision] {
+        let account = EntitlementCache.Account(
+            revision: server.revision,
+            account: question.account,
+            token: question.token
+        )
         let check = Check(
             server: server,
-            account: .init(revision: server.revision, account: question.account, token: question.token),
-            caller: BudgetCaller(app: question.app, client)
+            account: account,
+            caller: BudgetCaller(app: question.app, client ?? .name(account.name)),
+            site: client.map(PublisherBreaker.Site.init)
         )
         var verdicts = self.cached(question.products, of: check.account)
         // Without a verdict after the last round, the check has waited for others' questions only.
@@ -120,11 +131,11 @@ final class DirectEntitlement: Sendable {
                 return self.decisions(question.products, verdicts) { _ in missingDecision }
             case .down(let delay):
                 return self.decisions(question.products, verdicts) {
-                    self.whileDown($0, check, retryAfter: delay)
+                    self.withoutAnswer($0, check, isDown: true, retryAfter: delay)
                 }
-            case .failed:
+            case .failed(let isDown):
                 return self.decisions(question.products, verdicts) {
-                    self.whileDown($0, check, retryAfter: Self.failureDelay)
+                    self.withoutAnswer($0, check, isDown: isDown, retryAfter: Self.failureDelay)
                 }
             }
         }
@@ -154,7 +165,7 @@ final class DirectEntitlement: Sendable {
     /// Waits for the end of a question that a check has joined.
     private func outcome(of flight: OneShotValue<Outcome>) async -> Outcome {
         defer { self.state.withLock { $0.waiting -= 1 } }
-        return (try? await flight.valueUnlessCancelled()) ?? .failed
+        return (try? await flight.valueUnlessCancelled()) ?? .failed(isDown: false)
     }
 
     /// Asks a question once it has a place, if the breaker allows it.
@@ -165,7 +176,7 @@ final class DirectEntitlement: Sendable {
         } catch let refusal as BudgetRefusal {
             return .tooMany(refusal)
         } catch {
-            return .failed
+            return .failed(isDown: false)
         }
         defer { place.end() }
         let admission = self.state.withLock { state in
@@ -199,7 +210,7 @@ final class DirectEntitlement: Sendable {
         case .failure(let failure): self.report(failure, of: question.app, hasOpened: hasOpened)
         case .success(.questionRefused(let status)):
             let fields: Logger.Metadata = ["app": "\(question.app)", "status": "\(status)"]
-            self.log.log(.warning, "publisher's server refuses a question", fields)
+            self.log.log(.warning, "publisher's server refuses a question", fields, app: question.app)
         case .success: break
         }
         return outcome
@@ -216,10 +227,14 @@ final class DirectEntitlement: Sendable {
         // The server may have been changed meanwhile: its new version has a breaker of its own.
         let isCurrent = state.breakers[server.app]?.revision == server.revision
         switch result {
-        case .failure:
-            let client = check.caller.identity
-            let hasOpened = isCurrent ? state.breakers[server.app]?.machine.failed(client, at: now) ?? false : false
-            return (.failed, hasOpened)
+        case .failure(let failure):
+            guard isCurrent, var breaker = state.breakers[server.app] else { return (.failed(isDown: false), false) }
+            let hasOpened = breaker.machine.failed(
+                failure.mayBeOfQuestion ? .question(check.site) : .connection,
+                at: now
+            )
+            state.breakers[server.app] = breaker
+            return (.failed(isDown: breaker.machine.isOpen), hasOpened)
         case .success(let answer):
             if isCurrent { state.breakers[server.app]?.machine.succeeded() }
             let asked = Set(products)
@@ -251,9 +266,10 @@ final class DirectEntitlement: Sendable {
     }
 
     private func report(_ failure: PublisherFailure, of app: Topic, hasOpened: Bool) {
-        self.log.log(.warning, "publisher's server does not answer", ["app": "\(app)", "error": "\(failure)"])
+        let fields: Logger.Metadata = ["app": "\(app)", "error": "\(failure)"]
+        self.log.log(.warning, "publisher's server does not answer", fields, app: app)
         guard hasOpened else { return }
-        self.log.log(.error, "publisher's server is left alone for a while", ["app": "\(app)"])
+        self.log.log(.error, "publisher's server is left alone for a while", ["app": "\(app)"], app: app)
     }
 
     // MARK: Decisions
@@ -288,11 +304,16 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// Returns the decision as the app wants it while its server is down.
-    private func whileDown(_ product: String, _ check: Check, retryAfter delay: Duration) -> Decision {
+    /// Returns the decision as the app wants it where its server has not answered.
+    private func withoutAnswer(
+        _ product: String,
+        _ check: Check,
+        isDown: Bool,
+        retryAfter delay: Duration
+    ) -> Decision {
         switch check.server.whenDown {
         case .refuse: return .refusedWhileDown
-        case .allow: return .granted
+        case .allow: return isDown ? .granted : .unavailable(retryAfter: delay)
         case .allowKnown:
             let key = EntitlementCache.Key(account: check.account, product: product)
             let isKnown = self.state.withLock { $0.cache.isKnown(key, at: self.time.steady) }

@@ -25,6 +25,9 @@ struct EntitlementCache: Sendable {
         fileprivate let revision: UUID
         private let digest: SHA256Digest
 
+        /// A name that tells nothing about the account.
+        var name: String { self.digest.map { String($0, radix: 16) }.joined(separator: "-") }
+
         init(revision: UUID, account: String?, token: String?) {
             self.revision = revision
             var hash = SHA256()

@@ -24,6 +24,14 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// An answer in another form. The reason is the end of a sentence about it.
     case malformed(reason: String)
 
+    /// Indicates whether what an app puts into a question can be the cause, such as a token on which the server fails.
+    var mayBeOfQuestion: Bool {
+        switch self {
+        case .noResponse, .addressNotAllowed: false
+        case .status, .tooLong, .malformed: true
+        }
+    }
+
     var description: String {
         switch self {
         case .noResponse(let reason): "no response: \(reason)"

@@ -4,14 +4,15 @@ import PushTypes
 /// Decides whether a publisher's server is asked: not for a while after several failures in a row, and then by one question
 /// until one is answered.
 ///
-/// The failures must be those of several clients. What one client makes up, such as tokens on which a server fails, is its own harm.
+/// Failures that a question can cause must be those of several sites: what one client makes up, such as tokens on which a server
+/// fails, is its own harm. That nothing is heard of the server at all counts whoever asks, because behind a proxy all are one site.
 package struct PublisherBreaker: Hashable, Sendable {
     /// The numbers of failures and the pauses.
     package struct Limits: Hashable, Sendable {
         /// The failures in a row from which nothing is asked. Default 5.
         package var failures = 5
-        /// The number of clients whose failures these must be. Default 3.
-        package var clients = 3
+        /// The number of sites whose failures these must be, unless nothing was heard of the server. Default 3.
+        package var sites = 3
         /// The first pause, which doubles with each failed probe. Default 10 s.
         package var pause: Duration = .seconds(10)
         /// The longest pause. Default 5 min.
@@ -27,15 +28,37 @@ package struct PublisherBreaker: Hashable, Sendable {
         case wait(Duration)
     }
 
+    /// The site of a client: one that has many networks of IPv6 is one.
+    struct Site: Hashable, Sendable {
+        private let identity: BudgetCaller.Identity
+
+        init(_ client: BudgetCaller.Identity) {
+            if case .network(let bytes) = client {
+                self.identity = .network(NetworkAddress(network: bytes).site)
+            } else {
+                self.identity = client
+            }
+        }
+    }
+
+    /// What a failure says.
+    enum Failure: Hashable, Sendable {
+        /// The server failed on a question from this site; `nil` where that is not known.
+        case question(Site?)
+        /// Nothing was heard of the server.
+        case connection
+    }
+
     private enum State: Hashable, Sendable {
-        case closed(failures: Int, clients: Set<BudgetCaller.Identity>)
+        /// The failures in a row, the sites of those that were heard of, and the latest in a row of which nothing was heard.
+        case closed(failures: Int, sites: Set<Site?>, silences: Int)
         case open(until: Timestamp, pause: Duration)
         /// One question is under way to find out whether the server is back.
         case probing(pause: Duration)
     }
 
     private let limits: Limits
-    private var state = State.closed(failures: 0, clients: [])
+    private var state = State.closed(failures: 0, sites: [], silences: 0)
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
@@ -58,18 +81,24 @@ package struct PublisherBreaker: Hashable, Sendable {
     }
 
     /// Notes an answer, also one to a question from before the breaker opened.
-    mutating func succeeded() { self.state = .closed(failures: 0, clients: []) }
+    mutating func succeeded() { self.state = .closed(failures: 0, sites: [], silences: 0) }
 
     /// Notes a failure.
-    /// - Parameter client: The client whose question failed.
     /// - Returns: `true` if the breaker opened with it.
     @discardableResult
-    mutating func failed(_ client: BudgetCaller.Identity, at now: Timestamp) -> Bool {
+    mutating func failed(_ failure: Failure, at now: Timestamp) -> Bool {
         switch self.state {
-        case .closed(let count, let known):
-            let (failures, clients) = (min(count + 1, self.limits.failures), known.union([client]))
-            guard failures >= self.limits.failures, clients.count >= self.limits.clients else {
-                self.state = .closed(failures: failures, clients: clients)
+        case .closed(let count, var sites, var silences):
+            let failures = min(count + 1, self.limits.failures)
+            switch failure {
+            case .question(let site):
+                sites.insert(site)
+                silences = 0
+            case .connection: silences += 1
+            }
+            let isOfMany = failures >= self.limits.failures && sites.count >= self.limits.sites
+            guard isOfMany || silences >= self.limits.failures else {
+                self.state = .closed(failures: failures, sites: sites, silences: silences)
                 return false
             }
             self.open(for: self.limits.pause, at: now)

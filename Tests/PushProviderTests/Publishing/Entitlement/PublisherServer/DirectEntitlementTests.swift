@@ -30,7 +30,7 @@ import Testing
             questions: self.questions,
             cache: .init(count: 1000, grant: grant, refusal: refusal, known: known),
             time: self.time,
-            logger: silentLogger
+            log: LimitedLog(silentLogger, Budget(.logLines))
         )
         self.app = try #require(Topic(Vectors.bundleID))
     }
@@ -51,11 +51,11 @@ import Testing
     private func decide(
         _ products: String...,
         of account: String = "alice",
-        client: UInt8 = 1,
+        client: UInt8? = 1,
         by server: EntitlementServerRecord
     ) async -> [DirectEntitlement.Decision] {
         let question = PublisherQuestion(app: self.app, account: account, token: nil, products: products)
-        return await self.direct.decide(question, server, client: .network([192, 0, 2, client]))
+        return await self.direct.decide(question, server, client: client.map { .network([192, 0, 2, $0]) })
     }
 
     private let failure = ScriptedPublisher.Answer.failure(.status(500))
@@ -172,6 +172,7 @@ import Testing
         _ = await self.decide("known", "refused", by: server)
         self.time.advance(by: .seconds(3600))
         self.publisher.answer(.failure(.noResponse(reason: "gone")))
+        for number in 0..<5 { _ = await self.decide("any", of: "reader \(number)", by: server) }
         let expected: [DirectEntitlement.Decision] =
             switch whenDown {
             case .refuse: [.refusedWhileDown, .refusedWhileDown]
@@ -182,6 +183,46 @@ import Testing
         self.time.advance(by: .seconds(86_400))
         guard whenDown == .allowKnown else { return }
         #expect(await self.decide("known", by: server) == [.unavailable(retryAfter: .seconds(10))])
+    }
+
+    /// It may be the doing of the one who asks, such as a token on which the server fails.
+    @Test(arguments: [PublisherFailure.status(500), .malformed(reason: "empty"), .noResponse(reason: "too slow")])
+    func oneFailureEntitlesNobody(failure: PublisherFailure) async {
+        let server = self.server(.allow)
+        self.publisher.script(.failure(failure))
+        #expect(await self.decide("a", of: "odd", by: server) == [.unavailable(retryAfter: .seconds(10))])
+        #expect(await self.decide("a", of: "odd", by: server) == [.refused])
+    }
+
+    /// Behind a proxy on the same machine, where all readers have one address.
+    @Test func aServerThatIsSilentIsDownBehindAProxyToo() async {
+        let server = self.server(.allow)
+        self.publisher.answer(self.failure)
+        for number in 0..<50 {
+            let decisions = await self.decide("a", of: "odd \(number)", client: nil, by: server)
+            #expect(decisions == [.unavailable(retryAfter: .seconds(10))])
+        }
+        self.publisher.answer(.failure(.noResponse(reason: "gone")))
+        for number in 0..<4 { _ = await self.decide("a", of: "reader \(number)", client: nil, by: server) }
+        #expect(await self.decide("a", of: "reader 4", client: nil, by: server) == [.granted])
+        #expect(self.publisher.questions.count == 55)
+        #expect(await self.decide("a", of: "reader 5", client: nil, by: server) == [.granted])
+        #expect(self.publisher.questions.count == 55, "it is left alone")
+    }
+
+    /// There an account has the share that a client has elsewhere.
+    @Test func readersBehindAProxyTakeTurnsByAccount() async throws {
+        let server = self.server()
+        self.publisher.answer(.success(.entitled(["a"])))
+        self.publisher.hold()
+        try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
+            for number in 0..<6 {
+                group.addTask { await self.decide("a", of: "reader \(number)", client: nil, by: server) }
+            }
+            try await self.publisher.waitForQuestions(6)
+            self.publisher.release()
+            for try await decision in group { #expect(decision == [.granted]) }
+        }
     }
 
     @Test func aServerThatFailsIsLeftAlone() async {

@@ -24,8 +24,19 @@ import Testing
         func fail(times: Int = 1, clients: UInt8 = 3) -> Bool {
             (0..<times).reduce(false) { _, _ in
                 self.client = (self.client + 1) % clients
-                return self.breaker.failed(.network([192, 0, 2, self.client]), at: self.time.steady)
+                return self.fail(at: [192, 0, 2, self.client])
             }
+        }
+
+        /// - Parameter network: The network of the client whose question failed; `nil` for one at a proxy.
+        func fail(at network: [UInt8]?) -> Bool {
+            let site = network.map { PublisherBreaker.Site(.network($0)) }
+            return self.breaker.failed(.question(site), at: self.time.steady)
+        }
+
+        /// Returns `true` if the last silence opened it.
+        func silence(times: Int) -> Bool {
+            (0..<times).reduce(false) { _, _ in self.breaker.failed(.connection, at: self.time.steady) }
         }
     }
 
@@ -51,6 +62,27 @@ import Testing
         #expect(!self.subject.isOpen)
         self.subject.fail(times: 3, clients: 3)
         #expect(self.subject.isOpen)
+    }
+
+    /// One customer has as many networks of IPv6 as it likes.
+    @Test func networksOfOneSiteAreOne() {
+        func network(_ site: UInt8, _ number: Int) -> [UInt8] { [0x20, 0x01, 0x0d, 0xb8, 0, site, 0, UInt8(number)] }
+        for number in 0..<200 { #expect(!self.subject.fail(at: network(1, number))) }
+        #expect(!self.subject.fail(at: network(2, 0)))
+        #expect(self.subject.fail(at: network(3, 0)))
+    }
+
+    /// Behind a proxy all are one.
+    @Test func aServerThatIsSilentOpensItWhoeverAsks() {
+        for _ in 0..<200 { #expect(!self.subject.fail(at: nil)) }
+        #expect(!self.subject.silence(times: 4))
+        // It was heard of in between.
+        #expect(!self.subject.fail(at: nil))
+        #expect(!self.subject.silence(times: 4))
+        self.subject.succeed()
+        #expect(!self.subject.silence(times: 4))
+        #expect(self.subject.silence(times: 1))
+        #expect(self.subject.isOpen && self.subject.admit() == .wait(.seconds(10)))
     }
 
     @Test func oneProbeClosesIt() {

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.patience)) struct PublisherClientTests {
     private static func client(
         _ policy: AddressPolicy = AddressPolicy(allowsPrivate: true),
-        resolver: any NameResolver = SystemResolver(),
+        resolver: any NameResolver = SystemResolver(Budgets()),
         deadline: Duration = .patience
     ) -> PublisherClient {
         let client = GuardedClient(addresses: policy, resolver: resolver, deadline: deadline)

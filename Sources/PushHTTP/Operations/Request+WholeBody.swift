@@ -1,0 +1,49 @@
+package import Foundation
+package import Hummingbird
+import NIOCore
+package import PushSupport
+
+extension Request {
+    /// The longest body that takes nothing of a budget, in bytes. The number of connections bounds how many there are.
+    package static let smallBody = 64 * 1024
+
+    /// Reads the whole body.
+    ///
+    /// - Parameter maximum: In bytes.
+    /// - Throws: ``RequestError`` for a body that is longer.
+    package func wholeBody(maximum: Int) async throws -> Data {
+        do {
+            return Data(try await self.body.collect(upTo: maximum).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw RequestError.bodyTooLarge(maximum: maximum)
+        }
+    }
+
+    /// Reads the whole body, whose bytes are in memory on the account of a caller.
+    ///
+    /// A long body takes its length before it is read. One without a length takes the maximum once it is long.
+    ///
+    /// - Parameters:
+    ///   - maximum: In bytes.
+    ///   - bytes: The budget of bytes in memory.
+    /// - Returns: The body, and what it holds until its caller has a response; `nil` for a small one.
+    /// - Throws: ``RequestError`` for a body that is longer, `BudgetRefusal` for one that has no room now.
+    package func wholeBody(
+        maximum: Int,
+        from bytes: Budget,
+        for caller: @autoclosure () -> BudgetCaller
+    ) async throws -> (body: Data, held: BudgetPermit?) {
+        var held: BudgetPermit?
+        let announced = self.headers[.contentLength].flatMap { Int($0) } ?? 0
+        if announced > Self.smallBody { held = try bytes.take(min(announced, maximum), for: caller()) }
+        var body = ByteBuffer()
+        for try await var part in self.body {
+            let length = body.readableBytes + part.readableBytes
+            guard length <= maximum else { throw RequestError.bodyTooLarge(maximum: maximum) }
+            if held == nil, length > Self.smallBody { held = try bytes.take(maximum, for: caller()) }
+            if body.readableBytes == 0 { body = part } else { body.writeBuffer(&part) }
+        }
+        held?.reduce(to: body.readableBytes)
+        return (Data(body.readableBytesView), held)
+    }
+}

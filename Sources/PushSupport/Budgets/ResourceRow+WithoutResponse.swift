@@ -1,0 +1,81 @@
+/// The rows of what no response to a request refuses.
+extension ResourceRow {
+    static let followedOutcomes = ResourceRow(
+        noun: "tokens of gorush's whose outcomes are followed",
+        caller: "app",
+        limits: BudgetLimits(.init(whole: .held(500_000), app: .timesFree(1))),
+        kind: .unavailable,
+        code: "busy",
+        outcome: "not followed: logged, and webhooks tell them all the same"
+    )
+
+    static let bridgeConnections = ResourceRow(
+        noun: "connections of old providers",
+        caller: "certificate",
+        limits: BudgetLimits(.init(whole: .held(1000), app: .timesFree(2), caller: .timesFree(1))),
+        kind: .unavailable,
+        code: "busy",
+        outcome: "closed with the status *processing error*, after which its client connects again"
+    )
+
+    static let nameLookups = ResourceRow(
+        noun: "names that are looked up",
+        caller: "app",
+        limits: BudgetLimits(
+            .init(whole: .held(8), caller: .held(2)),
+            waiting: .init(caller: 256),
+            patience: .seconds(30)
+        ),
+        kind: .unavailable,
+        code: "busy",
+        outcome: "its request fails, as one whose name is unknown now"
+    )
+
+    static let newNameLookups = ResourceRow(
+        noun: "names never found before that are looked up",
+        caller: "app",
+        limits: BudgetLimits(
+            .init(whole: .held(6), caller: .held(2)),
+            waiting: .init(caller: 256),
+            patience: .seconds(30)
+        ),
+        kind: .unavailable,
+        code: "busy",
+        outcome: "its request fails, as one whose name is unknown now"
+    )
+
+    static let webhookPosts = ResourceRow(
+        noun: "runs of posts to webhooks",
+        caller: "webhook",
+        limits: BudgetLimits(
+            .init(whole: .held(16), app: .timesFree(2), caller: .held(1)),
+            waiting: .init(),
+            patience: .seconds(3600)
+        ),
+        kind: .unavailable,
+        code: "busy",
+        outcome: "waits its turn"
+    )
+
+    static let webhookRetries = ResourceRow(
+        noun: "runs of posts to webhooks that have failed",
+        caller: "webhook",
+        limits: BudgetLimits(
+            .init(whole: .held(8), app: .timesFree(1), caller: .held(1)),
+            waiting: .init(),
+            patience: .seconds(3600)
+        ),
+        kind: .unavailable,
+        code: "busy",
+        outcome: "waits its turn"
+    )
+
+    static let logLines = ResourceRow(
+        noun: "log lines",
+        caller: "message",
+        limits: BudgetLimits(.init(caller: .rate(perSecond: 0.5, burst: 30))),
+        kind: .unavailable,
+        code: "busy",
+        outcome: "left out: the next line of the message that is written has their number"
+    )
+}

@@ -1,0 +1,70 @@
+import Foundation
+import PushSupport
+import PushTesting
+import PushTypes
+import Synchronization
+import Testing
+
+@testable import ProviderAPI
+
+/// The memory of long bodies, over a real port.
+@Suite(.timeLimit(.patience)) struct BodyBytesTests {
+    private static let path = "/v1/apps/\(Vectors.bundleID)/audience:count"
+    private static let long = Data(repeating: 0x20, count: 400_000)
+
+    private func waitUntilHeld(_ amount: Int, _ bytes: Budget) async throws {
+        while bytes.usage.held != amount {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    /// A client that drips a long body keeps its bytes until it is gone. A response, also that to an error, gives them back.
+    @Test func longBodiesAreInMemoryUntilTheirResponses() async throws {
+        let limits = BudgetLimits(.init(whole: .held(1_000_000), app: .timesFree(2), caller: .timesFree(1)))
+        let noted = Noted()
+        try await withProvider(
+            senders: ScriptedSender(),
+            addition: {
+                noted.set($0.budgets)
+                return nil
+            },
+            configure: {
+                $0.budgetLimits[.bodyBytes] = limits
+                $0.budgetLimits[.longBodies] = BudgetLimits(.init())
+            }
+        ) { provider in
+            let budget = try #require(noted.value)[.bodyBytes]
+            try await provider.addVectorsApp()
+            for _ in 0..<5 { #expect(try await provider.api.call("POST", Self.path, Self.long).status == 400) }
+            #expect(budget.usage.held == 0)
+            let port = try #require(URL(string: provider.api.baseURL)?.port)
+            let head = """
+                POST \(Self.path) HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(provider.api.apiKey ?? "")\r
+                content-length: \(Self.long.count)\r\n\r\n
+                """
+            let slow = try await RawConnection.open(port: port)
+            slow.write(head.utf8)
+            try await self.waitUntilHeld(Self.long.count, budget)
+            let refused = try await RawConnection.open(port: port)
+            refused.write(head.utf8)
+            let response = String(decoding: await refused.readToEnd(), as: UTF8.self)
+            #expect(response.hasPrefix("HTTP/1.1 503"))
+            #expect(response.contains("too_many_bytes"))
+            #expect(response.lowercased().contains("retry-after: 1"))
+            #expect(try await provider.api.get("/v1/apps").status == 200, "a request without a long body needs none")
+            await slow.close()
+            try await self.waitUntilHeld(0, budget)
+            #expect(try await provider.api.call("POST", Self.path, Self.long).status == 400)
+        }
+    }
+}
+
+/// The budgets of the provider.
+private final class Noted: Sendable {
+    private let state = Mutex<Budgets?>(nil)
+
+    var value: Budgets? { self.state.withLock { $0 } }
+
+    func set(_ budgets: Budgets) { self.state.withLock { $0 = budgets } }
+}

@@ -1,0 +1,43 @@
+import ProviderAPI
+import PushProvider
+import PushSupport
+import Testing
+
+/// The settings that change limits of resources.
+@Suite struct ConfiguredBudgetsTests {
+    private static let settings: [(String, @Sendable (inout ProviderConfiguration, Int) -> Void)] = [
+        ("serve.connections", { $0.limits.connections = $1 }), ("serve.keyRate", { $0.limits.keyRate = $1 }),
+        ("serve.publicKeyRate", { $0.limits.publicKeyRate = $1 }),
+        ("serve.homeserverRate", { $0.limits.homeserverRate = $1 }),
+        ("serve.publishing.downloads", { $0.publishing.maximumDownloads = $1 }),
+    ]
+
+    /// A setting of 0, which is no limit for what it names, leaves all others.
+    @Test(arguments: [0, 7]) func aSettingChangesTheRowsThatNameIt(value: Int) {
+        let standard = ProviderConfiguration(dataDirectory: "/nowhere")
+        func limits(_ configuration: ProviderConfiguration) -> [Resource: BudgetLimits] {
+            let changed = configuration.budgets
+            return Dictionary(uniqueKeysWithValues: Resource.allCases.map { ($0, changed[$0] ?? $0.row.limits) })
+        }
+        let before = limits(standard)
+        for (setting, set) in Self.settings {
+            var configuration = standard
+            set(&configuration, value)
+            let after = limits(configuration)
+            let changed = Resource.allCases.filter { before[$0] != after[$0] }
+            #expect(changed == Resource.allCases.filter { $0.row.setting == setting }, "\(setting)")
+        }
+    }
+
+    @Test func everySettingOfARowIsTested() {
+        let named = Set(Resource.allCases.compactMap(\.row.setting))
+        #expect(named == Set(Self.settings.map(\.0)))
+    }
+
+    /// Each default is said twice: in the row, for the table, and in the settings.
+    @Test func theDefaultsAreThoseOfTheRows() {
+        for (resource, limits) in ProviderConfiguration(dataDirectory: "/nowhere").budgets {
+            #expect(limits == resource.row.limits, "\(resource)")
+        }
+    }
+}
