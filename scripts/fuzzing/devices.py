@@ -116,10 +116,13 @@ class Devices:
         if token is None:
             return
         if isinstance(installation, str):
-            # A changed token replaces the old one.
-            for other in self.installations[app, installation] - {token}:
-                self.change(request, app, other, UNKNOWN)
+            # A changed token replaces the old one, and gets what was known of it.
+            others = self.installations[app, installation] - {token}
             self.installations[app, installation].add(token)
+            if others:
+                for one in others | {token}:
+                    self.change(request, app, one, UNKNOWN)
+                return
         environment = environment_of(body)
         is_plain = is_alone and "kind" not in body and "activity" not in body and "subscription" not in body
         before = self.devices[app, environment, token].possible(request.invoked, request.answered)

@@ -122,7 +122,9 @@ def related(steps, finding):
     for record in reversed([record for record in steps if last is None or record["step"] <= last]):
         own = words_of(json.dumps([record["path"], record["query"], record["body"], record["answer"]]))
         makes = record["operation"] in ("addApp", "registerDevice", "registerSelf", "addUserSecret")
-        if record["step"] == last or own & words or makes and len(kept) < 200:
+        # These end things that they do not name.
+        ends = record["operation"] in ("deleteApp", "deleteUser", "deletePublication")
+        if record["step"] == last or own & words or ends or makes and len(kept) < 200:
             kept.append(record)
             if len(words) < 40:
                 words |= words_of(json.dumps(record["path"]))

@@ -137,7 +137,11 @@ def no_key(asked):
 
 
 def shows_nothing(asked):
-    return not asked.json.get("alert") and "alert" not in str(asked.json.get("notification")) or asked.has("payload")
+    alert = asked.json.get("alert")
+    if isinstance(alert, dict) and {"title", "subtitle", "body", "titleLocKey", "subtitleLocKey", "locKey"}.isdisjoint(
+            name for name in alert if alert[name] is not None):
+        return True
+    return not alert and "alert" not in str(asked.json.get("notification")) or asked.has("payload")
 
 
 def only_null(asked):
@@ -173,10 +177,6 @@ def is_large(asked):
 
 def has(name):
     return lambda asked: asked.has(name)
-
-
-def closed(asked):
-    return asked.has("quietHours")
 
 
 def many(asked):
@@ -245,7 +245,7 @@ RULES = [
     ("invalid_cursor", "*", "cursor", given, "only what was given out is one"),
     ("invalid_cron", SCHEDULES, "cron", given, "the ranges of five fields"),
     ("never_runs", SCHEDULES, "cron", given, "a calendar decides"),
-    ("never_open", CONTENT, "window quietHours", closed, "quiet hours may leave nothing"),
+    ("never_open", CONTENT, "window quietHours", has("quietHours"), "quiet hours may leave nothing"),
     ("invalid_time", "*", "*", no_day, "February has no 30th"),
     ("invalid_date", "*", "*", no_day, "February has no 30th"),
     ("invalid_value", "*", "from to", no_day, "February has no 30th"),
@@ -256,6 +256,8 @@ RULES = [
     ("too_far_ahead", "*", "*", far, "the clock decides"),
     ("starts_after_expiration", CONTENT, "*", has_expiration, "two times are compared"),
     ("missing_content", CONTENT, "alert badge payload web", shows_nothing, "one of many members, by push type"),
+    ("missing_field", CONTENT, "containerIdentifier", depends_on_type, "a push type needs it"),
+    ("not_mdm", CONTENT, "*", depends_on_type, "a push type needs it"),
     ("missing_content", CONTENT, "sound", only_null, "one of three members that is not false"),
     ("not_visible", CONTENT, "*", depends_on_content, "members that depend on the push type"),
     ("not_background", CONTENT, "*", depends_on_type, "members that depend on the push type"),
@@ -267,7 +269,8 @@ RULES = [
     ("missing_field", CONTENT, "*", is_inside_content, "what a payload needs depends on the push type"),
     ("invalid_value", CONTENT, "*", is_inside_content, "what a payload needs depends on the push type"),
     *((code, TEMPLATES, "*", is_inside_template, "the content of a template is open, and read as that of a notification")
-      for code in ("wrong_type", "unknown_field", "invalid_value", "missing_field", "missing_content", "invalid_locale")),
+      for code in ("wrong_type", "unknown_field", "invalid_value", "missing_field", "missing_content", "invalid_locale",
+                   "too_long", "too_many")),
     ("repeated_locale", CONTENT, "*", spans_zones, "a locale has several spellings"),
     ("reserved_field", CONTENT, "*", has("aps"), "names inside of free content"),
     ("unknown_field", CONTENT, "*", has("localizations"), "the members of a localization depend on the content"),
@@ -295,7 +298,6 @@ RULES = [
     ("unsupported_content_type", {"importDevices"}, "*", anything, "the form of a list depends on where it is from"),
     ("invalid_value", SCHEDULES, "until", not_later("from"), "later than from"),
     ("invalid_value", "*", "to", not_later("from"), "later than from"),
-    ("invalid_value", SCHEDULES, "step", given, "a range and its step"),
     ("invalid_value", "*", "component", given, "components are settings of the provider"),
     ("invalid_value", {"setBridge", "showBridge", "removeBridge", "listBridges"}, "kind", given, "bridges are settings"),
     ("invalid_value", NODES, "installation", not_one("installation", "user"), "an installation or a user, not both"),

@@ -58,7 +58,9 @@ def resources(martlet):
 
 def attacked(options, rng, attacks):
     """Complaints about what a good app notices of each attack."""
-    arguments = ["--door", f"{HOSTILE}={FORM_KEY}", "--key-rate", str(RATE), "--chat-authority", f"{options.work}/server.pem"]
+    arguments = ["--door", f"{HOSTILE}={FORM_KEY}", "--key-rate", str(RATE), "--chat-authority", f"{options.work}/server.pem",
+                 "--bridge-binary-port", "0", "--bridge-certificate", f"{options.work}/server.pem",
+                 "--bridge-key", f"{options.work}/server.key"]
     service = PushService(options.work)
     provider = Provider(options, f"{options.work}/doors", service, arguments)
     provider.start()

@@ -13,7 +13,8 @@ import urllib.parse
 
 from apps_client import stranger
 from apps_doors import PASSWORD
-from apps_hostile import APP, DEVICES, FORM_KEY, HELD, SECRET, blast, filled, head, holding, identity, opened, pushkey
+from apps_hostile import (APP, DEVICES, FORM_KEY, HELD, SECRET, blast, filled, head, holding, identity, keeping, opened,
+                          pushkey)
 from basics import size
 
 # Those who attack at the same time.
@@ -104,6 +105,31 @@ def long_bodies(world, number):
     headers = {"content-type": "application/json"}
     while True:
         yield client.status("POST", f"/v1/apps/{APP}/devices:batch", body, headers)
+
+
+@attack("bodyBytes")
+def body_bytes(world, number):
+    """Long bodies of which the end never comes."""
+    length, key = 4 << 20, world.keys[number % len(world.keys)]
+    request = head("POST", f"/v1/apps/{APP}/devices:batch", [
+        f"authorization: Bearer {key}", f"content-length: {length}", "content-type: application/json"])
+    yield from holding(world, request + bytes(length // 2), number)
+
+
+@attack("followedOutcomes", clients=2)
+def followed_outcomes(world, number):
+    """Pushes to many tokens, whose failures are to be told to a server that never answers."""
+    client, rng = world.anonymous(), random.Random(number)
+    while True:
+        tokens = [f"{rng.getrandbits(256):064x}" for _ in range(5000)]
+        yield client.status("POST", f"/gorush/default/{SECRET}/api/push", {
+            "notifications": [{"platform": 1, "topic": APP, "tokens": tokens, "message": "x"}]})
+
+
+@attack("bridgeConnections")
+def bridge_connections(world, number):
+    """Connections of one old provider."""
+    yield from keeping(world.old_provider.connect, number)
 
 
 @attack("queries", "queryAttempts")
@@ -302,7 +328,7 @@ def component_registrations(world, number):
         yield "registered" if answer and "resource-constraint" not in answer else "refused" if answer else None
 
 
-@attack("nameLookups", clients=1)
+@attack("nameLookups", "newNameLookups", clients=1)
 def name_lookups(world, number):
     """Webhooks with names that nobody has."""
     yield from hooks(world, lambda at: f"http://name{at}.invalid/hook")

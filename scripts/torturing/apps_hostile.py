@@ -1,11 +1,13 @@
 """The hostile app and its means: keys from other addresses, connections that are held, a server that never answers."""
 
 import base64
+import hashlib
 import os
 import re
 import select
 import socket
 import ssl
+import subprocess
 import threading
 import time
 import urllib.parse
@@ -48,6 +50,9 @@ class Hostile:
         provider.must("PUT", f"{path}/bridges/matrix/hostile", {
             "environment": "sandbox", "settings": {"unifiedPush": True}})
         provider.must("PUT", f"{path}/bridges/gorush/{APP}", {"environment": "sandbox", "secret": SECRET})
+        provider.must("PUT", f"{path}/bridges/gorush/default", {
+            "environment": "sandbox", "secret": SECRET, "settings": {"feedbackHook": url}})
+        self.old_provider = OldProvider(provider)
         self.component = ComponentServer(COMPONENT, SECRET, "hostile.example")
         provider.must("PUT", f"{path}/bridges/xmpp/{COMPONENT}", {"environment": "sandbox", "secret": SECRET, "settings": {
             "host": "127.0.0.1", "port": self.component.port, "registration": ["p2"]}})
@@ -82,6 +87,30 @@ class Hostile:
         path = f"/v1/apps/{APP}/issues/{self.product}:download"
         url = self.client(0, self.public_key).json("POST", path, {"screenSize": "2048x1536"})["url"]
         return urllib.parse.urlsplit(url)._replace(scheme="", netloc="").geturl()
+
+
+class OldProvider:
+    """A certificate of the hostile app, with which it holds connections of the binary protocol."""
+
+    def __init__(self, provider):
+        folder = provider.options.work
+        certificate, key = f"{folder}/old.pem", f"{folder}/old.key"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+                        f"/UID={APP}/CN=Apple Push Services: {APP}", "-keyout", key, "-out", certificate],
+                       check=True, capture_output=True)
+        with open(certificate) as file:
+            text = "".join(line for line in file.read().splitlines() if "-----" not in line)
+        fingerprint = hashlib.sha256(base64.b64decode(text)).hexdigest()
+        provider.must("PUT", f"/v1/apps/{APP}/bridges/binary/{APP}", {
+            "environment": "sandbox", "settings": {"certificates": [fingerprint]}})
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self.context.check_hostname, self.context.verify_mode = False, ssl.CERT_NONE
+        self.context.load_cert_chain(certificate, key)
+        self.port = int(re.search(r'"binary":"[^"]*:(\d+)', provider.text())[1])
+
+    def connect(self, address):
+        connection = socket.create_connection(("127.0.0.1", self.port), 10, (address, 0))
+        return self.context.wrap_socket(connection)
 
 
 class FloodingServer:
@@ -142,8 +171,12 @@ def is_open(connection):
 
 
 def holding(world, request, number=0):
-    """Holds connections, and opens new ones instead of those that are closed. Clients of even numbers have one address,
-    the others have many."""
+    """Holds connections on which a request was written. Clients of even numbers have one address, the others have many."""
+    yield from keeping(lambda address: opened(world.port, request, address), number)
+
+
+def keeping(connect, number):
+    """Holds connections, and opens new ones instead of those that are closed."""
     held, count = [], 0
     try:
         while True:
@@ -158,7 +191,7 @@ def holding(world, request, number=0):
             count += 1
             try:
                 address = stranger(1 + (number * CONNECTIONS + count) % 10_000) if number % 2 else None
-                held.append(opened(world.port, request, address))
+                held.append(connect(address or stranger()))
                 yield "open"
             except OSError:
                 yield None

@@ -148,7 +148,7 @@ package struct OperationRunner: Sendable {
     }
 }
 
-/// What the handler of a request notes: the id of what it made, and what its body holds.
+/// The notes of a request's handler: the id of what it made, and the permit of its body.
 private final class RequestNotes: Sendable {
     private let state = Mutex<(resource: String?, held: BudgetPermit?)>((nil, nil))
 

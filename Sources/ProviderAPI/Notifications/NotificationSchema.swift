@@ -60,7 +60,7 @@ extension Schema {
         .object(optional: ["critical": .bool, "name": .string(length: 1...256), "volume": .number(from: 0, to: 1)]),
     ])
 
-    /// What one locale has that differs.
+    /// The content of one locale, as far as it differs.
     private static let localization: Schema = {
         let open = Schema.object(isOpen: true)
         let more: [(key: String, value: Schema)] = [

@@ -80,8 +80,11 @@ struct NotificationsController: Controller {
         let underWay = self.direct.apply(.notification(after.id)).count
         self.wakes[after.lane].signal()
         self.outcomes.signal(after.id)
-        // Read after the count: what has ended meanwhile is in one of them.
-        var response = try await self.response(try await self.store.notification(after.id) ?? after)
+        // Read after the count: what has ended meanwhile is in one of them. A state that another change has made since is not the
+        // response to this one.
+        let latest = try await self.store.notification(after.id)
+        let isOwn = latest.map { $0.state == after.state || $0.state == .done } ?? false
+        var response = try await self.response(isOwn ? latest ?? after : after)
         response.underWay = underWay
         return try .json(response)
     }

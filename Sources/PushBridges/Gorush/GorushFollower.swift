@@ -76,7 +76,7 @@ struct GorushFollower: Service {
         if let hook { self.add(.post(failures, hook: hook, app: app.id), bridge: bridge, app.bundleID) }
     }
 
-    /// What waits or is followed is bounded by its budget, of which no app has all.
+    /// Its budget bounds what waits or is followed. No app has all of it.
     private func add(_ work: Work, bridge: String, _ app: Topic) {
         guard let place = try? self.budget.take(work.size, for: BudgetCaller(app: app)) else {
             let message = "outcomes are not followed: too many wait"

@@ -18,7 +18,7 @@ extension SocketAddress {
         }
     }
 
-    /// What precedes an IPv4 address in one of IPv6 (RFC 4291, section 2.5.5.2).
+    /// The bytes before an IPv4 address in one of IPv6 (RFC 4291, section 2.5.5.2).
     private static let mappedIPv4: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 }
 

@@ -8,8 +8,8 @@ package protocol TokenStateStore: Sendable {
     func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws
     /// Writes that a push was accepted, unless an earlier one was.
     func setProven(app: Int64, environment: PushEnvironment, at: Timestamp) async throws
-    /// Returns the bound between the devices that were added before this time, whose ids are lower, and all later ones;
-    /// `Int64.max` if there are no later ones. Ids are in the order in which devices were added.
+    /// Returns the bound between the devices that were added before this time, whose ids are lower, and all later ones, also
+    /// those that are still to come. Ids are in the order in which devices were added.
     func firstDevice(addedSince: Timestamp) async throws -> Int64
     /// Returns events of an app, the newest first, beginning before `before`.
     func tokenEvents(

@@ -51,7 +51,7 @@ import Testing
             let response = String(decoding: await refused.readToEnd(), as: UTF8.self)
             #expect(response.hasPrefix("HTTP/1.1 503"))
             #expect(response.contains("too_many_bytes"))
-            #expect(response.lowercased().contains("retry-after: 1"))
+            #expect(response.lowercased().contains("retry-after: "))
             #expect(try await provider.api.get("/v1/apps").status == 200, "a request without a long body needs none")
             await slow.close()
             try await self.waitUntilHeld(0, budget)

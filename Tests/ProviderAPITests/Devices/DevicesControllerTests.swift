@@ -172,10 +172,8 @@ import Testing
                 pages += 1
                 try #require(pages < 20)
             }
-            // What went to the device that is gone is not the user's any more.
-            var once: [JSONValue] = []
-            for id in sent.reversed() where once.last != id { once.append(id) }
-            #expect(seen == once)
+            // What went to the device that is gone is the user's as before.
+            #expect(seen == sent.reversed())
             #expect(actions == [])
             if limit == 100 { #expect(pages == 1) }
             let wrong = try await provider.api.get("\(Self.app)/users/alice/history?cursor=bjEy")

@@ -172,7 +172,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func theFirstDeviceOfATimeIsFound(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            #expect(try await store.firstDevice(addedSince: self.now) == .max)
+            let bound = try await store.firstDevice(addedSince: self.now)
             var ids: [Int64] = []
             for number in 0..<20 {
                 let at = self.now.advanced(by: .seconds(Int64(number)))
@@ -183,7 +183,10 @@ import Testing
                 let first = try await store.firstDevice(addedSince: self.now.advanced(by: .seconds(Int64(number))))
                 #expect(first > ids[number == 11 ? 9 : number - 1] && first <= id)
             }
-            #expect(try await store.firstDevice(addedSince: self.now.advanced(by: .seconds(20))) == .max)
+            #expect(bound <= ids[0], "the next device is later than the time that was asked for")
+            let next = try await store.firstDevice(addedSince: self.now.advanced(by: .seconds(20)))
+            #expect(next > ids[19])
+            #expect(try await store.register(20, app: app, now: self.now.advanced(by: .seconds(20))) >= next)
         }
     }
 }

@@ -53,7 +53,9 @@ import Testing
             #expect(try await left() == 1)
             #expect(try await store.periods(app: app, user: "alice", limit: 9).isEmpty)
             #expect(try await self.deliveries(of: "carol", store, app) == 0)
-            try await store.commit(claim) { $0.step = .last(claim) }
+            var rest = claim
+            rest.cursor = 1
+            try await store.commit(rest) { $0.step = .last(rest) }
             #expect(try await store.current(campaign).state == .done)
             try await store.eraseEnded(now: self.at(4))
             #expect(try await left() == 0)

@@ -112,6 +112,7 @@ enum NotificationRow {
         record.progress = Self.progress(row)
         (record.name, record.key, record.resendOf) = (row["name"], row.key, row.uuid("resendOf"))
         record.isForgotten = row["isForgotten"] ?? false
+        record.acceptance.origin = (row["origin"] as String?).flatMap(NotificationOrigin.init)
         record.consent = ConsentRules(
             category: row["consentCategory"],
             ignoresQuietHours: row["ignoresQuietHours"] ?? false,

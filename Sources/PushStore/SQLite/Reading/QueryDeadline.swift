@@ -22,7 +22,7 @@ final class QueryDeadline {
         var clock = QueryClock.wall
         /// The time at which nobody wants the result any more; `nil` for none.
         var end: ContinuousClock.Instant?
-        /// Whether it rests now and then.
+        /// Indicates whether it rests now and then.
         var rests = false
 
         /// Indicates whether a further step may begin.

@@ -43,10 +43,10 @@ extension SQLiteStore {
                 let middle = low + (high - low) / 2
                 guard let row = try database.row(sql: next, [middle]), let id = row["id"] as Int64?,
                     let createdAt = row.time("createdAt")
-                else { return .max }
+                else { return low }
                 if createdAt < time { low = max(middle, id) + 1 } else { high = middle }
             }
-            return low > last ? .max : low
+            return low
         }
     }
 

@@ -201,16 +201,6 @@ import Testing
         #expect(supervisor.status == .waiting)
     }
 
-    @Test func aServerThatSendsTooMuchIsLeft() throws {
-        var supervisor = try self.signedIn()
-        let megabyte = ByteBuffer(repeating: 32, count: 1024 * 1024)
-        for _ in 0..<3 { #expect(supervisor.received(megabyte, at: ClockReading(.after(1))) == []) }
-        // A new window has room again.
-        #expect(supervisor.received(megabyte, at: ClockReading(.after(11))) == [])
-        for _ in 0..<3 { _ = supervisor.received(megabyte, at: ClockReading(.after(12))) }
-        #expect(supervisor.received(megabyte, at: ClockReading(.after(13))) == [.close])
-    }
-
     @Test func itStopsAndSaysGoodbye() throws {
         var supervisor = try self.signedIn()
         _ = supervisor.received("message bob", at: .after(1))

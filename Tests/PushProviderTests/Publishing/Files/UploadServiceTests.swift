@@ -361,14 +361,16 @@ import Testing
     @Test func uploadsNeverHaveMoreRoomThanThereIs() async throws {
         try await withTemporaryDirectory { directory in
             let fixture = try await Fixture(directory, room: 10_000)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in UInt8(0)..<12 {
-                    let bundleID = try #require(Topic("com.example.app\(number)"))
-                    let app = try await fixture.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app
-                        .id
-                    let upload = try await fixture.begin(Self.content(number, 2000), app: app)
+            var uploads: [UploadRecord] = []
+            for number in UInt8(0)..<12 {
+                let bundleID = try #require(Topic("com.example.app\(number)"))
+                let app = try await fixture.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app
+                uploads.append(try await fixture.begin(Self.content(number, 2000), app: app.id))
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for (number, upload) in uploads.enumerated() {
                     // The last byte is not sent, so that nothing is moved while the disk is looked at.
-                    let pieces = Fixture.pieces(of: Self.content(number, 1999))
+                    let pieces = Fixture.pieces(of: Self.content(UInt8(number), 1999))
                     group.addTask { _ = try? await fixture.uploads.receive(upload.id, at: 0, Fixture.body(pieces)) }
                 }
             }

@@ -41,7 +41,7 @@ package struct PublisherBreaker: Hashable, Sendable {
         }
     }
 
-    /// What a failure says.
+    /// The kind of a failure.
     enum Failure: Hashable, Sendable {
         /// The server failed on a question from this site; `nil` where that is not known.
         case question(Site?)
