@@ -20,7 +20,9 @@ enum ProviderTokenFuzz {
             guard let kind = input.first else { return }
             let token =
                 kind & 1 == 0 ? String(decoding: input.dropFirst(), as: UTF8.self) : Self.signed(input, with: key)
-            let verified = ProviderTokenVerifier.signed(token) { $0 == SecondCheck.keyID ? registered : nil }
+            let verified = ProviderTokenVerifier.signed(token, algorithms: [.es256]) {
+                $0 == SecondCheck.keyID ? registered : nil
+            }
             if let claims = verified, claims.rejection(at: SecondCheck.now) == nil {
                 precondition(second.accepts(token), "taken: \(token)")
                 precondition(claims.key.teamID == SecondCheck.teamID && claims.key.keyID == SecondCheck.keyID)

@@ -71,8 +71,8 @@ import Testing
 
     private static func outcome(port: Int) async throws -> Outcome {
         var endpoint = PushServiceEndpoint(host: "127.0.0.1", port: port)
-        endpoint.connectTimeout = .patience
-        var configuration = SenderConfiguration.patient
+        endpoint.connectTimeout = .seconds(2)
+        var configuration = SenderConfiguration()
         configuration.failsFast = true
         let pool = try SenderPool(
             endpoints: [.sandbox: endpoint],
