@@ -131,11 +131,11 @@ start_provider() {
     provider_pid=${servers[-1]}
     await_log provider "$provider_pid" "provider is open"
     api_port=$(port_of provider api)
-    api_key=$(grep -m 1 -oE 'mk_[A-Za-z0-9_-]+' "$work/provider.log" || echo "${api_key:-}")
+    api_key=$(grep -a -m 1 -oE 'mk_[A-Za-z0-9_-]+' "$work/provider.log" || echo "${api_key:-}")
 }
 
 # port_of NAME LISTENER: the port in the first address of that listener which a server has logged.
-port_of() { grep -oE "\"$2\":\"[^\"]+\"" "$work/$1.log" | head -n 1 | grep -oE ':[0-9]+' | tail -n 1 | tr -d :; }
+port_of() { grep -aoE "\"$2\":\"[^\"]+\"" "$work/$1.log" | head -n 1 | grep -oE ':[0-9]+' | tail -n 1 | tr -d :; }
 
 # stop_server PID: asks it to end and waits for that.
 stop_server() {
