@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The hashes of secrets that were right before. Whoever has one is no guesser, however many wrong ones its address has sent.
+/// The hashes of secrets that were right before. A client with one of them is no guesser, however many wrong ones its address has sent.
 package final class KnownSecrets: Sendable {
     /// The most hashes; all are forgotten when there is one more.
     package let maximum: Int

@@ -63,7 +63,7 @@ struct Visitor: Sendable {
 
     /// Returns the fields of the posted form of a person, and what a long one holds until the page is made.
     ///
-    /// What is in the query is none: addresses are kept in logs and in the history.
+    /// The query is no part of it: logs and the history of the browser keep addresses.
     func form(of person: APICaller) async throws -> (fields: FormFields, held: BudgetPermit?) {
         var limits = FormFields.Limits()
         // Certificates and content fit; the files of issues are read as they arrive.

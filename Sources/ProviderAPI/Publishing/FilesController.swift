@@ -120,7 +120,7 @@ struct FilesController: Controller {
     ) async throws -> ResponseBody {
         let channel = request.context.channel
         let app = try await self.store.app(id: download.app)?.bundleID
-        // Where all have the address of a proxy, an address of a file stands for the reader to whom it was given.
+        // The signed address of a file stands for its reader if all clients have the address of a proxy.
         let identity = BudgetCaller.Identity(ofReaderOn: channel) ?? .name(request.query["signature"] ?? "")
         let client = BudgetCaller(app: app, identity)
         let open = try self.downloads.begin(app: download.app, for: client)

@@ -45,7 +45,7 @@ struct PushDoor: Sendable {
         try self.budgets[.addressMessages].spend(for: client)
         let receivedAt = self.time.now
         let hash = PushCapability(context.path("id"))?.hash
-        // Who has sent too much to nothing learns of no address that had no message before.
+        // A client that has sent too much to nothing learns nothing about addresses without a message so far.
         if hash.map(self.known.contains) != true { try self.budgets[.unknownTargets].check(for: client) }
         guard let hash, let target = try await self.store.pushResourceTarget(hash: hash),
             let app = try await self.store.app(id: target.resource.app)

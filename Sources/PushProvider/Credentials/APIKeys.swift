@@ -70,8 +70,8 @@ package struct APIKeys: Sendable {
 
     /// Returns the key with this text as ``check(_:)`` does, for a client without any other credential.
     ///
-    /// A wrong one takes of what the client's address has. Without any left, it is only told of keys that were right before: behind
-    /// a proxy all clients have one address, and those with a key must not pay for the others.
+    /// A wrong key takes from the budget of the client's address. Once that is empty, only keys that were right before are looked up:
+    /// behind a proxy all clients have one address, and those with a key must not pay for the others.
     ///
     /// - Parameter wrong: The budget of wrong secrets.
     /// - Throws: `BudgetRefusal` too.

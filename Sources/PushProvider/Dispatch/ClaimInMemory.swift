@@ -140,7 +140,7 @@ extension ClaimInMemory.State {
             let concerned = Set(batch.recipients.indices.filter { isConcerned(batch.recipients[$0]) })
             guard !concerned.isEmpty else { continue }
             self.recalled.formUnion(concerned.map { batch.recipients[$0].id })
-            // What is about to be handed over counts, although it will be taken back as far as possible.
+            // A push that is being handed over counts, although it may be taken back.
             let call = self.calls.first { $0.batch == index }?.call
             underWay += call?.takeBack { concerned.contains($0) } ?? concerned.count
         }

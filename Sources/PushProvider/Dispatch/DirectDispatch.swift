@@ -138,7 +138,7 @@ package final class DirectDispatch: Sendable {
 
     /// Applies a stop to what the process has in memory, after the stop is in the store (docs/decisions/0051).
     ///
-    /// What has not been handed to a connection is not sent, and is examined in the store again.
+    /// A push that no connection has yet is not sent. The store decides about it again.
     /// - Returns: The pushes that are under way.
     package func apply(_ stop: StopScope) -> PushesUnderWay { self.ledger.leases.apply(stop) }
 

@@ -113,7 +113,7 @@ struct PageSender: Sendable {
         }
         let stopped = memory.takeOff(&draft)
         var sent = await self.send(draft.batches, in: memory)
-        // What was stopped is decided in the store, like any other retry.
+        // The store decides about stopped pushes as about any other retry.
         let dueAt = self.time.steady
         postponed += stopped.map { RetryResult($0, dueAt: dueAt) }
         postponed += draft.takeBack(memory.recalled, &sent).map { RetryResult($0, dueAt: dueAt) }

@@ -18,7 +18,7 @@ extension ProviderStore {
         return try await QueryCaller.$current.withValue(caller, operation: body)
     }
 
-    /// As ``counting(app:within:givenUpAt:_:)``, where somebody waits for the result.
+    /// Counts as ``counting(app:within:givenUpAt:_:)`` does, for a request that waits for the result.
     /// - Parameter budget: The longest time of all queries together, with the time for which they wait.
     /// - Returns: `nil` if they take longer, or others have to be counted first.
     func countingQuickly<Value: Sendable>(

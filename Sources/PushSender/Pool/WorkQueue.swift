@@ -56,7 +56,7 @@ struct WorkQueue {
 
     /// Inserts pushes that were not processed before all others.
     ///
-    /// Whether they are to be taken back is decided in this step: a recall looks into the queue afterwards, or is seen here.
+    /// This step decides which are taken back: a recall either looks into the queue afterwards, or is seen here.
     /// - Returns: Those that are to be taken back. They are not inserted.
     mutating func prepend(_ returned: [PushTicket]) -> [PushTicket] {
         var recalled: [PushTicket] = []

@@ -166,7 +166,7 @@ package struct BudgetStateMachine: Sendable {
         case .held(let most): return amount <= most - held
         case .timesFree(let times):
             guard case .held(let whole) = self.limits.bounds.whole else { return true }
-            // Whether an account may have its first one is up to the whole.
+            // The whole alone bounds the first unit of an account.
             if held == 0, amount == 1 { return true }
             // A large amount counts as so many of one each: what it leaves is free.
             return (held + amount - 1) / max(1, times) < whole - self.held - (amount - 1)
@@ -183,7 +183,7 @@ package struct BudgetStateMachine: Sendable {
     // MARK: Accounts
 
     private mutating func add(_ amount: Int, _ caller: BudgetCaller) {
-        // What holds nothing needs no account.
+        // An amount of 0 needs no account.
         guard self.limits.holds, amount > 0 else { return }
         self.held += amount
         self.apps[caller.app, default: AppAccount()].held += amount

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushProvider
 
-/// States, counters and deliveries agree at every moment at which somebody may ask, also around a stop.
+/// States, counters and deliveries agree at every moment that an API call can see, also around a stop.
 @Suite(.timeLimit(.patience)) struct StopStateTests {
     private static let finals: [DeliveryRecord.State] = [.accepted, .rejected, .failed, .skipped, .unknown]
 

@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    /// Whoever has a small file cannot begin a large one by its hash.
+    /// An app that has a small file cannot begin a large one by its hash.
     @Test(arguments: StoreBackend.available)
     func aFileOfAnotherSizeIsInTheQuota(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

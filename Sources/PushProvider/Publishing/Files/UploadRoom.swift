@@ -51,7 +51,7 @@ final class UploadRoom: Sendable {
         let (folder, before) = (self.folder, self.state.withLock { $0.landed })
         guard let room = try await FileFolder.blocking({ folder.room() }) else { return nil }
         return try self.state.withLock { state in
-            // What is kept is not free for the disk either. What has landed meanwhile may be free for it still.
+            // The disk does not count the kept bytes as free. It may still count those that have landed meanwhile.
             let kept = state.kept.values.reduce(0, +)
             let (free, held) = (room + kept - (state.landed - before), self.reserved.usage.held)
             let full = UploadFailure.full(Self.text(free - held, besides: held - kept))

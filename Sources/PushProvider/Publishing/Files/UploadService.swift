@@ -60,7 +60,7 @@ package final class UploadService: Sendable {
         let isKnown = try await self.store.file(hash, app: upload.app)?.size == upload.size
         let isWhole = try await FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
         let isStored = isKnown && isWhole
-        // What it will need when it is sent is not reserved: a file that could never have room is not begun.
+        // The check reserves nothing: it refuses a file for which there could never be room.
         if !isStored { try await self.checkRoom(for: upload.size) }
         try await self.add(upload)
         if isStored { _ = try await self.complete(upload, placing: false) }

@@ -85,7 +85,7 @@ package struct SealedTable: Sendable {
             table: "pushResource",
             keepsRow: true,
             name: "push resources with an address of their sender",
-            remedy: "nothing to do: their senders are not told of their end",
+            remedy: "nothing to do: nobody tells their senders that they have ended",
             context: Self.byID { .pushResource($0, app: $1) }
         ),
         SealedTable(

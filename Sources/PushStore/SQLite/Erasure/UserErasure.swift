@@ -142,7 +142,7 @@ struct UserErasure {
     /// Erases what was sent to a device that is another user's now, for the time for which it was this user's, and the
     /// events of its tokens.
     ///
-    /// What a notification in progress has sent it must not send again. That goes once it has ended.
+    /// A notification in progress keeps its deliveries until it has ended, so that it sends to nobody twice.
     func eraseFormerDevice(_ period: UserPeriod) throws {
         let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
         let events = "DELETE FROM tokenEvent WHERE app = ? AND device = ? AND at > ? AND at <= ?"

@@ -78,7 +78,7 @@ struct LogStateMachine {
     /// Gives a turn to fold the log.
     mutating func turn(_ reason: Reason, now: ContinuousClock.Instant) -> Turn {
         switch (self.phase, reason) {
-        // Whoever has written need not wait for it, as long as there is room.
+        // A writer does not wait for a fold while the log has room.
         case (.folding, .length) where self.pages < self.limits.hold: return .pass
         case (.folding, _): return .wait
         case (_, .demand): break

@@ -58,7 +58,7 @@ final class WriteAheadLog: Sendable {
         case .fold:
             let isSoon = self.state.withLock { $0.lasting == 0 }
             let fold = Task { await self.foldNow(pool) }
-            // Who has written does not wait for a read that lasts.
+            // A writer does not wait for a read that lasts.
             if isSoon { _ = await fold.value }
         case .wait: await self.untilFolded()
         case .pass: break
