@@ -82,9 +82,8 @@ struct NotificationsController: Controller {
         self.outcomes.signal(after.id)
         // Read after the count: what has ended meanwhile is in one of them. A state that another change has made since is not the
         // response to this one.
-        let latest = try await self.store.notification(after.id)
-        let isOwn = latest.map { $0.state == after.state || $0.state == .done } ?? false
-        var response = try await self.response(isOwn ? latest ?? after : after)
+        let latest = try await self.store.notification(after.id) ?? after
+        var response = try await self.response([after.state, .done].contains(latest.state) ? latest : after)
         response.underWay = underWay
         return try .json(response)
     }

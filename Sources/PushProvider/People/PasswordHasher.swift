@@ -46,8 +46,8 @@ package final class PasswordHasher: Sendable {
     package init(
         _ parameters: PasswordHash.Parameters = .standard,
         secret: String,
-        places: Budget = Budget(.hashes),
-        strangersPlaces: Budget = Budget(.strangerHashes),
+        places: Budget,
+        strangersPlaces: Budget,
         threads: NIOThreadPool = PasswordHasher.threads
     ) {
         (self.parameters, self.secret, self.threads) = (parameters, secret, threads)

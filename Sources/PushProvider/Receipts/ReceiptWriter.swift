@@ -48,7 +48,7 @@ package actor ReceiptWriter {
         store: any ReceiptStore,
         events: WakeSignal,
         limits: Limits = Limits(),
-        places: Budget = Budget(.receipts),
+        places: Budget,
         metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         time: any TimeSource
     ) {

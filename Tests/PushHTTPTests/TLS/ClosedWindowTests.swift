@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: ["/v1/apps", "/openapi.json"])
     func aClientThatOpensNoWindowIsGivenUp(path: String) async throws {
         try await withGrowingLimit { limit in
-            try await Self.withServer(deadline: limit) { port, key, certificate in
+            try await withTLSProvider(limits: { $0.request = limit }) { port, key, certificate in
                 var tls = try certificate.client
                 tls.applicationProtocols = ["h2"]
                 let connection = try await RawConnection.open(port: port, tls: tls)
@@ -61,28 +61,6 @@ import Testing
         return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
             let response = try? await client.execute(HTTPClientRequest(url: url), timeout: .patience)
             return response?.status == .ok
-        }
-    }
-
-    private static func withServer<Value: Sendable>(
-        deadline: Duration,
-        _ body: @escaping @Sendable (Int, _ key: String, SelfSignedCertificate) async throws -> Value
-    ) async throws -> Value {
-        let certificate = try SelfSignedCertificate.shared.get()
-        return try await withTemporaryDirectory { directory in
-            let files = TLSFiles(certificate: "\(directory)/cert.pem", key: "\(directory)/key.pem")
-            try certificate.pem.write(toFile: files.certificate, atomically: true, encoding: .utf8)
-            try certificate.key.write(toFile: files.key, atomically: true, encoding: .utf8)
-            return try await withProvider(
-                senders: ScriptedSender(),
-                configure: {
-                    $0.tls = files
-                    $0.limits.request = deadline
-                }
-            ) { provider in
-                let port = try #require(Int(provider.api.baseURL.split(separator: ":").last ?? ""))
-                return try await body(port, provider.api.apiKey ?? "", certificate)
-            }
         }
     }
 }

@@ -86,21 +86,8 @@ import Testing
         limits: @Sendable (inout ProviderConfiguration.Limits) -> Void = { _ in },
         _ body: @escaping @Sendable (Server) async throws -> Value
     ) async throws -> Value {
-        let certificate = try SelfSignedCertificate.shared.get()
-        return try await withTemporaryDirectory { directory in
-            let files = TLSFiles(certificate: "\(directory)/cert.pem", key: "\(directory)/key.pem")
-            try certificate.pem.write(toFile: files.certificate, atomically: true, encoding: .utf8)
-            try certificate.key.write(toFile: files.key, atomically: true, encoding: .utf8)
-            return try await withProvider(
-                senders: ScriptedSender(),
-                configure: {
-                    $0.tls = files
-                    limits(&$0.limits)
-                }
-            ) { provider in
-                let port = try #require(Int(provider.api.baseURL.split(separator: ":").last ?? ""))
-                return try await body(Server(port: port, key: provider.api.apiKey ?? "", certificate: certificate))
-            }
+        try await withTLSProvider(limits: limits) { port, key, certificate in
+            try await body(Server(port: port, key: key, certificate: certificate))
         }
     }
 

@@ -86,7 +86,12 @@ import Testing
 
     private static func receipts(port: Int, _ store: RecordingReceiptStore) throws -> GatewayReceipts {
         let gateway = try #require(GatewayEvents(url: "http://127.0.0.1:\(port)")?.patient)
-        let writer = ReceiptWriter(store: store, events: WakeSignal(), time: ManualTime(Vectors.issuedAt))
+        let writer = ReceiptWriter(
+            store: store,
+            events: WakeSignal(),
+            places: Budget(.receipts),
+            time: ManualTime(Vectors.issuedAt)
+        )
         return GatewayReceipts(gateway: gateway, store: store, writer: writer, logger: silentLogger)
     }
 

@@ -71,7 +71,12 @@ import Testing
             .init(logarithm: 3, blockSize: 8, parallelism: 1),
             secret: "secret"
         ).text
-        let hasher = PasswordHasher(Self.cheap, secret: "secret")
+        let hasher = PasswordHasher(
+            Self.cheap,
+            secret: "secret",
+            places: Budget(.hashes),
+            strangersPlaces: Budget(.strangerHashes)
+        )
         #expect(try await Self.check(hasher, "wrong", old) == .wrong)
         guard case .outdated(let renewed) = try await Self.check(hasher, "correct horse battery", old) else {
             Issue.record("it has the parameters of new ones")
@@ -88,7 +93,13 @@ import Testing
         threads.start()
         let parameters = PasswordHash.Parameters(logarithm: 1, blockSize: 8, parallelism: 1)
         let strangers = Budget.patient(.strangerHashes)
-        let hasher = PasswordHasher(parameters, secret: "secret", strangersPlaces: strangers, threads: threads)
+        let hasher = PasswordHasher(
+            parameters,
+            secret: "secret",
+            places: Budget(.hashes),
+            strangersPlaces: strangers,
+            threads: threads
+        )
         func hash(_ network: UInt8) async throws -> String {
             try await hasher.hash("correct horse battery", for: .stranger(.network([192, 0, 2, network])))
         }

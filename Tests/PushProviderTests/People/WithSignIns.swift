@@ -27,7 +27,12 @@ struct SignInFixture: Sendable {
         SignInService(
             store: self.store,
             keys: self.keys,
-            hasher: PasswordHasher(.cheap, secret: "secret"),
+            hasher: PasswordHasher(
+                .cheap,
+                secret: "secret",
+                places: Budget(.hashes),
+                strangersPlaces: Budget(.strangerHashes)
+            ),
             lines: Budget(.logLines),
             time: self.time,
             logger: silentLogger,
@@ -93,7 +98,7 @@ func withSignIns(_ body: (SignInFixture) async throws -> Void) async throws {
         try await backend.withStore { store, _ in
             let (time, audit) = (ManualTime(), RecordedAudit())
             let strangers = Budget.patient(.strangerHashes)
-            let hasher = PasswordHasher(.cheap, secret: "secret", strangersPlaces: strangers)
+            let hasher = PasswordHasher(.cheap, secret: "secret", places: Budget(.hashes), strangersPlaces: strangers)
             let keys = try await APIKeys(store: store, time: time, logger: silentLogger)
             let service = SignInService(
                 store: store,

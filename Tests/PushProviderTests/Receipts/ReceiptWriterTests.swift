@@ -73,7 +73,13 @@ import Testing
         let store = RecordingReceiptStore { time.advance(by: .seconds(86_400)) }
         var limits = ReceiptWriter.Limits()
         limits.interval = .seconds(86_400)
-        let writer = ReceiptWriter(store: store, events: WakeSignal(), limits: limits, time: time)
+        let writer = ReceiptWriter(
+            store: store,
+            events: WakeSignal(),
+            limits: limits,
+            places: Budget(.receipts),
+            time: time
+        )
         for _ in 0..<3 { #expect(try await writer.write(Self.batch(), app: "app") == [.accepted]) }
         #expect(store.transactions.withLock { $0.map(\.count) } == [1, 1, 1])
     }
@@ -84,7 +90,13 @@ import Testing
         var limits = ReceiptWriter.Limits()
         // The steady clock stands still, so that the writer rests for all of the interval.
         limits.interval = .milliseconds(200)
-        let writer = ReceiptWriter(store: store, events: WakeSignal(), limits: limits, time: time)
+        let writer = ReceiptWriter(
+            store: store,
+            events: WakeSignal(),
+            limits: limits,
+            places: Budget(.receipts),
+            time: time
+        )
         let start = ContinuousClock.now
         #expect(try await writer.write(Self.batch(), app: "app") == [.accepted])
         async let second = writer.write(Self.batch(), app: "app")

@@ -79,11 +79,11 @@ import Testing
     private struct Fixture: Sendable {
         let service: DrippingService
         let senders: WebPushSenders
-        let subscriptions: Subscriptions
+        let subscriptions: FixedSubscriptions
 
         /// Sends a message of an app to a path of the service.
         func send(app: Int64, _ path: String) async throws -> Outcome {
-            let token = try self.subscriptions.add("http://127.0.0.1:\(self.service.port)\(path)")
+            let token = try self.subscriptions.add(Browser(at: "http://127.0.0.1:\(self.service.port)\(path)"))
             let topic = try #require(Topic(Vectors.bundleID))
             let push = Push(PushNotification(id: "an-id", topic: topic, payload: "{}"), to: token)
             let sender = try #require(self.senders.senders(app: app).usable[.production])
@@ -97,7 +97,7 @@ import Testing
         _ body: (Fixture) async throws -> Value
     ) async throws -> Value {
         let service = try await DrippingService(response)
-        let subscriptions = Subscriptions()
+        let subscriptions = FixedSubscriptions()
         let senders = WebPushSenders(
             store: subscriptions,
             addresses: AddressPolicy(allowsPrivate: true),
@@ -111,38 +111,6 @@ import Testing
         await senders.close()
         try await service.close()
         return try result.get()
-    }
-
-    /// The keys and subscriptions, which are the same for all apps.
-    private final class Subscriptions: WebPushStore {
-        private let key = VAPIDKey()
-        private let known = Mutex<[DeviceToken: SubscriptionRecord]>([:])
-
-        func add(_ url: String) throws -> DeviceToken {
-            let subscription = try WebPushSubscription(Browser(at: url).subscription, at: "subscription")
-            let token = try subscription.token
-            self.known.withLock { $0[token] = SubscriptionRecord(subscription: subscription, vapidKey: nil) }
-            return token
-        }
-
-        func vapidKeys(app: Int64) async throws -> [VAPIDKeyRecord] {
-            [
-                VAPIDKeyRecord(
-                    app: app,
-                    publicKey: self.key.publicKey,
-                    privateKey: self.key.privateKey,
-                    contact: "mailto:ops@example.org",
-                    createdAt: Vectors.issuedAt
-                )
-            ]
-        }
-
-        func addVAPIDKey(_ key: VAPIDKeyRecord) async throws -> Bool { false }
-        func setVAPIDContact(_ contact: String, app: Int64) async throws -> Bool { false }
-
-        func subscriptions(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: SubscriptionRecord] {
-            self.known.withLock { known in known.filter { tokens.contains($0.key) } }
-        }
     }
 }
 

@@ -98,6 +98,8 @@ import Testing
             addresses: AddressPolicy(allowsPrivate: true),
             limits: .patient,
             policy: policy,
+            places: Budget(.webhookPosts),
+            retries: Budget(.webhookRetries),
             resolver: SystemResolver(Budgets()),
             time: ManualTime(),
             logger: silentLogger

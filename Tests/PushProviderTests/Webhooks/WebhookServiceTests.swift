@@ -41,6 +41,8 @@ import Testing
                 wake: self.wake,
                 addresses: AddressPolicy(allowsPrivate: true),
                 limits: Self.limits,
+                places: Budget(.webhookPosts),
+                retries: Budget(.webhookRetries),
                 resolver: SystemResolver(Budgets()),
                 time: SystemTime(),
                 logger: log.logger
@@ -164,6 +166,7 @@ import Testing
             limits: Self.limits,
             policy: policy,
             places: Budget(.webhookPosts, limits: budget),
+            retries: Budget(.webhookRetries),
             resolver: SystemResolver(Budgets()),
             time: SystemTime(),
             logger: silentLogger

@@ -45,6 +45,8 @@ struct DeliveryFixture: Sendable {
                 wake: WakeSignal(),
                 addresses: addresses,
                 limits: limits,
+                places: Budget(.webhookPosts),
+                retries: Budget(.webhookRetries),
                 resolver: resolver,
                 time: time,
                 logger: silentLogger
