@@ -314,7 +314,7 @@ let package = Package(
             [
                 "AppSimulator", "ProviderAPI", "PushDevice", "PushGateway", "PushProvider", "PushSender", "PushStore",
                 "PushSupport", "PushTesting", "PushTypes", "martlet", .argumentParser, .asyncHTTPClient, .configuration,
-                .logging,
+                .logging, .nioCore,
             ]
         ),
         tests(

@@ -22,15 +22,19 @@ package struct Bridges: ProviderExtension {
         let (configuration, store, time) = (parts.configuration, parts.store, parts.time)
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         let binary = try binary.map { try BinaryBridgeService($0, parts) }
-        let guarded = GuardedClient(
-            addresses: configuration.webhookAddresses,
-            resolver: parts.resolver,
-            deadline: configuration.limits.peer
-        )
-        let (doors, sessions) = (Doors(parts, client: guarded), ChatSessionService(parts))
+        let clients = { (giver: NameGiver) in
+            GuardedClient(
+                addresses: configuration.webhookAddresses,
+                resolver: parts.resolver,
+                giver: giver,
+                deadline: configuration.limits.peer
+            )
+        }
+        let strangers = clients(.strangers)
+        let (doors, sessions) = (Doors(parts, client: clients(.settings)), ChatSessionService(parts))
         self.binary = binary
         self.doors = doors
-        let forwarder = UnifiedPushForwarder(client: guarded, budgets: parts.budgets, time: time)
+        let forwarder = UnifiedPushForwarder(client: strangers, budgets: parts.budgets, time: time)
         self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
         self.pushDoor = PushDoor(
             store: store,
@@ -49,7 +53,8 @@ package struct Bridges: ProviderExtension {
         ]
         let cleaner = PushResourceCleaner(
             store: store,
-            client: guarded,
+            client: strangers,
+            forwards: parts.budgets[.forwards],
             time: time,
             logger: parts.logger
         )

@@ -54,6 +54,16 @@ import Testing
         }
     }
 
+    /// A good link is the way past all locks.
+    @Test func wrongLinksCountAndHoldBackNoGoodOne() async throws {
+        try await withDashboard(time: ManualTime()) { provider, browser in
+            let wrong = "/dashboard/link/" + String(repeating: "A", count: 43)
+            for _ in 0..<20 { #expect(try await browser.get(wrong).status == 404) }
+            #expect(try await browser.get(wrong).status == 429)
+            try await Self.add("anna", provider, browser)
+        }
+    }
+
     @Test func spacesAroundTheNameDoNotCount() async throws {
         try await withDashboard { provider, browser in
             try await Self.add("anna", provider, browser)

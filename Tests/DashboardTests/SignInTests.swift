@@ -38,6 +38,19 @@ import Testing
         }
     }
 
+    /// They are the same guesses as those at the API, and a key that is known is none.
+    @Test func wrongKeysCount() async throws {
+        try await withDashboard(time: ManualTime()) { provider, browser in
+            for _ in 0..<20 { #expect(try await browser.signIn(key: "mk_wrong").status == 401) }
+            let refused = try await browser.signIn(key: "mk_wrong")
+            #expect(refused.status == 429 && refused.headers.first(name: "retry-after") != nil)
+            var stranger = provider.api
+            stranger.apiKey = "mk_wrong"
+            #expect(try await stranger.get("/v1/apps").status == 429)
+            #expect(try await browser.signIn(key: try #require(provider.api.apiKey)).status == 200)
+        }
+    }
+
     @Test func everyPageHasTheSecurityHeaders() async throws {
         try await withDashboard { provider, browser in
             let pages = [

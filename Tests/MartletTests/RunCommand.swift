@@ -14,8 +14,10 @@ func martlet(_ words: [String]) async throws -> String {
     let output = Output()
     try await StandardOutput.$write.withValue({ output.add($0) }) {
         try await APIClient.$timeout.withValue(.patience) {
-            try await DirectDestination.$timeout.withValue(.patience) {
-                try await Martlet.run(FormerSpelling.translated(words).words)
+            try await APIClient.$silence.withValue(.patience) {
+                try await DirectDestination.$timeout.withValue(.patience) {
+                    try await Martlet.run(FormerSpelling.translated(words).words)
+                }
             }
         }
     }

@@ -26,6 +26,7 @@ package final class ScriptedSender: SenderSource {
         var observer: (@Sendable (Sent) async -> Void)?
         var recallObserver: (@Sendable () -> Void)?
         var tests = 0
+        var testObserver: (@Sendable () async -> Void)?
         var connections: AppConnectionObserver?
     }
 
@@ -51,6 +52,11 @@ package final class ScriptedSender: SenderSource {
 
     /// The number of pushes of tests of a credential, which ``sent`` leaves out.
     package var tests: Int { self.state.withLock { $0.tests } }
+
+    /// Runs while a push of a test of a credential is on its way.
+    package func onTest(_ observer: @escaping @Sendable () async -> Void) {
+        self.state.withLock { $0.testObserver = observer }
+    }
 
     /// Reports a connection that could not be opened, or `nil` for one that is open.
     package func connection(_ failure: Outcome.Failure?, app: Int64, in environment: PushEnvironment) {
@@ -119,7 +125,8 @@ package final class ScriptedSender: SenderSource {
         let environment: PushEnvironment
 
         func send(_ pushes: [Push]) async -> [Outcome] {
-            self.service.state.withLock { state in
+            await self.service.state.withLock { $0.testObserver }?()
+            return self.service.state.withLock { state in
                 state.tests += pushes.count
                 let unknown = Outcome.rejected(Rejection(status: 400, reasonText: Reason.badDeviceToken.rawValue))
                 return pushes.map { _ in state.standing[self.environment] ?? unknown }

@@ -261,7 +261,7 @@ def matrix_pushes(world, number):
             "devices": [{"app_id": "hostile", "pushkey": key}]}})
 
 
-@attack("forwards", is_strangers=True)
+@attack("forwards", "hostForwards", "clientHostForwards", is_strangers=True)
 def forwards(world, number):
     """UnifiedPush servers that never answer."""
     client, rng = world.anonymous(), random.Random(number)

@@ -27,6 +27,9 @@ struct Visitor: Sendable {
         return (channel.remoteAddress ?? channel.parent?.remoteAddress)?.ipAddress ?? ""
     }
 
+    /// The account of the client's network, on which wrong secrets count.
+    var client: BudgetCaller { BudgetCaller(from: self.context.channel) ?? BudgetCaller() }
+
     /// The name that the browser gives itself.
     var agent: String { String((self.http.headers[.userAgent] ?? "").prefix(200)) }
 

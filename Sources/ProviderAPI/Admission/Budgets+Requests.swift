@@ -13,14 +13,14 @@ extension Budgets {
         try self[.requests].spend(for: account)
     }
 
-    /// Counts a request with a public key of a client's address.
+    /// Counts a request with a public key of a client's site.
     package func countPublicRequest(from channel: any Channel) throws(BudgetRefusal) {
         guard let client = BudgetCaller(from: channel) else { return }
-        try self[.publicRequests].spend(for: client)
+        try self[.publicRequests].spend(for: client.site)
     }
 
-    /// Counts a form that registers a device of an app.
-    package func countForm(of client: BudgetCaller) throws(BudgetRefusal) { try self[.forms].spend(for: client) }
+    /// Counts a form of a client's site that registers a device of an app.
+    package func countForm(of client: BudgetCaller) throws(BudgetRefusal) { try self[.forms].spend(for: client.site) }
 
     /// Counts a request that was admitted by the secret of an app's bridge. Forms, which anybody can post, take nothing of it.
     package func countBridgeRequest(of app: Topic) throws(BudgetRefusal) {

@@ -51,13 +51,17 @@ package struct OperationRunner: Sendable {
                     query: .strict,
                     caller: caller,
                     readBody: { request, maximum in
+                        // All copies of an app have its public key: what one client sends is on the account of its site.
+                        let isStranger = caller?.isPublic ?? true
+                        let client = BudgetCaller(app: account.app, from: context.channel)?.site ?? account
                         let (body, held) = try await request.wholeBody(
                             maximum: maximum,
                             from: self.budgets[.bodyBytes],
-                            for: caller == nil ? BudgetCaller(from: context.channel) ?? account : account
+                            for: isStranger ? client : account,
+                            asItArrives: isStranger
                         )
                         notes.hold(held)
-                        if let caller { try await self.budgets.pace(body, of: caller.account) }
+                        if let caller { try await self.budgets.pace(body, of: isStranger ? client : caller.account) }
                         return body
                     },
                     noteResource: { notes.made($0) }
@@ -95,14 +99,15 @@ package struct OperationRunner: Sendable {
     private static let hidden: Set<String> = ["user", "token", "installation"]
 
     /// Returns the path for the audit, which names no user and no token: they must be gone once they are erased.
+    ///
+    /// Repeated separators count as one, as they do for the router.
     private static func audited(_ path: String, of operation: ProviderOperation) -> String {
         guard operation.pathParameters.contains(where: Self.hidden.contains) else { return path }
         let hidden = Set(Self.hidden.map { "{\($0)}"[...] })
-        let names = operation.path.split(separator: "/", omittingEmptySubsequences: false)
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.enumerated().map { index, part in
-            index < names.count && hidden.contains(names[index]) ? names[index] : part
-        }.joined(separator: "/")
+        let names = operation.path.split(separator: "/")
+        return path.split(separator: "/").enumerated().map { index, part in
+            "/\(index < names.count && hidden.contains(names[index]) ? names[index] : part)"
+        }.joined()
     }
 
     /// Returns the caller of a request: that of its context, or its API key; `nil` for an operation that needs none.

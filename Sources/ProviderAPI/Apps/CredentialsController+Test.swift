@@ -27,7 +27,6 @@ extension CredentialsController {
         let fields = try JSONFields(parsing: body.isEmpty ? Data("{}".utf8) : body, known: Self.members)
         let isStored = fields.members.isEmpty && fields.nulls.isEmpty
         let record = isStored ? nil : try Self.record(fields)
-        if let record { try Self.check(record, app: app, environment: environment, fields, now: self.time.now) }
         let target = AppEnvironment(app: app.id, environment: environment)
         if record == nil, try await self.store.credential(app: app.id, environment: environment) == nil {
             throw RequestError.missingCredential(
@@ -36,13 +35,9 @@ extension CredentialsController {
                 at: "environment"
             )
         }
-        let place: BudgetPermit
-        do throws(BudgetRefusal) {
-            place = try self.tests.take(for: BudgetCaller(app: app.bundleID))
-        } catch {
-            throw error.error
-        }
+        let place = try self.takeTest(of: app)
         defer { place.end() }
+        if let record { try Self.check(record, app: app, environment: environment, fields, now: self.time.now) }
         let test =
             if let record {
                 await self.tester.test(record, over: try Self.transport(fields), of: app, in: environment)

@@ -25,7 +25,7 @@ struct CredentialsController: Controller {
     /// The notifications in memory, where a removal finds them.
     let direct: DirectDispatch
     let tester: CredentialTester
-    /// The budget of tests: one at a time of an app, and a few in a minute.
+    /// The budget of tests, and of setting a certificate: one at a time of an app, and a few in a minute.
     let tests: Budget
     let time: any TimeSource
     let logger: Logger
@@ -93,6 +93,8 @@ struct CredentialsController: Controller {
         let app = try await request.app(self.store)
         let fields = try await request.fields(Self.members)
         let record = try Self.record(fields)
+        let place = record.kind == "key" ? nil : try self.takeTest(of: app)
+        defer { place?.end() }
         try Self.check(record, app: app, environment: environment, fields, now: self.time.now)
         let transport = try Self.transport(fields)
         try await self.store.setCredential(record, over: transport, app: app.id, environment: environment)
@@ -163,6 +165,15 @@ struct CredentialsController: Controller {
             keyID: try fields.requiredString("keyId", maximum: 64),
             privateKey: try fields.requiredString("privateKey", maximum: Self.maximumPrivateKey)
         )
+    }
+
+    /// Takes the place of a test, as opening a certificate may take a second, for its key derivation.
+    func takeTest(of app: AppRecord) throws -> BudgetPermit {
+        do throws(BudgetRefusal) {
+            return try self.tests.take(for: BudgetCaller(app: app.bundleID))
+        } catch {
+            throw error.error
+        }
     }
 
     /// Rejects a credential that could not be used now, because otherwise every push would fail: one that has expired,

@@ -63,10 +63,12 @@ struct CatalogueController: Controller {
             .init(.get, "\(app)/catalogue", id: "catalogue", "The published issues, the newest first.", self.catalogue)
                 .parameters(account, match, .cursor, .limit()).responses(page, unchanged),
             .init(.post, "\(app)/entitlements", .readOnly, id: "entitlements", self.entitle)
-                .summary("Decides which issues a reader may download.").body(asked)
+                .summary("Decides which issues a reader may download.")
+                .body(asked, maximum: EntitlementProof.maximumRequest)
                 .responses(.ok(.list("entitlements", of: EntitlementResponse.schema))),
             .init(.post, "\(app)/issues/{productId}:download", .readOnly, id: "downloadIssue", self.download)
-                .summary("The signed address of an issue's file for a screen.").body(download)
+                .summary("The signed address of an issue's file for a screen.")
+                .body(download, maximum: EntitlementProof.maximumRequest)
                 .responses(.ok(DownloadResponse.schema)).errors(.conflict, .unavailable),
         ]
         let preview = ProviderOperation(.get, "\(app)/catalogue:preview", id: "previewCatalogue", self.catalogue)

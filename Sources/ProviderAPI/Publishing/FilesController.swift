@@ -140,8 +140,9 @@ struct FilesController: Controller {
                 after: .seconds(300)
             )
         }
-        // The address was signed for a reader with a key. What takes no place, such as HEAD, earns its connection nothing.
-        try self.connections.assign(channel, to: client)
+        // The address was signed for a reader with a key. What takes no place, such as HEAD, earns its connection nothing. It
+        // counts on the reader's network: who has one address gets as many others as it likes.
+        try self.connections.assign(channel, to: BudgetCaller(app: app, from: channel) ?? client)
         return ResponseBody(contentLength: part.count) { writer in
             var reader = reader
             while !reader.rest.isEmpty {

@@ -8,6 +8,8 @@ struct IssueResponse: ResponseObject {
     let issue: IssueRecord
     /// The warnings, which only the response to a change has.
     var warnings: [ContentWarning]?
+    /// The number of pushes that could not be taken back, which only the response to a withdrawal has.
+    var underWay: Int?
 
     private var date: String { self.issue.date.description }
     private var cover: FileResponse? { self.issue.cover.map(FileResponse.init) }
@@ -29,6 +31,11 @@ struct IssueResponse: ResponseObject {
         .required("createdAtMs", \.issue.createdAt),
         .optional("publishedAtMs", \.issue.publishedAt, "The time of its latest publication."),
         .optional("warnings", \.warnings, "Only of publishing."),
+        .optional(
+            "underWay",
+            \.underWay,
+            "The pushes of its notification that a withdrawal could not take back: the last ones."
+        ),
     ]
 }
 

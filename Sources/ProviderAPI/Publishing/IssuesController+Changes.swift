@@ -25,14 +25,19 @@ extension IssuesController {
 
     /// Returns the issue after a change, or throws why it was not changed.
     ///
-    /// - Parameter warnings: Returns the warnings about the changed issue.
+    /// - Parameters:
+    ///   - underWay: The number of pushes that a withdrawal could not take back.
+    ///   - warnings: Returns the warnings about the changed issue.
     static func response(
         _ result: IssueResult,
         status: HTTPResponse.Status = .ok,
+        underWay: Int? = nil,
         warnings: (IssueRecord) -> [ContentWarning]? = { _ in nil }
     ) throws -> Response {
         switch result {
-        case .done(let issue): return try .json(IssueResponse(issue: issue, warnings: warnings(issue)), status: status)
+        case .done(let issue):
+            let response = IssueResponse(issue: issue, warnings: warnings(issue), underWay: underWay)
+            return try .json(response, status: status)
         case .missing: throw RequestError.noSuch("issue")
         case .productIDTaken:
             throw RequestError.conflict("product_id_taken", "another issue of the app has it", at: "productId")

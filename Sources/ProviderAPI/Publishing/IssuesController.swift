@@ -10,6 +10,9 @@ import PushTypes
 struct IssuesController: Controller {
     let store: any ProviderStore
     let folder: FileFolder
+    let wakes: LaneWakeSignals
+    /// The notifications in memory, where a withdrawal finds them.
+    let direct: DirectDispatch
     let time: any TimeSource
 
     private static let members: Set<String> = ["productId", "title", "number", "date", "access"]
@@ -44,7 +47,7 @@ struct IssuesController: Controller {
             .init(.post, "\(one):publish", .audited, id: "publishIssue") { try await self.set(.published, $0) }
                 .summary("Puts an issue into the catalogue.").scope(.send).responses(shown),
             .init(.post, "\(one):withdraw", .audited, id: "withdrawIssue") { try await self.set(.withdrawn, $0) }
-                .summary("Takes an issue from the catalogue; it cannot be downloaded any more.")
+                .summary("Takes an issue from the catalogue. Of its notification only what is underWay is still sent.")
                 .scope(.send).responses(shown).errors(.conflict),
         ]
         return (operations + self.files(of: one)).map { $0.tag(.publishing) }
@@ -124,10 +127,23 @@ struct IssuesController: Controller {
     }
 
     private func change(_ request: OperationRequest, _ changes: IssueChanges) async throws -> Response {
+        let isWithdrawal = changes.state == .withdrawn
         let result = try await request.object("issue") {
-            try await self.store.changeIssue($0, changes, now: self.time.now)
+            try await self.store.changeIssue($0, changes, now: isWithdrawal ? self.time.recorded : self.time.now)
         }
-        return try Self.response(result) { changes.state == .published ? ContentWarning.lacksFile($0) : nil }
+        let underWay = isWithdrawal ? self.takeBack(result) : nil
+        return try Self.response(result, underWay: underWay) {
+            changes.state == .published ? ContentWarning.lacksFile($0) : nil
+        }
+    }
+
+    /// Takes back what is in memory of the notification of an issue that was withdrawn: the store has cancelled it.
+    /// - Returns: The number of pushes that are under way; `nil` if the issue was not withdrawn, or not notified of.
+    private func takeBack(_ result: IssueResult) -> Int? {
+        guard case .done(let issue) = result, let notification = issue.notification else { return nil }
+        let underWay = self.direct.apply(.notification(notification)).count
+        for lane in NotificationRecord.Lane.allCases { self.wakes[lane].signal() }
+        return underWay
     }
 
     private func delete(_ request: OperationRequest) async throws -> Response {

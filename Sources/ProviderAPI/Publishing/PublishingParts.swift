@@ -17,6 +17,8 @@ struct PublishingParts: Sendable {
         store: any ProviderStore,
         configuration: ProviderConfiguration,
         acceptor: NotificationAcceptor,
+        wakes: LaneWakeSignals,
+        direct: DirectDispatch,
         waits: WaveWaits,
         resolver: any NameResolver,
         budgets: Budgets,
@@ -57,7 +59,7 @@ struct PublishingParts: Sendable {
         let addresses = FileAddresses(store: store, settings: settings, time: time)
         self.controllers = [
             PublicationsController(store: store, time: time),
-            IssuesController(store: store, folder: folder, time: time),
+            IssuesController(store: store, folder: folder, wakes: wakes, direct: direct, time: time),
             UploadsController(store: store, uploads: uploads, maximumFile: settings.maximumFile, time: time),
             EntitlementController(
                 store: store,

@@ -104,7 +104,7 @@ package final class ProviderServer: Service {
         )
         self.signIns = signIns
         let (wakes, scheduleWake, webhookWake) = (LaneWakeSignals(), WakeSignal(), WakeSignal())
-        let (erasureWake, outcomes) = (WakeSignal(), OutcomeSignals())
+        let (erasureWake, outcomes, waits) = (WakeSignal(), OutcomeSignals(), WaveWaits())
         self.outcomes = outcomes
         let directory = SenderDirectory(
             store: store,
@@ -139,7 +139,7 @@ package final class ProviderServer: Service {
             time: time,
             logger: logger
         )
-        let dispatch = DispatchMetrics(factory: metrics)
+        let (dispatch, refusals) = (DispatchMetrics(factory: metrics), RefusedKeyLog(logger: logger))
         let receipts = ReceiptWriter(
             store: store,
             events: webhookWake,
@@ -147,7 +147,6 @@ package final class ProviderServer: Service {
             metrics: metrics,
             time: time
         )
-        let refusals = RefusedKeyLog(logger: logger)
         let expiry = CredentialExpiryMonitor(store: store, webhookWake: webhookWake, time: time, logger: logger)
         let gatewayReceipts = configuration.gatewayEvents.map {
             GatewayReceipts(gateway: $0, store: store, writer: receipts, logger: logger)
@@ -162,11 +161,12 @@ package final class ProviderServer: Service {
             time: time,
             logger: logger
         )
-        let waits = WaveWaits()
         let publishing = PublishingParts(
             store: store,
             configuration: configuration,
             acceptor: acceptor,
+            wakes: wakes,
+            direct: direct,
             waits: waits,
             resolver: resolver,
             budgets: budgets,

@@ -5,7 +5,11 @@ import PushTypes
 /// The entry of a failure in a response and in a post to the hook.
 struct GorushLogEntry: Hashable, Sendable {
     /// The longest text that is repeated for each token, in bytes: a response may have very many.
-    private static let maximumText = 256
+    static let maximumText = 256
+    /// The longest error of an entry that repeats nothing else, in bytes.
+    private static let maximumShortError = 64
+    /// The maximum number of bytes that the entries of a response repeat.
+    private static let maximumRepeated = 1024 * 1024
 
     let id: String?
     /// The token as it came, whole: its owner cleans a table by it.
@@ -15,8 +19,7 @@ struct GorushLogEntry: Hashable, Sendable {
     let error: String
 
     init(_ notification: GorushNotification, token: String, error: String) {
-        self.id = notification.id?.bounded(bytes: Self.maximumText)
-        self.message = notification.message.bounded(bytes: Self.maximumText)
+        (self.id, self.message) = (notification.id, notification.message)
         (self.token, self.error) = (token, error)
     }
 
@@ -25,6 +28,27 @@ struct GorushLogEntry: Hashable, Sendable {
             "notif_id": self.id.map { .string($0) }, "type": .string("failed-push"), "platform": .string("ios"),
             "token": .string(self.token), "message": .string(self.message), "error": .string(self.error),
         ])
+    }
+
+    /// The entry with what is its own alone.
+    private var shortJSON: JSONValue {
+        .object([
+            "type": .string("failed-push"), "platform": .string("ios"), "token": .string(self.token),
+            "error": .string(self.error.bounded(bytes: Self.maximumShortError)),
+        ])
+    }
+
+    /// Returns the entries of a response.
+    ///
+    /// A short request can cause very many. Once they have repeated ``maximumRepeated`` bytes, those that follow repeat neither
+    /// id nor message.
+    static func json(_ entries: [GorushLogEntry]) -> JSONValue {
+        var repeated = 0
+        let values = entries.map { entry in
+            repeated += (entry.id?.utf8.count ?? 0) + entry.message.utf8.count + entry.error.utf8.count
+            return repeated <= Self.maximumRepeated ? entry.json : entry.shortJSON
+        }
+        return .array(values)
     }
 }
 

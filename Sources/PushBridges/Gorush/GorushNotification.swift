@@ -10,7 +10,7 @@ struct GorushNotification: Hashable, Sendable {
     /// The tokens as they came.
     let tokens: [String]
     let topic: String?
-    /// The caller's own id, which is only repeated in the response.
+    /// The beginning of the caller's own id, which is only repeated in the response.
     let id: String?
     let apnsID: String?
     let collapseID: String?
@@ -20,7 +20,7 @@ struct GorushNotification: Hashable, Sendable {
     let pushType: String?
     /// The environment that the notification names.
     let environment: PushEnvironment?
-    /// The text of the message, which is repeated in the response.
+    /// The beginning of the text of the message, which is repeated in the response.
     let message: String
     /// The payload as gorush builds it, but for ``GorushPayload``'s corrections.
     let payload: GorushPayload
@@ -29,7 +29,8 @@ struct GorushNotification: Hashable, Sendable {
         self.platform = try fields.integer("platform") ?? 0
         self.tokens = try fields.texts("tokens")
         self.topic = try fields.text("topic")
-        self.id = try fields.text("notif_id")
+        // All entries of the response share what they repeat.
+        self.id = try fields.text("notif_id")?.bounded(bytes: GorushLogEntry.maximumText)
         self.apnsID = try fields.text("apns_id")
         self.collapseID = try fields.text("collapse_id")
         self.expiration = try fields.integer("expiration")
@@ -37,7 +38,7 @@ struct GorushNotification: Hashable, Sendable {
         self.pushType = try fields.text("push_type")
         let (isProduction, isDevelopment) = (try fields.flag("production"), try fields.flag("development"))
         self.environment = isProduction ? .production : isDevelopment ? .sandbox : nil
-        self.message = try fields.text("message") ?? ""
+        self.message = try fields.text("message")?.bounded(bytes: GorushLogEntry.maximumText) ?? ""
         // The number of tries is the provider's own.
         _ = try fields.integer("retry")
         self.payload = try GorushPayload(fields)

@@ -34,9 +34,10 @@ struct GorushPlan: Sendable {
         var texts: [DeviceToken: String] = [:]
         var tokens: [DeviceToken] = []
         var invalid: [String] = []
+        var known: Set<String> = []
         for text in notification.tokens {
             guard let token = DeviceToken(userInput: text), token.bytes.count >= DeviceRequest.minimumToken else {
-                invalid.append(text)
+                if known.insert(text).inserted { invalid.append(text) }
                 continue
             }
             guard texts[token] == nil else { continue }

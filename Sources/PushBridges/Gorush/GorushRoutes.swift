@@ -267,7 +267,7 @@ struct GorushRoutes: Sendable {
 
     private static func answer(count: Int, _ failures: [GorushLogEntry]) throws -> Response {
         let body: [String: JSONValue] = [
-            "success": .string("ok"), "counts": .integer(Int64(count)), "logs": .array(failures.map(\.json)),
+            "success": .string("ok"), "counts": .integer(Int64(count)), "logs": GorushLogEntry.json(failures),
         ]
         return try .json(body)
     }

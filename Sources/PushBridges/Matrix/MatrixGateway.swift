@@ -58,8 +58,11 @@ struct MatrixGateway: Sendable {
         let notification = try MatrixNotification(parsing: body)
         // Each further device costs as much as a request.
         let further = notification.devices.count - 1
-        guard further > 0 else { return try await self.notify(notification, body, permit, arrival) }
-        try self.budgets[.matrixRequests].spend(further, for: client)
+        if further > 0 { try self.budgets[.matrixRequests].spend(further, for: client) }
+        // What may take long ends with its connection: who has gone keeps no place from others.
+        guard further > 0 || notification.devices.contains(where: { MatrixPushkey.isAddress($0.pushkey) }) else {
+            return try await self.notify(notification, body, permit, arrival)
+        }
         return try await channel.withClientConnected { try await self.notify(notification, body, permit, arrival) }
     }
 
@@ -132,7 +135,7 @@ struct MatrixGateway: Sendable {
             let unknown = try await self.known.unknown(Set(tokens), of: place.app, in: place.environment)
             guard !unknown.isEmpty else { continue }
             let pushes = tokens.count(where: unknown.contains)
-            let caller = BudgetCaller(app: place.bundleID, client.identity)
+            let caller = BudgetCaller(app: place.bundleID, client.identity.site)
             charges.append(Charge(budget: self.budgets[.unknownTokens], amount: pushes, caller: caller))
         }
         try Charge.spend(charges)

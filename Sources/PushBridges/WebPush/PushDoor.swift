@@ -65,8 +65,6 @@ struct PushDoor: Sendable {
         let subscription = BudgetCaller(app: app.bundleID, .name(target.resource.id.uuidString))
         try self.budgets[.resourceMessages].spend(for: subscription)
         let body = try await request.wholeBody(maximum: WebPushRequest.maximumBody)
-        // A body that never ends earns its connection nothing.
-        try self.runner.connections.assign(context.channel, to: subscription)
         let message: WebPushRequest
         do throws(WebPushRequest.Fault) {
             message = try WebPushRequest(hasBody: !body.isEmpty) { name in
@@ -85,8 +83,12 @@ struct PushDoor: Sendable {
             token: PushCapability(),
             now: receivedAt
         )
+        let sender = BudgetCaller(app: app.bundleID, client.identity.site)
+        // A body that never ends, and one that is no message, earn their connection nothing. It counts on the sender's network:
+        // who has one address has others.
+        try self.runner.connections.assign(context.channel, to: sender)
         // A sender takes a refusal for the provider's fault, and tries again.
-        let place = try self.budgets[.pushMessages].take(for: BudgetCaller(app: app.bundleID, client.identity))
+        let place = try self.budgets[.pushMessages].take(for: sender)
         defer { place.end() }
         await self.note(request, target.resource)
         try await self.accept(push, target, receivedAt: receivedAt)
@@ -109,9 +111,10 @@ struct PushDoor: Sendable {
             let message = "this address accepts one sender only: identify with VAPID"
             throw RequestError(.unauthenticated, code: "vapid_required", message: message, path: "authorization")
         }
-        let origins = self.origins.accepted(request)
+        let origins = self.origins.accepted(of: resource)
         var fault = VAPIDCredential.Fault.malformed
         if let credential = VAPIDCredential(authorization: authorization, cryptoKey: cryptoKey) {
+            fault = .audience
             for origin in origins {
                 do throws(VAPIDCredential.Fault) {
                     return try credential.check(key: key, origin: origin, now: self.time.now)

@@ -1,5 +1,6 @@
 import Hummingbird
 import HummingbirdCore
+import PushStore
 import PushWire
 
 /// The origins by which others know the provider: the configured one, or that of each request.
@@ -22,10 +23,12 @@ struct PushOrigins: Sendable {
         return WebOrigin("\(self.isSecure || forwarded == "https" ? "https" : "http")://\(host)")
     }
 
-    /// Returns the origins that a sender may name for a request. Behind a proxy the scheme is not known.
-    func accepted(_ request: Request) -> [WebOrigin] {
+    /// Returns the origins that a sender may name for a push resource. Behind a proxy the scheme is not known.
+    ///
+    /// The request has no part in it: who asks for a token of the sender for their own origin would name that.
+    func accepted(of resource: PushResourceRecord) -> [WebOrigin] {
         if let configured { return [configured] }
-        guard let host = request.head.authority else { return [] }
-        return ["https", "http"].compactMap { WebOrigin("\($0)://\(host)") }
+        guard let origin = resource.origin, let scheme = origin.firstRange(of: "://") else { return [] }
+        return ["https", "http"].compactMap { WebOrigin("\($0)://\(origin[scheme.upperBound...])") }
     }
 }

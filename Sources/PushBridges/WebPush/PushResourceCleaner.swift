@@ -4,6 +4,7 @@ import NIOHTTP1
 import PushProvider
 import PushStore
 import PushSupport
+import PushTypes
 import ServiceLifecycle
 import Synchronization
 
@@ -12,20 +13,29 @@ import Synchronization
 final class PushResourceCleaner: Service {
     /// The time between two rounds.
     static let interval: Duration = .seconds(60)
-    /// The push resources of one round, and the messages of one transaction.
-    private static let (perRound, messages) = (100, 1000)
+    /// The maximum number of push resources of one app in one round, and the messages of one transaction.
+    static let (perApp, messages) = (20, 1000)
     /// The tries to tell a sender.
     private static let tries = 5
 
-    private let store: any PushResourceStore
+    private let store: any PushResourceStore & AppStore
     private let client: GuardedClient
+    /// The budget of requests to hosts that strangers name, in which the ends of an app's resources are one caller.
+    private let forwards: Budget
     private let time: any TimeSource
     private let logger: Logger
     /// The failed tries of each push resource.
     private let failures = Mutex<[UUID: Int]>([:])
 
-    init(store: any PushResourceStore, client: GuardedClient, time: any TimeSource, logger: Logger) {
-        (self.store, self.client, self.time, self.logger) = (store, client, time, logger)
+    init(
+        store: any PushResourceStore & AppStore,
+        client: GuardedClient,
+        forwards: Budget,
+        time: any TimeSource,
+        logger: Logger
+    ) {
+        (self.store, self.client, self.forwards) = (store, client, forwards)
+        (self.time, self.logger) = (time, logger)
     }
 
     func run() async throws {
@@ -47,9 +57,19 @@ final class PushResourceCleaner: Service {
 
     /// Does one round.
     func clean() async throws {
-        let ended = try await self.store.endedPushResources(limit: Self.perRound)
+        let ended = try await self.store.endedPushResources(perApp: Self.perApp)
+        var apps: [Int64: Topic] = [:]
+        for app in Set(ended.map(\.app)) { apps[app] = (try? await self.store.app(id: app))?.bundleID }
         let told = await withTaskGroup(of: PushResourceRecord?.self) { group in
-            for resource in ended { group.addTask { await self.tell(resource) ? resource : nil } }
+            for resource in ended {
+                let (count, app) = (resource.unsubscribeURL == nil ? 0 : 1, apps[resource.app])
+                // Without a place now its sender is told in another round.
+                guard let place = try? self.forwards.take(count, for: BudgetCaller(app: app)) else { continue }
+                group.addTask {
+                    defer { place.end() }
+                    return await self.tell(resource) ? resource : nil
+                }
+            }
             return await group.reduce(into: [PushResourceRecord]()) { all, one in if let one { all.append(one) } }
         }
         try await self.store.removeEnded(told)
@@ -63,6 +83,8 @@ final class PushResourceCleaner: Service {
     }
 
     /// Tells the sender of a push resource that it has ended.
+    ///
+    /// A name that has no turn to be looked up is a try too: else slow names would hold up the later resources of their app.
     /// - Returns: `true` if nothing is left to do.
     private func tell(_ resource: PushResourceRecord) async -> Bool {
         guard let url = resource.unsubscribeURL else { return true }

@@ -47,12 +47,14 @@ struct PushResourcesController: Controller {
         let body = try await request.body()
         let fields = try JSONFields(body.isEmpty ? .object([:]) : JSONValue(parsing: body), known: Self.members)
         let capability = PushCapability()
+        let origin = self.origins.own(request.http)?.description
         let resource = PushResourceRecord(
             hash: capability.hash,
             app: app.id,
             installation: installation,
             name: try fields.string("name", maximum: PushResourceRecord.maximumName) ?? "",
             vapidKey: try Self.key(fields),
+            origin: origin,
             createdAt: self.time.now
         )
         switch try await self.store.addPushResource(resource) {
@@ -63,8 +65,7 @@ struct PushResourcesController: Controller {
             let message = "an installation has \(PushResourceRecord.maximumCount) push resources at most: remove some"
             throw RequestError.conflict("too_many_push_resources", message)
         }
-        let origin = self.origins.own(request.http)?.description ?? ""
-        let endpoint = "\(origin)/push/\(capability.text)"
+        let endpoint = "\(origin ?? "")/push/\(capability.text)"
         return try .json(PushResourceResponse(resource: resource, endpoint: endpoint), status: .created)
     }
 

@@ -56,8 +56,8 @@ struct UnifiedPushForwarder: Sendable {
         guard endpoint.utf8.count <= Self.maximumEndpoint else { return .gone }
         guard (1...Self.maximumBody).contains(body.count) else { return .refused(status: 413) }
         guard let server = WebOrigin(endpoint) else { return .notAllowed }
-        let place = try self.budgets[.forwards].take(for: BudgetCaller(app: app.bundleID, .name(server.description)))
-        defer { place.end() }
+        let places = try self.places(of: app.bundleID, at: server.description, for: client)
+        defer { for place in places { place.end() } }
         if let end = try await self.discover(endpoint, app, client) { return end }
         // Push servers of UnifiedPush expect the coding of Web Push, whatever the body is.
         let headers: HTTPHeaders = [
@@ -74,6 +74,18 @@ struct UnifiedPushForwarder: Sendable {
         }
     }
 
+    /// Takes the places of a post: of the client's, of those at the host, and of the client's at the host.
+    ///
+    /// The client's site counts: strangers name any host, and a host that they name may be the one that all others have.
+    func places(of app: Topic, at host: String, for client: BudgetCaller) throws(BudgetRefusal) -> [BudgetPermit] {
+        let site = client.identity.site
+        let own = try self.budgets[.forwards].take(for: BudgetCaller(app: app, site))
+        let name = if case .network(let bytes) = site { bytes.map(String.init).joined(separator: ".") } else { "\(site)" }
+        let part = try self.budgets[.clientHostForwards].take(for: BudgetCaller(app: app, .name("\(name) \(host)")))
+        let place = try self.budgets[.hostForwards].take(for: BudgetCaller(app: app, .name(host)))
+        return [own, part, place]
+    }
+
     /// Asks an address whether it is an endpoint (UnifiedPush, server specification 1.2, discovery).
     /// - Returns: The end of a post to one that is none; `nil` for an endpoint.
     private func discover(
@@ -86,7 +98,7 @@ struct UnifiedPushForwarder: Sendable {
         case false?: return .noEndpoint
         case nil: break
         }
-        try self.budgets[.unknownTokens].spend(for: BudgetCaller(app: app.bundleID, client.identity))
+        try self.budgets[.unknownTokens].spend(for: BudgetCaller(app: app.bundleID, client.identity.site))
         do throws(PinnedClientFailure) {
             let response = try await self.client.request(
                 .GET,

@@ -25,9 +25,12 @@ struct EventFeed: Sendable {
     /// The id of the first event that the watcher can receive.
     private let first: Int64
 
+    /// - Parameter start: The id after which the reader wants events. One that the log has not given yet is of another
+    ///   log, such as that of a data directory that was removed: then all events are wanted.
     init(log: EventLog, filter: EventFilter, start: Int64) {
-        (self.log, self.filter, self.start) = (log, filter, start)
-        self.first = log.lastID + 1
+        let last = log.lastID
+        (self.log, self.filter, self.first) = (log, filter, last + 1)
+        self.start = start > last ? 0 : start
     }
 
     /// - Throws: ``RequestError`` if too many streams are open.

@@ -11,14 +11,18 @@ import Synchronization
 final class EventLog: Sendable {
     /// The longest time that an event is in memory only.
     static let flushInterval: TimeAmount = .milliseconds(250)
-    /// The gap between the last id on disk and the first after a start: a killed gateway may have published more
-    /// events.
-    private static let idGap: Int64 = 50_000
     /// The most events in memory. More are dropped, when the disk does not keep up.
     static let maximumUnwritten = 200_000
+    /// The ids that are reserved on disk ahead of the next one. Only reserved ids are given to events: a killed gateway has
+    /// published events that it did not write, and those after its start must have higher ids.
+    private static let reservation: Int64 = 300_000
+    /// The number of reserved ids below which more are reserved, with the next block.
+    private static let minimumReserved: Int64 = 250_000
 
     private struct State {
         var nextID: Int64
+        /// The last id that is reserved on disk.
+        var reserved: Int64
         /// The events that are not handed to the database yet.
         var fresh: [Event] = []
         /// The events that are handed over and not committed yet.
@@ -36,10 +40,16 @@ final class EventLog: Sendable {
 
     init(database: GatewayDatabase, limits: GatewayConfiguration.Limits, logger: Logger) throws {
         (self.database, self.limits, self.logger) = (database, limits, logger)
-        let lastID = try database.read { try $0.events.lastID() }
-        self.state = Mutex(
-            State(nextID: lastID + (lastID == 0 ? 1 : Self.idGap), counts: Array(repeating: 0, count: 256 * 3))
-        )
+        let last = try database.read { try $0.events.lastReserved() }
+        var reserved = last + Self.reservation
+        do {
+            try database.write { try $0.events.reserve(upTo: reserved) }
+        } catch {
+            // The next block tries again. Until then events are dropped.
+            logger.error("no ids of events could be reserved", metadata: ["error": "\(error)"])
+            reserved = last
+        }
+        self.state = Mutex(State(nextID: last + 1, reserved: reserved, counts: Array(repeating: 0, count: 256 * 3)))
     }
 
     func append(_ event: Event) { self.append([event]) }
@@ -48,21 +58,23 @@ final class EventLog: Sendable {
         guard !events.isEmpty else { return }
         var numbered = events
         let (flushNow, schedule) = self.state.withLock { state in
+            for event in events { state.counts[Self.slot(event)] += 1 }
+            defer { state.isFlushScheduled = true }
+            let isFull = state.fresh.count + state.writing.count >= Self.maximumUnwritten
+            let room = isFull ? 0 : Int(state.reserved - state.nextID + 1)
+            // What is dropped has no id and no watcher: an id that was seen is never given again.
+            state.dropped += max(0, events.count - room)
+            numbered.removeLast(max(0, events.count - room))
+            guard !numbered.isEmpty else { return (false, !state.isFlushScheduled) }
             for index in numbered.indices {
                 numbered[index].id = state.nextID
                 state.nextID += 1
-                state.counts[Self.slot(events[index])] += 1
             }
             // Under the lock, so that watchers get the events in the order of their ids.
             self.stream.publish(numbered)
-            guard state.fresh.count + state.writing.count < Self.maximumUnwritten else {
-                state.dropped += numbered.count
-                return (false, false)
-            }
             state.fresh += numbered
-            let isFull = state.fresh.count >= EventBlock.capacity && state.writing.isEmpty
-            defer { state.isFlushScheduled = true }
-            return (isFull, !state.isFlushScheduled)
+            let isBlock = state.fresh.count >= EventBlock.capacity && state.writing.isEmpty
+            return (isBlock, !state.isFlushScheduled)
         }
         if flushNow { self.flush() }
         if schedule { self.scheduleFlush() }
@@ -111,27 +123,33 @@ final class EventLog: Sendable {
             + (try await self.database.read { try $0.events.events(filter, before: before, limit: rest) })
     }
 
-    /// Hands all events to the database.
+    /// Hands all events to the database, and reserves ids for more.
     func flush() {
-        let events: [Event] = self.state.withLock { state in
-            guard state.writing.isEmpty else { return [] }
+        let (events, reserved): ([Event], Int64?) = self.state.withLock { state in
+            guard state.writing.isEmpty else { return ([], nil) }
             state.writing = state.fresh
             state.fresh = []
-            return state.writing
+            let isShort = state.reserved - state.nextID < Self.minimumReserved
+            return (state.writing, isShort ? state.nextID + Self.reservation : nil)
         }
-        guard !events.isEmpty else { return }
+        guard !events.isEmpty || reserved != nil else { return }
         self.database.commit {
             try $0.events.append(events)
+            if let reserved { try $0.events.reserve(upTo: reserved) }
         } completion: { result in
-            if case .failure(let error) = result {
+            if case .failure(let error) = result, !events.isEmpty {
                 self.logger.error(
                     "events could not be stored",
                     metadata: ["error": "\(error)", "events": "\(events.count)"]
                 )
             }
             let (isFull, schedule) = self.state.withLock { state in
-                state.writing = []
-                if case .failure = result { state.dropped += events.count }
+                // Others may be in flight beside a reservation alone.
+                if !events.isEmpty { state.writing = [] }
+                switch result {
+                case .success: state.reserved = max(state.reserved, reserved ?? 0)
+                case .failure: state.dropped += events.count
+                }
                 // A flush meanwhile has found these in flight and left the others.
                 let schedule = !state.fresh.isEmpty && !state.isFlushScheduled
                 if schedule { state.isFlushScheduled = true }
@@ -148,13 +166,21 @@ final class EventLog: Sendable {
             self.flush()
             try await self.database.flush()
         }
+        // Nothing more is given: the ids go on without a gap. Where that cannot be written, they go on behind the reserved ones.
+        let last = self.lastID
+        do {
+            try await self.database.commit { try $0.events.reserve(upTo: last) }
+        } catch {
+            self.logger.error("the ids of events will have a gap", metadata: ["error": "\(error)"])
+        }
         self.stream.finish()
     }
 
     /// Removes the events beyond ``limits``. Called from time to time.
     func trim(now: Timestamp) async throws {
-        let newest = self.state.withLock { $0.nextID }
-        let (limits, oldest) = (self.limits, newest - Int64(self.limits.events))
+        let limits = self.limits
+        // By their number: the ids that killed gateways had reserved are no events. Read beside the writes, as it visits each block.
+        let oldest = try await self.database.read { try $0.events.oldest(of: limits.events) }
         let since = Timestamp(milliseconds: now.milliseconds - Int64(limits.eventAge.components.seconds) * 1000)
         try await self.database.commit { try $0.events.trim(before: oldest, since: since) }
     }

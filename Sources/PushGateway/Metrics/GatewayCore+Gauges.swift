@@ -65,7 +65,7 @@ extension GatewayCore {
         gauges.add("nonces", "Nonces of devices that are remembered to reject their repetition.") {
             authenticator.nonceCount
         }
-        gauges.add("nonces_limit", "Most nonces that are remembered.") { NonceCache.capacity }
+        gauges.add("nonces_of_device_limit", "Most nonces that are remembered of one device.") { NonceCache.maximum }
         gauges.add("token_keys", "Keys that seal or have sealed device tokens.") { Int(devices.minter.currentKeyID) }
         gauges.add("token_keys_limit", "Most token keys.") { TokenMinter.maximumKeys }
         self.gauges.addProcess()

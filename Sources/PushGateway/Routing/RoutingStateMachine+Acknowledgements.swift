@@ -22,6 +22,8 @@ extension RoutingStateMachine {
     /// The device has these messages, or rejects them: they leave the store. Messages that wait for room are read next.
     mutating func acknowledged(_ id: DeviceSession.ID, _ acks: [DeviceLinkAcknowledgement], _ actions: inout Actions) {
         guard let index = self.index(of: id) else { return }
+        let removesOlder = self.sessions[index].hasBacklog || self.sessions[index].hasHeld
+        var newest: [TopicHash: Message] = [:]
         for ack in acks {
             guard let done = self.sessions[index].unacknowledged.remove(ack.messageID) else { continue }
             self.unacknowledgedBytes -= done.message.cost
@@ -38,11 +40,15 @@ extension RoutingStateMachine {
                 continue
             }
             if done.isStored { self.batch.changes.append(.remove(done.message)) }
-            if self.sessions[index].hasBacklog || self.sessions[index].hasHeld {
-                // A device that has this one wants no older one of its topic.
-                let kept = self.storedInFlight(before: done.message)
-                self.batch.changes.append(.removeOlder(done.message, keeping: kept))
+            let hash = done.message.topicHash
+            if removesOlder, newest[hash].map({ $0.sequence < done.message.sequence }) ?? true {
+                newest[hash] = done.message
             }
+        }
+        // A device that has these wants no older ones of their topics. Once for each topic, in whatever order it
+        // acknowledges.
+        for message in newest.values {
+            self.batch.changes.append(.removeOlder(message, keeping: self.storedInFlight(before: message)))
         }
         self.loadBacklog(at: index)
     }

@@ -7,21 +7,33 @@ import PushTypes
 struct EventTable {
     let database: Database
 
-    /// Returns the id of the newest event on disk; 0 if there is none.
-    func lastID() throws -> Int64 {
-        let row = try Row.fetchOne(self.database, sql: "SELECT id, count FROM eventBlock ORDER BY id DESC LIMIT 1")
-        guard let row, let first = row["id"] as Int64?, let count = row["count"] as Int64? else { return 0 }
-        return first &+ count &- 1
+    /// Returns the last id that is reserved; 0 for none.
+    func lastReserved() throws -> Int64 {
+        // A newest block with events is of a version that reserved none: it may have given more ids than it wrote.
+        let sql = "SELECT max(id) + iif(count = 0, -1, count + 49999) FROM eventBlock"
+        return try Int64.fetchOne(self.database, sql: sql) ?? 0
     }
 
-    /// Writes events, which have their ids, in blocks.
+    /// Returns the id before which events are beyond the newest `limit`; 0 if there are no more than these.
+    func oldest(of limit: Int) throws -> Int64 {
+        let sql = """
+            SELECT id + count FROM (SELECT id, count, sum(count) OVER (ORDER BY id DESC) - count AS newer FROM eventBlock)
+            WHERE newer >= ? ORDER BY id DESC LIMIT 1
+            """
+        return try Int64.fetchOne(self.database, sql: sql, arguments: [limit]) ?? 0
+    }
+
+    /// Reserves the ids up to `id`: those after a start follow it. A block without events, the last one, keeps it.
+    func reserve(upTo id: Int64) throws {
+        try self.database.run("DELETE FROM eventBlock WHERE id = (SELECT max(id) FROM eventBlock) AND count = 0", [])
+        try self.database.run("INSERT INTO eventBlock (id, lastTime, count, events) VALUES (?, 0, 0, x'')", [id + 1])
+    }
+
+    /// Writes events, which have consecutive ids, in blocks.
     func append(_ events: [Event]) throws {
         var rest = events[...]
         while let first = rest.first {
-            // Ids within a block are consecutive; there are gaps where events were dropped.
-            let start = rest.startIndex
-            let end = rest.indices.first { rest[$0].id != first.id + Int64($0 - start) } ?? rest.endIndex
-            let block = rest[start..<end].prefix(EventBlock.capacity)
+            let block = rest.prefix(EventBlock.capacity)
             rest = rest.dropFirst(block.count)
             try self.database.run(
                 "INSERT INTO eventBlock (id, lastTime, count, events) VALUES (?, ?, ?, ?)",
@@ -79,7 +91,7 @@ struct EventTable {
     /// Removes the blocks whose events all have ids below `oldest` or are older than `since`.
     func trim(before oldest: Int64, since: Timestamp) throws {
         try self.database.execute(
-            // The last block stays: new ids continue after it.
+            // The last block stays: it keeps the reserved ids.
             sql: """
                 DELETE FROM eventBlock
                 WHERE (id + count <= ? OR lastTime < ?) AND id < (SELECT max(id) FROM eventBlock)

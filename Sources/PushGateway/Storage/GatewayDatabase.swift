@@ -47,6 +47,11 @@ final class GatewayDatabase: Sendable {
         try self.pool.read { try work(GatewayTables(database: $0)) }
     }
 
+    /// Writes on the calling thread: for the start of the gateway.
+    func write(_ work: (GatewayTables) throws -> Void) throws {
+        try self.pool.write { try work(GatewayTables(database: $0)) }
+    }
+
     /// Reads one snapshot.
     func read<Value: Sendable>(_ work: @escaping @Sendable (GatewayTables) throws -> Value) async throws -> Value {
         try await self.readers.run { try await self.pool.read { try work(GatewayTables(database: $0)) } }

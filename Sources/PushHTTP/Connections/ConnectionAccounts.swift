@@ -12,6 +12,8 @@ struct ConnectionAccounts {
     enum Scope: Hashable {
         case account(BudgetCaller)
         case app(Topic)
+        /// Those of the app's clients that have more than a number.
+        case clients(Topic, moreThan: Int)
         /// Those of networks: no request has shown another account.
         case strangers
         case all
@@ -20,6 +22,7 @@ struct ConnectionAccounts {
     private var owners: [ID: BudgetCaller] = [:]
     private var accounts: [BudgetCaller: Set<ID>] = [:]
     private var apps: [Topic: Int] = [:]
+    private var clients: [Topic: Int] = [:]
     /// The number of connections of networks.
     private(set) var strangers = 0
 
@@ -28,7 +31,10 @@ struct ConnectionAccounts {
         self.remove(id)
         self.owners[id] = account
         self.accounts[account, default: []].insert(id)
-        if let app = account.app { self.apps[app, default: 0] += 1 }
+        if let app = account.app {
+            self.apps[app, default: 0] += 1
+            if account.isClient { self.clients[app, default: 0] += 1 }
+        }
         if account.isStranger { self.strangers += 1 }
     }
 
@@ -37,8 +43,14 @@ struct ConnectionAccounts {
         self.accounts[account]?.remove(id)
         if self.accounts[account]?.isEmpty == true { self.accounts[account] = nil }
         if account.isStranger { self.strangers -= 1 }
-        guard let app = account.app, let count = self.apps[app] else { return }
-        self.apps[app] = count > 1 ? count - 1 : nil
+        guard let app = account.app else { return }
+        Self.subtract(app, from: &self.apps)
+        if account.isClient { Self.subtract(app, from: &self.clients) }
+    }
+
+    private static func subtract(_ app: Topic, from counts: inout [Topic: Int]) {
+        let left = (counts[app] ?? 0) - 1
+        counts[app] = left > 0 ? left : nil
     }
 
     /// Returns the number of connections of an account.
@@ -46,6 +58,21 @@ struct ConnectionAccounts {
 
     /// Returns the number of connections of the account of a connection.
     func count(ofAccountOf id: ID) -> Int { self.owners[id].map { self.count(of: $0) } ?? 0 }
+
+    /// Returns the connections of which one makes room for another one of an app's client, in the order in which they are asked,
+    /// if the clients of the app have their share, or this one has its share of that; empty if there is room, and for any other
+    /// account.
+    ///
+    /// All clients of an app have as many as are free, which leaves the keys of the app the rest of its share. One of them has as
+    /// many as are free of that, so that a few leave a place to another one.
+    /// - Parameter free: The number of connections that are free.
+    func full(for account: BudgetCaller, free: Int) -> [Scope] {
+        guard account.isClient, let app = account.app else { return [] }
+        let own = self.count(of: account)
+        guard own >= free - (self.clients[app] ?? 0) else { return [] }
+        // Its own, else that of a client that has more than it would have.
+        return own > 0 ? [.account(account), .clients(app, moreThan: own + 1)] : [.clients(app, moreThan: 0)]
+    }
 
     /// Returns the connection that makes room for another one: of those with the first cause that one of the app that holds the most,
     /// of its account that holds the most, for which the cause has lasted for the longest time. An account without an app counts as
@@ -57,7 +84,7 @@ struct ConnectionAccounts {
     ) -> (id: ID, cause: Cause)? {
         if case .account(let account) = scope { return self.first(of: account, cause).map { ($0.id, $0.cause) } }
         var best: (first: (id: ID, cause: Cause, since: NIODeadline), rank: (app: Int, account: Int))?
-        for (account, members) in self.accounts where scope.contains(account) {
+        for (account, members) in self.accounts where scope.contains(account, members.count) {
             guard let first = self.first(of: account, cause) else { continue }
             let rank = (app: account.app.flatMap { self.apps[$0] } ?? members.count, account: members.count)
             if let best {
@@ -87,10 +114,11 @@ struct ConnectionAccounts {
 }
 
 extension ConnectionAccounts.Scope {
-    fileprivate func contains(_ account: BudgetCaller) -> Bool {
+    fileprivate func contains(_ account: BudgetCaller, _ count: Int) -> Bool {
         switch self {
         case .account(let other): account == other
         case .app(let app): account.app == app
+        case .clients(let app, let number): account.app == app && account.isClient && count > number
         case .strangers: account.isStranger
         case .all: true
         }
@@ -99,8 +127,10 @@ extension ConnectionAccounts.Scope {
 
 extension BudgetCaller {
     /// Indicates whether nothing is known of the client but its network.
-    var isStranger: Bool {
-        guard self.app == nil, case .network = self.identity else { return false }
-        return true
-    }
+    var isStranger: Bool { self.app == nil && self.isNetwork }
+
+    /// Indicates whether a client has shown an app, and none of its keys: who downloads, fills a form or sends a message.
+    var isClient: Bool { self.app != nil && self.isNetwork }
+
+    private var isNetwork: Bool { if case .network = self.identity { true } else { false } }
 }

@@ -4,57 +4,127 @@ import Synchronization
 
 /// The requests that a connection has in flight, and the time since which nothing moves on it.
 ///
-/// It is written on the event loop of the connection, and read from anywhere.
+/// It is written on the event loop of the connection, and read from anywhere. Neither another request nor a response that is not
+/// taken counts as movement: those that overlap on HTTP/2 would keep a connection for good. What the client owes of requests has a
+/// time of its own, which no response moves.
 final class ConnectionActivity: Sendable {
     /// The time after which a response whose bytes wait for the client counts as stalled.
     static let stall: TimeAmount = .seconds(10)
+    /// The time after which a request that has not come whole counts as unfinished. It passes while the server reads nothing, too:
+    /// what a request waits for before its body takes less.
+    static let arrival: TimeAmount = .seconds(2)
+    /// The number of bytes of a body that begin this time anew.
+    static let bodyStep = 16 * 1024
 
     private let requests = Atomic<Int>(0)
     private let begun = Atomic<Bool>(false)
+    /// The number of requests that have not come whole. One with a rate of its own (``StreamedBody``) is none of them.
+    private let unfinished = Atomic<Int>(0)
+    /// The number of parts of responses' bodies that are written, and not yet taken by the socket.
+    private let bodies = Atomic<Int>(0)
     /// The number of requests whose response is written, and not yet taken by the socket.
     private let ending = Atomic<Int>(0)
     private let moved: Atomic<UInt64>
+    /// The time since which the client owes the rest of requests: the beginning of the first of them, or the last good part of a body.
+    private let owed: Atomic<UInt64>
 
-    init(now: NIODeadline) { self.moved = Atomic(now.uptimeNanoseconds) }
+    init(now: NIODeadline) {
+        self.moved = Atomic(now.uptimeNanoseconds)
+        self.owed = Atomic(now.uptimeNanoseconds)
+    }
 
     /// Indicates whether the connection has, or has had, a request.
     var hasBegun: Bool { self.begun.load(ordering: .relaxed) }
 
     /// The time since which the connection has no request; `nil` while it has one.
-    var idleSince: NIODeadline? { self.requests.load(ordering: .relaxed) == 0 ? self.movedAt : nil }
+    var idleSince: NIODeadline? { self.requests.load(ordering: .acquiring) == 0 ? self.movedAt : nil }
 
-    /// Returns the time since which the client has taken nothing of what waits for it; `nil` for a connection on which bytes move,
-    /// and for one with a quiet response, such as a stream of events.
+    /// Indicates whether the connection has requests, of which none has come whole.
+    var isUnfinished: Bool {
+        let requests = self.requests.load(ordering: .acquiring)
+        guard requests > 0, self.unfinished.load(ordering: .acquiring) == requests else { return false }
+        // Another one may have begun between the two.
+        return self.requests.load(ordering: .relaxed) == requests
+    }
+
+    /// Returns the time since which the client has taken nothing of what waits for it; `nil` for a connection on which bytes
+    /// move, and for one with a quiet response, such as a stream of events.
     /// - Parameter isWritable: Whether the connection takes more bytes.
     func stalledSince(now: NIODeadline, isWritable: Bool) -> NIODeadline? {
-        let requests = self.requests.load(ordering: .relaxed)
-        guard requests > 0, !isWritable || self.ending.load(ordering: .relaxed) == requests else { return nil }
+        let requests = self.requests.load(ordering: .acquiring)
+        let (ending, unfinished) = (self.ending.load(ordering: .relaxed), self.unfinished.load(ordering: .acquiring))
+        guard requests > 0, !isWritable || (ending > 0 && ending + unfinished == requests),
+            self.requests.load(ordering: .relaxed) == requests
+        else { return nil }
         let moved = self.movedAt
         return now - moved >= Self.stall ? moved : nil
     }
 
-    private var movedAt: NIODeadline { .uptimeNanoseconds(self.moved.load(ordering: .relaxed)) }
-
-    func requestBegan(now: NIODeadline) {
-        self.requests.add(1, ordering: .relaxed)
-        self.begun.store(true, ordering: .relaxed)
-        self.responseMoved(now: now)
+    /// Returns the time since which the client owes the rest of all its requests; `nil` for a connection with another one, and
+    /// for one whose bodies come at a good rate.
+    func unfinishedSince(now: NIODeadline) -> NIODeadline? {
+        guard self.isUnfinished else { return nil }
+        let owed = NIODeadline.uptimeNanoseconds(self.owed.load(ordering: .relaxed))
+        return now - owed >= Self.arrival ? owed : nil
     }
 
-    func responseMoved(now: NIODeadline) { self.moved.store(now.uptimeNanoseconds, ordering: .relaxed) }
+    private var movedAt: NIODeadline { .uptimeNanoseconds(self.moved.load(ordering: .relaxed)) }
+
+    // MARK: Requests
+
+    func requestBegan(now: NIODeadline) {
+        if self.requests.load(ordering: .relaxed) == 0 { self.bytesMoved(now: now) }
+        if self.unfinished.load(ordering: .relaxed) == 0 { self.bodyCame(now: now) }
+        self.begun.store(true, ordering: .relaxed)
+        // After the times, so that no connection seems to be unfinished since its last request.
+        self.requests.add(1, ordering: .releasing)
+        self.unfinished.add(1, ordering: .releasing)
+    }
+
+    /// Notes that a request has come whole, or has a rate of its own.
+    func requestCame() { self.unfinished.subtract(1, ordering: .relaxed) }
+
+    /// Notes that a good part of a body has come.
+    func bodyCame(now: NIODeadline) { self.owed.store(now.uptimeNanoseconds, ordering: .relaxed) }
+
+    /// Notes that the client has taken a part of a response.
+    func bytesMoved(now: NIODeadline) { self.moved.store(now.uptimeNanoseconds, ordering: .relaxed) }
+
+    // MARK: Responses
+
+    func bodyWritten(now: NIODeadline) {
+        self.waitBegan(now: now)
+        self.bodies.add(1, ordering: .relaxed)
+    }
+
+    func bodyEnded(isTaken: Bool, now: NIODeadline) {
+        if isTaken { self.bytesMoved(now: now) }
+        self.bodies.subtract(1, ordering: .relaxed)
+    }
 
     func responseWritten(now: NIODeadline) {
+        self.waitBegan(now: now)
         self.ending.add(1, ordering: .relaxed)
-        self.responseMoved(now: now)
     }
 
     /// Notes the end of requests.
-    /// - Parameter written: The number of those whose response was written.
-    func requestsEnded(_ count: Int, written: Int, now: NIODeadline) {
+    /// - Parameters:
+    ///   - written: The number of those whose response was written.
+    ///   - unfinished: The number of those that have not come whole.
+    ///   - isTaken: Whether the client has taken what was written.
+    func requestsEnded(_ count: Int, written: Int, unfinished: Int = 0, isTaken: Bool, now: NIODeadline) {
+        guard count > 0 else { return }
         // Before the count, so that no connection seems to be idle since its last but one request.
-        self.responseMoved(now: now)
+        if isTaken || self.requests.load(ordering: .relaxed) == count { self.bytesMoved(now: now) }
         self.ending.subtract(written, ordering: .relaxed)
+        self.unfinished.subtract(unfinished, ordering: .relaxed)
         self.requests.subtract(count, ordering: .releasing)
+    }
+
+    /// Begins the time in which the client has to take something, unless it has to already.
+    private func waitBegan(now: NIODeadline) {
+        guard self.bodies.load(ordering: .relaxed) == 0, self.ending.load(ordering: .relaxed) == 0 else { return }
+        self.bytesMoved(now: now)
     }
 }
 
@@ -72,39 +142,90 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
     private var unanswered = 0
     /// The number of responses that are written, and not yet taken by the socket.
     private var ending = 0
+    /// Indicates whether the last request has not come whole. One with a rate of its own counts as whole.
+    private var isUnfinished = false
+    /// The number of bytes of its body that have not been noted.
+    private var received = 0
 
     init(_ held: HeldConnections) { self.held = held }
 
     func handlerAdded(context: ChannelHandlerContext) { self.activity = self.held.activity(of: context.channel) }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        let activity = self.activity.take()
-        activity?.requestsEnded(self.unanswered + self.ending, written: self.ending, now: context.eventLoop.now)
+        self.activity.take()?.requestsEnded(
+            self.unanswered + self.ending,
+            written: self.ending,
+            unfinished: self.isUnfinished ? 1 : 0,
+            isTaken: false,
+            now: context.eventLoop.now
+        )
     }
 
+    // MARK: Requests
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head = Self.unwrapInboundIn(data) {
+        switch Self.unwrapInboundIn(data) {
+        case .head:
             self.unanswered += 1
+            (self.isUnfinished, self.received) = (true, 0)
             self.activity?.requestBegan(now: context.eventLoop.now)
+        case .body(let bytes):
+            self.received += bytes.readableBytes
+            if self.received >= ConnectionActivity.bodyStep {
+                self.received = 0
+                self.activity?.bodyCame(now: context.eventLoop.now)
+            }
+        case .end: self.requestCame()
         }
         context.fireChannelRead(data)
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // It has a minimum rate.
+        if event is StreamedBody { self.requestCame() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func requestCame() {
+        guard self.isUnfinished else { return }
+        self.isUnfinished = false
+        self.activity?.requestCame()
+    }
+
+    // MARK: Responses
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard let activity else { return context.write(data, promise: promise) }
         switch Self.unwrapOutboundIn(data) {
-        case .head, .body: self.activity?.responseMoved(now: context.eventLoop.now)
+        case .body:
+            activity.bodyWritten(now: context.eventLoop.now)
+            let promise = promise ?? context.eventLoop.makePromise()
+            promise.futureResult.assumeIsolated().whenComplete { result in
+                activity.bodyEnded(isTaken: Self.isSuccess(result), now: context.eventLoop.now)
+            }
+            context.write(data, promise: promise)
         case .end where self.unanswered > 0:
             self.unanswered -= 1
             self.ending += 1
-            self.activity?.responseWritten(now: context.eventLoop.now)
+            // The rest of a request that has its response is discarded.
+            if self.unanswered == 0 { self.requestCame() }
+            activity.responseWritten(now: context.eventLoop.now)
             let promise = promise ?? context.eventLoop.makePromise()
-            promise.futureResult.assumeIsolated().whenComplete { _ in
+            promise.futureResult.assumeIsolated().whenComplete { result in
                 self.ending -= 1
-                self.activity?.requestsEnded(1, written: 1, now: context.eventLoop.now)
+                self.activity?.requestsEnded(
+                    1,
+                    written: 1,
+                    isTaken: Self.isSuccess(result),
+                    now: context.eventLoop.now
+                )
             }
-            return context.write(data, promise: promise)
-        case .end: break
+            context.write(data, promise: promise)
+        case .head, .end: context.write(data, promise: promise)
         }
-        context.write(data, promise: promise)
+    }
+
+    private static func isSuccess(_ result: Result<Void, any Error>) -> Bool {
+        if case .success = result { true } else { false }
     }
 }

@@ -5,13 +5,14 @@ import PushSupport
 final class HeldConnection: Sendable {
     /// The cause for which a connection makes room for another one. The first one of those that some connection has decides.
     enum Cause: Int, Comparable {
-        case idle, stalled, unknown, crowded
+        case idle, stalled, unfinished, unknown, crowded
 
         /// The cause in the log.
         var reason: String {
             switch self {
             case .idle: "it had no request"
             case .stalled: "its client has not read its response for a while"
+            case .unfinished: "the rest of its request has not come for a while"
             case .unknown: "it had shown no valid credential"
             case .crowded: "its network had more of them than others"
             }
@@ -41,13 +42,22 @@ final class HeldConnection: Sendable {
         self.activity.stalledSince(now: now, isWritable: self.channel.isWritable)
     }
 
-    /// Closes the connection, on its event loop. A request that has come meanwhile to an idle one has a moment for its response, as
-    /// the connection counts on no account any more.
+    /// Closes the connection, on its event loop. A request that has come whole meanwhile, or come to an idle one, has a moment
+    /// for its response, as the connection counts on no account any more.
     func close(_ cause: Cause) {
         self.handler.eventLoop.execute {
-            guard cause == .idle, self.activity.idleSince == nil else { return self.handler.value.close() }
+            guard self.hasRequest(since: cause) else { return self.handler.value.close() }
             self.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
             self.handler.eventLoop.scheduleTask(in: HeldConnections.minimumAge) { self.handler.value.close() }
+        }
+    }
+
+    /// Returns `true` for a connection whose cause has passed since it was chosen.
+    private func hasRequest(since cause: Cause) -> Bool {
+        switch cause {
+        case .idle: self.activity.idleSince == nil
+        case .unfinished: !self.activity.isUnfinished
+        case .stalled, .unknown, .crowded: false
         }
     }
 }

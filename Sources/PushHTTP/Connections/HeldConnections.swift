@@ -7,6 +7,7 @@ import Synchronization
 ///
 /// An account that has its share gets another connection by losing one that is idle. Where the listener is full, the account that holds
 /// the most loses one. Connections of which only the network is known have half of the listener, so that they leave room for others.
+/// Those that have shown an app and none of its keys leave room for the keys.
 /// A new connection has a moment for its first request, in which it makes room for networks with fewer connections alone.
 package final class HeldConnections: Sendable {
     /// The age under which no connection is closed before its first request, or during it. An honest client shows who it is earlier.
@@ -23,6 +24,7 @@ package final class HeldConnections: Sendable {
             let isNew = now - opened < HeldConnections.minimumAge
             if let since = activity.idleSince, activity.hasBegun || !isNew { return (.idle, since) }
             if let since = self.connection.stalledSince(now) { return (.stalled, since) }
+            if let since = activity.unfinishedSince(now: now) { return (.unfinished, since) }
             return self.isKnown ? nil : (isNew ? .crowded : .unknown, opened)
         }
     }
@@ -45,7 +47,7 @@ package final class HeldConnections: Sendable {
     private typealias Victim = (connection: HeldConnection, cause: HeldConnection.Cause)
 
     private enum Assignment {
-        case known, assigned(HeldConnection, Victim?), refused(BudgetRefusal, Victim?)
+        case known, assigned(HeldConnection, [Victim]), refused(BudgetRefusal, [Victim])
     }
 
     private let budget: Budget
@@ -101,19 +103,21 @@ package final class HeldConnections: Sendable {
     ///
     /// Later requests cost a look, whatever their account.
     /// - Parameter channel: The connection, or a stream of HTTP/2.
-    /// - Throws: `BudgetRefusal` if the account has its share, and no idle connection to lose.
+    /// - Throws: `BudgetRefusal` if the account has its share, and no connection that makes room.
     package func assign(_ channel: any Channel, to account: BudgetCaller) throws(BudgetRefusal) {
+        // A customer has many networks of IPv6.
+        let account = account.isClient ? account.site : account
         let assignment = self.state.withLock { state -> Assignment in
             guard let entry = state.entry(of: channel), !entry.isKnown else { return .known }
             return self.assign(entry.connection, to: account, &state)
         }
         switch assignment {
         case .known: return
-        case .assigned(let connection, let victim):
-            if let victim { self.close(victim) }
+        case .assigned(let connection, let victims):
+            for victim in victims { self.close(victim) }
             UnauthenticatedConnections.markAuthenticated(connection.channel)
-        case .refused(let refusal, let victim):
-            if let victim { self.close(victim) }
+        case .refused(let refusal, let victims):
+            for victim in victims { self.close(victim) }
             throw refusal
         }
     }
@@ -146,22 +150,37 @@ package final class HeldConnections: Sendable {
         to account: BudgetCaller,
         _ state: inout State
     ) -> Assignment {
-        var victim: Victim?
+        let now = self.clock()
+        var victims: [Victim] = []
         do throws(BudgetRefusal) {
+            let scopes = state.accounts.full(for: account, free: self.free)
+            if !scopes.isEmpty {
+                var found: Victim?
+                for scope in scopes where found == nil { found = self.remove(scope, for: account, &state, now) }
+                guard let found else { throw self.budget.refuse(scopes.count > 1 ? .caller : .app, account) }
+                victims.append(found)
+            }
             do throws(BudgetRefusal) {
                 try connection.permit.move(to: account)
             } catch {
-                victim = self.remove(Self.scope(of: error.level, account), for: account, &state, self.clock())
-                guard victim != nil else { throw error }
+                let scope = Self.scope(of: error.level, account)
+                guard let victim = self.remove(scope, for: account, &state, now) else { throw error }
+                victims.append(victim)
                 try connection.permit.move(to: account)
             }
         } catch {
-            return .refused(error, victim)
+            return .refused(error, victims)
         }
         let id = ObjectIdentifier(connection.channel)
         state.entries[id]?.isKnown = true
         state.accounts.set(account, of: id)
-        return .assigned(connection, victim)
+        return .assigned(connection, victims)
+    }
+
+    /// The number of connections that are free, with the place of one that moves.
+    private var free: Int {
+        guard case .held(let whole) = self.budget.limits.bounds.whole else { return .max }
+        return whole - self.budget.usage.held + 1
     }
 
     /// Returns the connections of which one makes room for another one of an account, where a level has none.
@@ -173,8 +192,8 @@ package final class HeldConnections: Sendable {
         }
     }
 
-    /// Removes the connection that makes room: an idle one, else a stalled one, else that of a stranger that has been open for long,
-    /// else a new one of a network that has more than the account would have.
+    /// Removes the connection that makes room: an idle one, else a stalled one, else one whose request does not come whole, else
+    /// that of a stranger that has been open for long, else a new one of a network that has more than the account would have.
     private func remove(
         _ scope: ConnectionAccounts.Scope,
         for account: BudgetCaller,

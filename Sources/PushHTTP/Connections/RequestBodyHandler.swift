@@ -104,6 +104,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
             guard self.isReading, self.stream == nil else { return }
             self.stream = stream
             self.startTimer(context)
+            context.fireUserInboundEventTriggered(event)
         case let disconnection as ClientDisconnection:
             if self.isInputClosed { disconnection.end() } else { self.disconnection = disconnection }
         case ChannelEvent.inputClosed:

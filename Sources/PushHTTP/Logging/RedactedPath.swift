@@ -16,13 +16,15 @@ package enum RedactedPath {
     package static func of(_ path: String) -> String {
         // The compatibility forms have secrets of any shape in their paths.
         let isOwnAPI = path.hasPrefix("/v1/")
-        let parts = path.prefix(Self.maximumLength).split(separator: "/", omittingEmptySubsequences: false)
-        return parts.enumerated().map { index, part in
+        // Repeated separators count as one, as they do for the router: what follows `users` is a user in any case.
+        let parts = path.prefix(Self.maximumLength).split(separator: "/")
+        let shown = parts.enumerated().map { index, part in
             // A user id may have any shape.
             let isUser = index > 0 && parts[index - 1] == "users"
             guard isUser || !Self.isHarmless(part, isOwnAPI: isOwnAPI) else { return String(part) }
             return "\(part.prefix(min(Self.shownLength, part.count / 2)))…"
         }.joined(separator: "/")
+        return path.hasPrefix("/") ? "/\(shown)" : shown
     }
 
     /// Returns `true` for a short component, a name of ours such as `notifications:preview`, a bundle id, or a UUID.

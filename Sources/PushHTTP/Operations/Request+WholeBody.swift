@@ -26,21 +26,35 @@ extension Request {
     /// - Parameters:
     ///   - maximum: In bytes.
     ///   - bytes: The budget of bytes in memory.
+    ///   - asItArrives: Whether a long body takes what has arrived of it instead. What strangers announce holds nothing then.
     /// - Returns: The body, and what it holds until its caller has a response; `nil` for a small one.
     /// - Throws: ``RequestError`` for a body that is longer, `BudgetRefusal` for one that has no room now.
     package func wholeBody(
         maximum: Int,
         from bytes: Budget,
-        for caller: @autoclosure () -> BudgetCaller
+        for caller: @autoclosure () -> BudgetCaller,
+        asItArrives: Bool = false
     ) async throws -> (body: Data, held: BudgetPermit?) {
-        var held: BudgetPermit?
+        var (held, taken): (BudgetPermit?, Int) = (nil, 0)
         let announced = self.headers[.contentLength].flatMap { Int($0) } ?? 0
-        if announced > Self.smallBody { held = try bytes.take(min(announced, maximum), for: caller()) }
+        if announced > Self.smallBody, !asItArrives {
+            taken = min(announced, maximum)
+            held = try bytes.take(taken, for: caller())
+        }
         var body = ByteBuffer()
         for try await var part in self.body {
             let length = body.readableBytes + part.readableBytes
             guard length <= maximum else { throw RequestError.bodyTooLarge(maximum: maximum) }
-            if held == nil, length > Self.smallBody { held = try bytes.take(maximum, for: caller()) }
+            if length > max(taken, Self.smallBody) {
+                // A body that drips takes a few large amounts.
+                let enough = asItArrives ? min(max(length, taken + Self.smallBody), maximum) : maximum
+                if let held {
+                    try held.extend(by: enough - taken)
+                } else {
+                    held = try bytes.take(enough, for: caller())
+                }
+                taken = enough
+            }
             if body.readableBytes == 0 { body = part } else { body.writeBuffer(&part) }
         }
         held?.reduce(to: body.readableBytes)

@@ -52,6 +52,7 @@ package final class SenderDirectory: Sendable {
             }
         }
         for (key, credential) in forgotten { self.retire(credential, of: key) }
+        OpenedCertificates.shared.forget()
     }
 
     /// Retires the senders of a credential, unless the app uses it again.
@@ -195,21 +196,6 @@ extension SenderDirectory {
                 metadata: ["environment": "\(environment)", "error": "\(error)"]
             )
             return .unusable(self.fault(error, key.environment), epoch: epoch)
-        }
-    }
-}
-
-extension CredentialRecord {
-    /// Returns the credential for the sender.
-    /// - Throws: ``CredentialError`` for one that cannot be used.
-    package func credential() throws(CredentialError) -> PushCredential {
-        switch self {
-        case .key(let teamID, let keyID, let privateKey):
-            .token(try ProviderKey(teamID: teamID, keyID: keyID, pem: privateKey))
-        case .certificate(let pem, let passphrase):
-            .certificate(try ClientCertificate(pem: pem, passphrase: passphrase))
-        case .archive(let bytes, let passphrase):
-            .certificate(try ClientCertificate(p12: bytes, passphrase: passphrase))
         }
     }
 }

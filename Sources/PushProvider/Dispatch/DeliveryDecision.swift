@@ -93,7 +93,7 @@ struct DeliveryDecision: Hashable, Sendable {
     }
 }
 
-/// The delays between tries of one recipient, and their number.
+/// The delays between tries of one recipient, and their number. A try comes before the expiry: the delay fits into the time left.
 package struct RetryPolicy: Hashable, Sendable {
     /// The maximum number of tries that reach the push service. Default 8. Pushes that never left are tried until they expire.
     package var maximumAttempts = 8
@@ -118,16 +118,21 @@ package struct RetryPolicy: Hashable, Sendable {
         if counts, attempts >= self.maximumAttempts {
             return .final(end, reason: "\(attempts) tries failed; the last: \(reason)")
         }
-        let delay: Duration
-        if counts {
-            delay = max(atLeast ?? .zero, self.backoff.delay(afterFailures: attempts, using: &generator))
-        } else {
-            let (low, high) = (self.unreachable.lowerBound, self.unreachable.upperBound)
-            delay = low + (high - low) * Double.random(in: 0...1, using: &generator)
-        }
-        if clocks.earlier.advanced(by: delay) > expires {
+        // The delay is drawn from what is left, and a try at the expiry itself is too late.
+        let left = expires.since(clocks.earlier)
+        let least = counts ? atLeast ?? .zero : self.unreachable.lowerBound
+        guard least < left else {
             let again = mayHaveArrived ? " again" : ""
             return .final(end, reason: "expired before it could be sent\(again): \(reason)")
+        }
+        let delay: Duration
+        if counts {
+            var backoff = self.backoff
+            backoff.maximum = min(backoff.maximum, left - .milliseconds(1))
+            delay = max(least, backoff.delay(afterFailures: attempts, using: &generator))
+        } else {
+            let most = min(self.unreachable.upperBound, left)
+            delay = least + (most - least) * Double.random(in: 0..<1, using: &generator)
         }
         return .retry(at: clocks.steady.advanced(by: delay), attempts: counts ? attempts : attempts - 1)
     }

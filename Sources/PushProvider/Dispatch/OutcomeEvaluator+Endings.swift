@@ -34,9 +34,7 @@ extension OutcomeEvaluator {
     mutating func abandon(_ recipient: Recipient, _ tried: DeliveryTally.Reason) {
         self.tally.add(.rejected, tried, in: recipient.environment)
         let reason = Reason.badDeviceToken.rawValue
-        if let device = recipient.device, self.notification.hasTopicOfTokens {
-            self.result.tokenChanges.append(TokenStateChange(device: device, kind: .suspected, reason: reason))
-        }
+        if self.notification.hasTopicOfTokens { self.addChange(of: recipient, .suspected, reason: reason) }
         self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
     }
 }

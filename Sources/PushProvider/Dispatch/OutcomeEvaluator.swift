@@ -162,9 +162,7 @@ struct OutcomeEvaluator {
         _ requested: TokenStateChange.Kind,
         _ reason: String?
     ) {
-        if let device = recipient.device {
-            self.result.tokenChanges.append(TokenStateChange(device: device, kind: kind, reason: reason))
-        }
+        self.addChange(of: recipient, kind, reason: reason)
         guard case .tokens = self.notification.record.audience, case .deactivated(let since) = kind else { return }
         let invalid = InvalidNamedToken(
             token: recipient.token,
@@ -188,6 +186,7 @@ struct OutcomeEvaluator {
             evidence,
             app: self.notification.record.app,
             environment: environment,
+            epoch: self.notification.epochs[environment] ?? 0,
             topic: self.notification.record.content.topic,
             now: self.now
         )
@@ -195,19 +194,18 @@ struct OutcomeEvaluator {
 
     private mutating func accept(_ recipient: Recipient) {
         self.finish(recipient, .accepted, reason: nil, attempts: recipient.attempts + 1)
-        guard let device = recipient.device else { return }
         if recipient.movedFrom != nil {
-            self.result.tokenChanges.append(
-                TokenStateChange(
-                    device: device,
-                    kind: .moved(to: recipient.environment),
-                    reason: "accepted in the other environment",
-                    token: recipient.token
-                )
-            )
+            self.addChange(of: recipient, .moved(to: recipient.environment), reason: "accepted in the other environment")
         } else if recipient.isSuspected {
-            self.result.tokenChanges.append(TokenStateChange(device: device, kind: .confirmed))
+            self.addChange(of: recipient, .confirmed)
         }
+    }
+
+    /// Adds a change of a recipient's device, if it has one.
+    mutating func addChange(of recipient: Recipient, _ kind: TokenStateChange.Kind, reason: String? = nil) {
+        guard let device = recipient.device else { return }
+        let change = TokenStateChange(device: device, kind: kind, reason: reason, token: recipient.token)
+        self.result.tokenChanges.append(change)
     }
 
     private mutating func decide(_ outcome: Outcome, _ recipient: Recipient) -> DeliveryDecision {

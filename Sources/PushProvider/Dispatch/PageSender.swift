@@ -83,7 +83,7 @@ struct PageSender: Sendable {
         let clocksOfExpiry = notification.record.clocksOfExpiry(sentAt)
         work.postponeDisputed(notification.expiry, at: clocksOfExpiry)
         try await self.caps.reserve(&work, of: notification, at: clocksOfExpiry)
-        let badges = try await self.badges(of: work.recipients, notification)
+        let badges = try await self.badges(of: work.recipients, notification, at: clocksOfExpiry)
         var draft = PageDraft(
             work.recipients,
             of: notification,
@@ -158,16 +158,19 @@ struct PageSender: Sendable {
         }
     }
 
+    /// Changes the badge counts of the recipients that are sent to now. Those of the others change once they are.
     private func badges(
         of recipients: [Recipient],
-        _ notification: PreparedNotification
+        _ notification: PreparedNotification,
+        at clocks: ClockReading
     ) async throws -> [ExactText: Int] {
         guard let change = notification.decoded.renderer?.badge else { return [:] }
+        let now = clocks.earlier
         return try await self.store.changeBadges(
             by: change.increment,
             notification: notification.number,
             app: notification.record.app,
-            holders: recipients.map(BadgeOwner.recipient)
+            holders: recipients.compactMap { notification.isSent($0, at: now) ? BadgeOwner.recipient($0) : nil }
         )
     }
 

@@ -57,13 +57,15 @@ struct PreparedNotification: Sendable {
 
     /// Returns the fault for which recipients of an environment are held back; `nil` if there is none.
     ///
-    /// Without a credential, that is a fault only where nothing else can be sent to: an app that sends to one environment
-    /// may have devices of the other one.
+    /// Without a credential, that is a fault where one was removed, and where nothing else can be sent to: an app that sends
+    /// to one environment may have devices of the other one.
     func fault(of environment: PushEnvironment) -> ConfigurationFault? {
         if let fault = self.pauses[environment]?.fault ?? self.faults[environment] { return fault }
         guard self.senders[environment] == nil else { return nil }
         let isNeeded = self.record.environment == environment || self.senders.isEmpty && self.faults.isEmpty
-        return isNeeded ? .missing(environment) : nil
+        // An environment that never had a credential is in its first epoch.
+        let wasRemoved = self.epochs[environment, default: 0] > 0
+        return isNeeded || wasRemoved ? .missing(environment) : nil
     }
 
     /// The environments whose pause holds all of the notification back; `nil` if some of it can be sent.

@@ -52,19 +52,28 @@ package struct GatewayReceipts: Service {
     /// - Returns: `true` if there may be more.
     /// - Throws: ``GatewayEventsFailure``, ``BudgetRefusal``, ``StoreError``. The page is read again then.
     func readPage() async throws -> Bool {
-        let position = max(0, try await self.store.gatewayPosition(self.gateway.url) ?? 0)
-        // The newest event that was read is in the page again: a gateway without it numbers its events anew.
+        let cursor = try await self.store.gatewayCursor(self.gateway.url) ?? GatewayCursor(position: 0)
+        let position = max(0, cursor.position)
+        // The newest event that was read is in the page again: a gateway with nothing from it on, or with another event
+        // in its place, numbers its events anew. It alone may be gone: old ones end, and a killed gateway loses some.
         let page = try await self.gateway.page(after: max(0, position - 1), limit: Self.page)
-        guard let last = page.last, last > position else {
-            guard page.count == 0, position > 0 else { return false }
+        let isNewLog =
+            if page.count == 0 {
+                position > 0
+            } else {
+                page.events.contains { $0.id == position && cursor.at != nil && cursor.at != $0.at }
+            }
+        guard !isNewLog else {
             self.logger.info("gateway has a new log of events, which is read from its start")
-            try await self.store.setGatewayPosition(0, of: self.gateway.url)
+            try await self.store.setGatewayCursor(GatewayCursor(position: 0), of: self.gateway.url)
             return true
         }
+        guard let last = page.last, last > position else { return false }
         // A receipt that is refused is another provider's, too late, or of a notification without receipts.
         let entries = page.events.filter { $0.id > position }.compactMap(Self.entry)
         _ = try await self.writer.write(ReceiptBatch(from: .gateway, privacy: .device, entries), app: "gateway")
-        try await self.store.setGatewayPosition(last, of: self.gateway.url)
+        let read = GatewayCursor(position: last, at: page.events.first { $0.id == last }?.at)
+        try await self.store.setGatewayCursor(read, of: self.gateway.url)
         return page.count >= Self.page
     }
 

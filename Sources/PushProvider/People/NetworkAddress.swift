@@ -6,9 +6,6 @@ struct NetworkAddress: Hashable, Sendable {
     /// The network, or the 48 bits of IPv6 that one site has.
     var site: [UInt8] { self.bytes.count == 8 ? Array(self.bytes.prefix(6)) : self.bytes }
 
-    /// - Parameter bytes: Those of `SocketAddress.network`.
-    init(network bytes: [UInt8]) { self.bytes = bytes }
-
     /// - Parameter address: The text of an IP address.
     init(_ address: String) {
         guard let bytes = IPAddress(address)?.bytes else {

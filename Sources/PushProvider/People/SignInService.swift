@@ -81,14 +81,20 @@ package struct SignInService: Sendable {
 
     /// Signs in the holder of an API key, with its scopes and apps.
     ///
-    /// - Throws: ``RequestError`` for a key that is unknown, has expired or is public.
+    /// - Parameters:
+    ///   - wrong: The budget of wrong secrets.
+    ///   - client: The account of the browser's network, on which a wrong key counts.
+    /// - Throws: ``RequestError`` for a key that is unknown, has expired or is public, `BudgetRefusal` for a client that has sent
+    ///   too many wrong ones.
     package func signIn(
         key text: String,
+        wrong: Budget,
+        of client: BudgetCaller,
         address: String,
         agent: String,
         replacing old: Session? = nil
     ) async throws -> SessionGrant {
-        guard let key = try await self.keys.check(text) else {
+        guard let key = try await self.keys.check(text, wrong: wrong, of: client) else {
             self.log.log(.warning, "sign-in failed", ["address": "\(address)"])
             let message = "this is no valid API key"
             throw RequestError(.unauthenticated, code: "wrong_credentials", message: message, path: "key")

@@ -57,6 +57,8 @@ package struct EntitlementProof: Hashable, Sendable {
     package static let maximumAccount = 256
     /// The longest token of an account, in bytes.
     package static let maximumToken = 4096
+    /// The longest request with a proof, in bytes: twenty transactions, and what goes with them.
+    package static let maximumRequest = 512 * 1024
 
     /// The signed transactions of the app store.
     package var transactions: [String] = []

@@ -13,6 +13,8 @@ package final class TokenInvalidationPolicy: Sendable {
 
     /// The evidence about one environment of an app.
     fileprivate struct EnvironmentState {
+        /// The epoch of the credential that it is about.
+        let epoch: Int64
         var breaker: CircuitBreaker
         /// The breaker of tokens that prove nothing about the population.
         var others: CircuitBreaker
@@ -82,27 +84,33 @@ package final class TokenInvalidationPolicy: Sendable {
 
     /// Counts the responses of a page and evaluates them, before its tokens are changed. It never fails: the results of the
     /// page must be written.
+    /// - Parameter epoch: The epoch of the environment's credential when the page was prepared. Responses to pushes of one that
+    ///   is replaced say nothing about the present one.
     func evaluate(
         _ evidence: TokenEvidence,
         app: Int64,
         environment: PushEnvironment,
+        epoch: Int64,
         topic: Topic,
         now: Timestamp
     ) async -> Evaluation {
         let key = Key(app: app, environment: environment)
-        guard await self.isKnown(key) else {
+        guard let known = await self.load(key, since: epoch) else {
             // The state of the breaker cannot be read: it may be open.
             return Evaluation(isBreakerOpen: true, areOthersHeld: true, opened: nil, isProven: false)
         }
         let (evaluation, isNewlyProven, isNewlyHeld) = self.states.withLock { states in
-            var state = states[key] ?? self.state(nil)
+            var state = states[key] ?? self.state(EnvironmentHealth(epoch: known))
             defer { states[key] = state }
+            guard epoch >= state.epoch else { return (state.evaluationOfReplaced, false, false) }
             let (before, wasProven) = (state.areOthersHeld, state.isProvenEver)
             return (
                 state.evaluate(evidence, topic: topic), state.isProvenEver && !wasProven, state.areOthersHeld && !before
             )
         }
-        if isNewlyProven { try? await self.store.setProven(app: app, environment: environment, at: now) }
+        if isNewlyProven {
+            try? await self.store.setProven(app: app, environment: environment, epoch: epoch, at: now)
+        }
         if isNewlyHeld, !evaluation.isBreakerOpen {
             self.logger.warning(
                 "many tokens that were registered lately are called bad or dead: those are kept, others are deactivated",
@@ -110,7 +118,7 @@ package final class TokenInvalidationPolicy: Sendable {
             )
         }
         if let reason = evaluation.opened {
-            await self.persistOpen(reason, app: app, environment: environment, now: now)
+            await self.persistOpen(reason, app: app, environment: environment, epoch: epoch, now: now)
         }
         return evaluation
     }
@@ -128,51 +136,59 @@ package final class TokenInvalidationPolicy: Sendable {
         now: Timestamp
     ) async -> Evaluation {
         let key = Key(app: app, environment: environment)
-        guard await self.isKnown(key) else {
+        guard let known = await self.load(key, since: 0) else {
             return Evaluation(isBreakerOpen: true, areOthersHeld: true, opened: nil, isProven: false)
         }
         let limits = self.limits
-        let evaluation = self.states.withLock { states in
-            var state = states[key] ?? self.state(nil)
+        let (evaluation, epoch) = self.states.withLock { states in
+            var state = states[key] ?? self.state(EnvironmentHealth(epoch: known))
             defer { states[key] = state }
             let isTooMany = dead >= limits.minimum && Double(dead) >= limits.dead * Double(active)
             let reason = "the feedback service lists \(dead) of \(active) active devices, far more than usual"
             let opened = isTooMany && state.breaker.open(reason) ? reason : nil
-            return Evaluation(
-                isBreakerOpen: state.breaker.openReason != nil,
-                areOthersHeld: false,
-                opened: opened,
-                isProven: false
+            let isOpen = state.breaker.openReason != nil
+            return (
+                Evaluation(isBreakerOpen: isOpen, areOthersHeld: false, opened: opened, isProven: false), state.epoch
             )
         }
         if let reason = evaluation.opened {
-            await self.persistOpen(reason, app: app, environment: environment, now: now)
+            await self.persistOpen(reason, app: app, environment: environment, epoch: epoch, now: now)
         }
         return evaluation
     }
 
-    private func state(_ health: EnvironmentHealth?) -> EnvironmentState {
-        let isOpen = health?.breakerOpenSince != nil
-        let reason = isOpen ? health?.breakerReason ?? "opened before the last start" : nil
+    private func state(_ health: EnvironmentHealth) -> EnvironmentState {
+        let isOpen = health.breakerOpenSince != nil
+        let reason = isOpen ? health.breakerReason ?? "opened before the last start" : nil
         return EnvironmentState(
+            epoch: health.epoch,
             breaker: CircuitBreaker(limits: self.limits, openReason: reason),
             others: CircuitBreaker(limits: self.limits),
-            isProvenEver: health?.provenAt != nil
+            isProvenEver: health.provenAt != nil
         )
     }
 
-    /// Reads the stored state of an environment, once.
-    private func isKnown(_ key: Key) async -> Bool {
-        if self.states.withLock({ $0[key] }) != nil { return true }
+    /// Reads the stored state of an environment, once for each credential.
+    /// - Parameter epoch: The epoch from which a state is up to date.
+    /// - Returns: The epoch of the state; `nil` if it cannot be read.
+    private func load(_ key: Key, since epoch: Int64) async -> Int64? {
+        if let known = self.states.withLock({ $0[key]?.epoch }), known >= epoch { return known }
         guard let health = try? await self.store.health(app: key.app, environment: key.environment)
-        else { return false }
+        else { return nil }
         self.states.withLock { states in
-            if states[key] == nil { states[key] = self.state(health) }
+            if let known = states[key]?.epoch, known >= health.epoch { return }
+            states[key] = self.state(health)
         }
-        return true
+        return health.epoch
     }
 
-    private func persistOpen(_ reason: String, app: Int64, environment: PushEnvironment, now: Timestamp) async {
+    private func persistOpen(
+        _ reason: String,
+        app: Int64,
+        environment: PushEnvironment,
+        epoch: Int64,
+        now: Timestamp
+    ) async {
         let name = try? await self.store.app(id: app)?.bundleID.name
         self.logger.error(
             "breaker opened: no token is deactivated until an operator closes it",
@@ -180,7 +196,7 @@ package final class TokenInvalidationPolicy: Sendable {
                 "app": "\(name ?? "\(app)")", "environment": "\(environment.rawValue)", "reason": "\(reason)",
             ]
         )
-        var health = EnvironmentHealth()
+        var health = EnvironmentHealth(epoch: epoch)
         health.breakerOpenSince = now
         health.breakerReason = reason
         do {
@@ -193,6 +209,17 @@ package final class TokenInvalidationPolicy: Sendable {
 }
 
 extension TokenInvalidationPolicy.EnvironmentState {
+    /// The evaluation of responses to pushes of a replaced credential. They count for nothing, and what they say of tokens that
+    /// are not established is left to the next push.
+    fileprivate var evaluationOfReplaced: TokenInvalidationPolicy.Evaluation {
+        TokenInvalidationPolicy.Evaluation(
+            isBreakerOpen: self.breaker.openReason != nil,
+            areOthersHeld: true,
+            opened: nil,
+            isProven: false
+        )
+    }
+
     /// Counts the responses of a page. Tokens that are not established open the breaker only while no push was accepted: they
     /// are the only evidence then.
     fileprivate mutating func evaluate(_ evidence: TokenEvidence, topic: Topic) -> TokenInvalidationPolicy.Evaluation {

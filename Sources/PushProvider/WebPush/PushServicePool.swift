@@ -157,6 +157,7 @@ final class PushService: Sendable {
                     try await PinnedClient(
                         url,
                         app: app,
+                        givenBy: .strangers,
                         addresses,
                         resolver,
                         speaksHTTP2: true,

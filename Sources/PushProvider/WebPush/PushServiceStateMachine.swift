@@ -32,6 +32,8 @@ struct PushServiceStateMachine: Hashable, Sendable {
         case throttled(Duration)
         /// No connection, or no response.
         case failed
+        /// Nothing was sent, for a reason of the provider's own. It says nothing about the push service.
+        case notSent
     }
 
     private let limits: Limits
@@ -72,6 +74,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
             guard excess >= 0 else { return }
             let pause = (0..<excess).reduce(self.limits.pause) { pause, _ in min(pause * 2, self.limits.longestPause) }
             self.hold(until: now.advanced(by: pause))
+        case .notSent: self.isProbing = false
         }
     }
 

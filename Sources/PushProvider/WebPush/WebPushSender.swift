@@ -97,6 +97,7 @@ struct WebPushSender: NotificationSender {
         case .success(let open): client = open
         case .failure(.addressNotAllowed(let reason)):
             return (Self.refused("the subscription's URL is not allowed: \(reason)"), .answered)
+        case .failure(.resolverBusy(let reason)): return (.notSent(.init(reason)), .notSent)
         case .failure(let failure): return (.notSent(.init(failure.text)), .failed)
         }
         var request = HTTPClientRequest(url: url.url)
@@ -124,6 +125,7 @@ struct WebPushSender: NotificationSender {
             switch error {
             case .addressNotAllowed(let reason): return (Self.refused(reason), .answered)
             case .noConnection(let reason): return (.notSent(.init(reason)), .failed)
+            case .resolverBusy(let reason): return (.notSent(.init(reason)), .notSent)
             case .noResponse, .tooLong: return (.unknown(.init(error.text)), .failed)
             }
         }

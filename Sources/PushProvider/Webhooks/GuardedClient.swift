@@ -10,15 +10,19 @@ package import PushTypes
 package struct GuardedClient: Sendable {
     private let addresses: AddressPolicy
     private let resolver: any NameResolver
+    private let giver: NameGiver
     private let deadline: Duration
 
-    /// - Parameter deadline: The most time from the look-up of the name to the end of the response. Default 10 s.
+    /// - Parameters:
+    ///   - giver: The one who has given the URLs.
+    ///   - deadline: The most time to resolve the name, and again from there to the end of the response. Default 10 s.
     package init(
         addresses: AddressPolicy,
         resolver: any NameResolver,
+        giver: NameGiver,
         deadline: Duration = .seconds(10)
     ) {
-        (self.addresses, self.resolver, self.deadline) = (addresses, resolver, deadline)
+        (self.addresses, self.resolver, self.giver, self.deadline) = (addresses, resolver, giver, deadline)
     }
 
     package struct Response: Sendable {
@@ -65,11 +69,21 @@ package struct GuardedClient: Sendable {
         maximum: Int?,
         to request: @escaping @Sendable (WebhookAddress) -> HTTPClientRequest
     ) async throws(PinnedClientFailure) -> Response {
+        // Beside the deadline of the request: a server whose name waits for its turn is not slow.
+        let client = try await PinnedClient(
+            url,
+            app: app,
+            givenBy: self.giver,
+            self.addresses,
+            self.resolver,
+            deadline: self.deadline
+        )
         // The deadline of the pinned client ends with the head of the response.
         let first = await withTaskGroup(of: Result<Response, PinnedClientFailure>?.self) { group in
             group.addTask {
                 do throws(PinnedClientFailure) {
-                    return .success(try await self.unbounded(url, app: app, maximum: maximum, request))
+                    let response = try await client.execute(request(client.address), deadline: self.deadline)
+                    return .success(try await Self.whole(response, maximum: maximum))
                 } catch {
                     return .failure(error)
                 }
@@ -81,26 +95,9 @@ package struct GuardedClient: Sendable {
             defer { group.cancelAll() }
             return await group.next() ?? nil
         }
+        await client.close()
         guard let first else { throw .noResponse(reason: "the server was too slow") }
         return try first.get()
-    }
-
-    private func unbounded(
-        _ url: String,
-        app: Int64,
-        maximum: Int?,
-        _ request: @Sendable (WebhookAddress) -> HTTPClientRequest
-    ) async throws(PinnedClientFailure) -> Response {
-        let client = try await PinnedClient(url, app: app, self.addresses, self.resolver, deadline: self.deadline)
-        let result: Result<Response, PinnedClientFailure>
-        do throws(PinnedClientFailure) {
-            let response = try await client.execute(request(client.address), deadline: self.deadline)
-            result = .success(try await Self.whole(response, maximum: maximum))
-        } catch {
-            result = .failure(error)
-        }
-        await client.close()
-        return try result.get()
     }
 
     private static func whole(

@@ -11,6 +11,8 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     case noResponse(reason: String)
     /// No connection: nothing was sent.
     case noConnection(reason: String)
+    /// The name was not looked up, as too many others are: nothing was sent, and nothing is known of the receiver.
+    case resolverBusy(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
     /// A response with a longer body than its reader takes, in bytes.
@@ -19,7 +21,9 @@ package enum PinnedClientFailure: Error, Hashable, Sendable {
     /// The failure in words.
     package var text: String {
         switch self {
-        case .noResponse(let reason), .noConnection(let reason), .addressNotAllowed(let reason): reason
+        case .noResponse(let reason), .noConnection(let reason), .resolverBusy(let reason),
+            .addressNotAllowed(let reason):
+            reason
         case .tooLong(let maximum): "the response has more than \(maximum) bytes"
         }
     }
@@ -35,6 +39,7 @@ package struct PinnedClient: Sendable {
 
     /// - Parameters:
     ///   - app: The app whose look-ups are limited together.
+    ///   - giver: The one who has given the URL.
     ///   - attempt: The number of the try: another try goes to another address of the name.
     ///   - speaksHTTP2: `true` for many requests at a time over one connection, where the server can. Default `false`.
     ///   - deadline: The most time to resolve the name, and to connect.
@@ -42,6 +47,7 @@ package struct PinnedClient: Sendable {
     package init(
         _ url: String,
         app: Int64,
+        givenBy giver: NameGiver,
         attempt: Int = 0,
         _ policy: AddressPolicy,
         _ resolver: any NameResolver,
@@ -60,7 +66,10 @@ package struct PinnedClient: Sendable {
         if self.address.literal == nil {
             let found: [IPAddress]
             do {
-                found = try await resolver.addresses(of: self.address.host, for: app, within: deadline)
+                let host = self.address.host
+                found = try await resolver.addresses(of: host, for: app, givenBy: giver, within: deadline)
+            } catch NameResolutionFailure.busy {
+                throw .resolverBusy(reason: "\(NameResolutionFailure.busy)")
             } catch {
                 throw .noConnection(reason: "\(error)")
             }

@@ -41,6 +41,7 @@ struct WebhookReceiver: Sendable {
             self.client = try await PinnedClient(
                 webhook.url,
                 app: webhook.app,
+                givenBy: .settings,
                 attempt: webhook.failures,
                 policy,
                 resolver,
@@ -97,6 +98,7 @@ extension WebhookFailure {
     fileprivate init(_ failure: PinnedClientFailure) {
         switch failure {
         case .noResponse, .noConnection, .tooLong: self = .noResponse(reason: failure.text)
+        case .resolverBusy(let reason): self = .notPosted(reason: reason)
         case .addressNotAllowed(let reason): self = .addressNotAllowed(reason: reason)
         }
     }

@@ -8,6 +8,8 @@ enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case status(Int, retryAfter: Duration?)
     /// No response, or no connection.
     case noResponse(reason: String)
+    /// Nothing was posted, for a reason of the provider's own. It says nothing about the receiver.
+    case notPosted(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
     /// The record holds no secret.
@@ -17,6 +19,7 @@ enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .status(let status, _): "the receiver responded with HTTP status \(status)"
         case .noResponse(let reason): "no response: \(reason)"
+        case .notPosted(let reason): "not posted: \(reason)"
         case .addressNotAllowed(let reason): "the address is not allowed: \(reason)"
         case .unsignable: "the webhook has no secret to sign with"
         }
@@ -62,12 +65,18 @@ struct WebhookStateMachine: Hashable, Sendable {
         self.forgetFailures()
     }
 
-    /// Notes a failed post: it is repeated later, or the webhook is disabled.
+    /// Notes a failed post: it is repeated later, or the webhook is disabled. What was not posted counts as no failure.
     mutating func failed(
         _ failure: WebhookFailure,
         at clocks: ClockReading,
         using generator: inout some RandomNumberGenerator
     ) {
+        if case .notPosted = failure {
+            let delay = self.policy.backoff.delay(afterFailures: max(1, self.record.failures), using: &generator)
+            self.record.lastError = failure.description
+            self.record.nextTryAt = clocks.steady.advanced(by: delay)
+            return
+        }
         let failures = self.record.failures.addingReportingOverflow(1)
         self.record.failures = failures.overflow ? .max : failures.partialValue
         self.record.lastError = failure.description

@@ -47,7 +47,10 @@ public struct ClientCertificate: Sendable {
             guard let certificate else { throw .badCertificate }
             certificates.append(certificate)
         }
-        try self.init(certificates: certificates, keys: Self.keys(text, passphrase: passphrase))
+        try self.init(
+            certificates: certificates,
+            keys: PrivateKeyReader.keys(text.privateKeys, passphrase: passphrase)
+        )
     }
 
     /// Reads a certificate in DER and its key.
@@ -61,7 +64,10 @@ public struct ClientCertificate: Sendable {
         guard !der.isEmpty, let certificate = try? NIOSSLCertificate(bytes: der, format: .der) else {
             throw .badCertificate
         }
-        try self.init(certificates: [certificate], keys: Self.keys(PEMFile(key), passphrase: passphrase))
+        try self.init(
+            certificates: [certificate],
+            keys: PrivateKeyReader.keys(PEMFile(key).privateKeys, passphrase: passphrase)
+        )
     }
 
     /// Reads a certificate and its key from a PKCS#12 archive.
@@ -104,12 +110,6 @@ public struct ClientCertificate: Sendable {
         self.fingerprint = Hexadecimal.encode(SHA256.hash(data: leaf.der))
         self.certificateChain = leaf.chain(through: others).map { .certificate($0.source) }
         self.privateKey = .privateKey(key)
-    }
-
-    private static func keys(_ text: PEMFile, passphrase: String?) throws(CredentialError) -> [NIOSSLPrivateKey] {
-        var keys: [NIOSSLPrivateKey] = []
-        for block in text.privateKeys { keys.append(try PrivateKeyReader.key(block, passphrase: passphrase)) }
-        return keys
     }
 }
 

@@ -54,7 +54,7 @@ extension CredentialFile {
         guard text.blocks.isEmpty else { return try self.contents(of: text, PEMFile(keyText ?? "")) }
         guard bytes.first == 0x30 else { throw .unknownFormat }
         if let certificate = try? NIOSSLCertificate(bytes: bytes, format: .der) {
-            let keys = try Self.keys(PEMFile(keyText ?? ""), passphrase: self.passphrase)
+            let keys = try PrivateKeyReader.keys(PEMFile(keyText ?? "").privateKeys, passphrase: self.passphrase)
             return try CredentialContents(.der, [certificate], keys)
         }
         let archive = try PKCS12Archive(bytes, passphrase: self.passphrase ?? "")
@@ -68,16 +68,10 @@ extension CredentialFile {
             guard let certificate else { throw .badCertificate }
             certificates.append(certificate)
         }
-        let keys = try Self.keys(text, passphrase: self.passphrase) + Self.keys(more, passphrase: self.passphrase)
+        let keys = try PrivateKeyReader.keys(text.privateKeys + more.privateKeys, passphrase: self.passphrase)
         let isSigningKey = certificates.isEmpty && text.blocks.count == 1 && text.blocks.allSatisfy(self.isSigningKey)
         let format: CredentialContents.Format = isSigningKey ? .signingKey : .pem
         return try CredentialContents(format, certificates, keys, keyID: isSigningKey ? self.keyIDOfName : nil)
-    }
-
-    private static func keys(_ text: PEMFile, passphrase: String?) throws(CredentialError) -> [NIOSSLPrivateKey] {
-        var keys: [NIOSSLPrivateKey] = []
-        for block in text.privateKeys { keys.append(try PrivateKeyReader.key(block, passphrase: passphrase)) }
-        return keys
     }
 }
 

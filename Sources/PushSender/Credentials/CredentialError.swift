@@ -33,6 +33,10 @@ public enum CredentialError: Error, Hashable, Sendable {
     case noPrivateKey
     /// The private key is damaged, or neither RSA nor EC.
     case unsupportedPrivateKey
+    /// The file has more than 16 private keys.
+    case tooManyKeys
+    /// The encryption derives its keys with too many iterations: more than 1,000,000, or 2,000,000 in the whole file.
+    case tooManyIterations
     /// The private key does not belong to the certificate.
     case keyDoesNotMatchCertificate
     /// The certificate is not yet valid.
@@ -59,7 +63,8 @@ extension CredentialError: CustomStringConvertible {
         case .wrongPassphrase: "the passphrase does not open the file: give the one that was set at the export"
         case .unsupportedPassphrase:
             "the passphrase must be ASCII text without NUL to open this file: export it again with another one"
-        case .noCertificate, .badCertificate, .noPrivateKey, .unsupportedPrivateKey, .keyDoesNotMatchCertificate:
+        case .noCertificate, .badCertificate, .noPrivateKey, .unsupportedPrivateKey, .tooManyKeys, .tooManyIterations,
+            .keyDoesNotMatchCertificate:
             self.contentDescription
         case .notYetValid(let from):
             "the certificate is not valid before \(Self.text(from)): check this machine's clock"
@@ -80,6 +85,10 @@ extension CredentialError: CustomStringConvertible {
                 + "both), or name the key's file"
         case .unsupportedPrivateKey:
             "the private key is damaged or of an unknown kind: it must be RSA of 2048 bits or more, or EC"
+        case .tooManyKeys: "the file has more than 16 private keys: name one with the certificate and its key alone"
+        case .tooManyIterations:
+            "the encryption takes more than 1,000,000 iterations for a key, or 2,000,000 for the file: encrypt it again with "
+                + "fewer, such as openssl pkcs8 -topk8 -iter 100000 for a key in PEM, openssl pkcs12 -export -iter 100000 for a .p12"
         default: "the private key does not belong to the certificate: use the key that made the signing request"
         }
     }

@@ -58,8 +58,8 @@ struct PBES2 {
 }
 
 extension ASN1ObjectIdentifier {
-    fileprivate static let pbes2: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 13]
-    fileprivate static let pbkdf2: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 12]
+    static let pbes2: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 13]
+    static let pbkdf2: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 12]
     fileprivate static let hmacWithSHA256: ASN1ObjectIdentifier = [1, 2, 840, 113549, 2, 9]
     fileprivate static let aes256CBC: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
 }

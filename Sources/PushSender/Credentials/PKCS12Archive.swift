@@ -10,9 +10,6 @@ import X509
 /// certificate of that key. So the outer structure is read here. The keys are decrypted one by one. The certificates are
 /// decrypted as part of a second archive, which also has a key and a certificate that were made for it.
 struct PKCS12Archive {
-    /// The largest number of keys. Each one costs the time of a key derivation.
-    static let maximumKeys = 16
-
     let keys: [NIOSSLPrivateKey]
     let certificates: [NIOSSLCertificate]
 
@@ -24,7 +21,7 @@ struct PKCS12Archive {
         } catch {
             throw .badArchive
         }
-        guard file.keys.count <= Self.maximumKeys else { throw .unsupportedArchive }
+        try Self.checkLimits(of: file)
         let password = try Self.password(passphrase, of: file)
         var keys: [NIOSSLPrivateKey] = []
         for key in file.keys {
@@ -34,6 +31,20 @@ struct PKCS12Archive {
         }
         self.keys = keys
         self.certificates = try Self.certificates(file, passphrase: passphrase, password: password)
+    }
+
+    /// Rejects an archive whose decryption would take too long. It is called before anything is decrypted.
+    private static func checkLimits(of file: PKCS12File) throws(CredentialError) {
+        guard file.keys.count <= PrivateKeyReader.maximumKeys else { throw .tooManyKeys }
+        var limit = KeyDerivationLimit()
+        for key in file.keys where key.label == PrivateKeyReader.encryptedLabel {
+            guard let rounds = try? KeyDerivation.rounds(key: key.der) else { throw .unsupportedArchive }
+            try limit.add(rounds)
+        }
+        for rounds in file.encryptedRounds {
+            guard let rounds else { throw .unsupportedArchive }
+            try limit.add(rounds)
+        }
     }
 
     /// Returns the passphrase in the encoding of the archive, verified by the MAC if the archive has one.

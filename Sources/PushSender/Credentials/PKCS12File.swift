@@ -14,6 +14,8 @@ struct PKCS12File {
     /// The MAC; `nil` for an archive without one (`openssl pkcs12 -nomac`).
     let mac: PKCS12MAC?
     private(set) var keys: [Key] = []
+    /// The iterations of the encrypted parts' key derivations; `nil` for an encryption that is not supported.
+    private(set) var encryptedRounds: [Int?] = []
     /// The encrypted parts, unchanged.
     private var encrypted: [ArraySlice<UInt8>] = []
     /// The bags of the other parts that are not keys, unchanged.
@@ -38,6 +40,9 @@ struct PKCS12File {
                     try self.add(bag)
                 }
             } else {
+                if part.type == .encryptedData {
+                    self.encryptedRounds.append(try? KeyDerivation.rounds(encryptedData: part.node))
+                }
                 self.encrypted.append(info.encodedBytes)
             }
         }
@@ -49,7 +54,7 @@ struct PKCS12File {
         let value = try Self.explicit(Self.next(&nodes))
         switch type {
         case .keyBag: self.keys.append(Key(label: "PRIVATE KEY", der: value.encodedBytes))
-        case .shroudedKeyBag: self.keys.append(Key(label: "ENCRYPTED PRIVATE KEY", der: value.encodedBytes))
+        case .shroudedKeyBag: self.keys.append(Key(label: PrivateKeyReader.encryptedLabel, der: value.encodedBytes))
         default: self.otherBags.append(bag.encodedBytes)
         }
     }
@@ -102,18 +107,23 @@ struct PKCS12File {
 extension PKCS12File {
     /// Returns an archive with the certificates of this one and the key of `companion`, but none of its own keys.
     ///
+    /// The key comes first, so that BoringSSL refuses one in an encrypted part before it decrypts that too.
+    ///
     /// - Parameter password: The passphrase in the encoding of the archive.
     func withoutKeys(adding companion: PKCS12Archive.Companion, password: [UInt8]) throws -> [UInt8] {
-        let bags = try PKCS12DER.sequence { coder in
-            for bag in self.otherBags { coder.serializeRawBytes(bag) }
+        let pair = try PKCS12DER.sequence { coder in
             try PKCS12DER.typed(.keyBag, into: &coder) { $0.serializeRawBytes(companion.key) }
             try PKCS12DER.typed(.certificateBag, into: &coder) { coder in
                 try PKCS12DER.certificate(companion.certificate, into: &coder)
             }
         }
+        let others = try PKCS12DER.sequence { coder in
+            for bag in self.otherBags { coder.serializeRawBytes(bag) }
+        }
         let content = try PKCS12DER.sequence { coder in
+            try PKCS12DER.data(pair, into: &coder)
             for part in self.encrypted { coder.serializeRawBytes(part) }
-            try PKCS12DER.data(bags, into: &coder)
+            try PKCS12DER.data(others, into: &coder)
         }
         return try PKCS12DER.archive(content, password: password, salt: [0, 1, 2, 3, 4, 5, 6, 7], rounds: 1)
     }

@@ -6,9 +6,6 @@ struct PKCS12MAC {
     /// A hash function that tools use.
     enum Digest { case sha1, sha256, sha384, sha512 }
 
-    /// The largest number of iterations, more than any tool uses. It bounds the time that a hostile file costs.
-    static let maximumRounds = 1_000_000
-
     /// The hash function; `nil` if it is not supported.
     var digest: Digest?
     var salt: [UInt8]
@@ -17,7 +14,7 @@ struct PKCS12MAC {
 
     /// Returns whether this is the MAC of `content`, or returns `nil` if it cannot be computed.
     func isValid(for content: some DataProtocol, password: [UInt8]) -> Bool? {
-        guard let digest, (1...Self.maximumRounds).contains(self.rounds) else { return nil }
+        guard let digest, (1...KeyDerivationLimit.maximumRounds).contains(self.rounds) else { return nil }
         return switch digest {
         case .sha1: self.verify(Insecure.SHA1.self, content, password)
         case .sha256: self.verify(SHA256.self, content, password)

@@ -51,6 +51,8 @@ package struct EnvironmentHealth: Hashable, Sendable {
     package var breakerReason: String?
     /// The time of the first push that was accepted with the credential; `nil` before that.
     package var provenAt: Timestamp?
+    /// The epoch of the credential that all of this is about (``StoredCredential/epoch``).
+    package var epoch: Int64
 
-    package init() {}
+    package init(epoch: Int64 = 0) { self.epoch = epoch }
 }

@@ -19,7 +19,7 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var key: KeyReference?
     /// The failure of its latest runs; `nil` after a run that was made.
     package var problem: ScheduleProblem?
-    /// The version, which rises with every change by a person.
+    /// The version, which rises with every change by a person, and with the erasure of a user of its audience.
     package var version: Int64 = 0
     /// The audiences and templates that the request names. Written with the request, and not read again.
     package var uses: Set<LibraryUse> = []

@@ -23,7 +23,8 @@ package struct TokenStateChange: Hashable, Sendable {
     package var kind: Kind
     /// The reason that the push service gave.
     package var reason: String?
-    /// The token that was sent to; `nil` if the time of the registration decides.
+    /// The token that was sent to, or that a list names: a device that has another one since is left as it is. `nil` if the
+    /// time of the registration decides.
     package var token: DeviceToken?
 
     package init(device: Int64, kind: Kind, reason: String? = nil, token: DeviceToken? = nil) {

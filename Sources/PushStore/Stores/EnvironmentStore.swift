@@ -8,7 +8,7 @@ package protocol EnvironmentStore: Sendable {
     /// Returns a credential with its epoch; `nil` if there is none.
     /// - Throws: ``StoreError/wrongMasterKey`` if it cannot be opened.
     func storedCredential(_ target: AppEnvironment) async throws -> StoredCredential?
-    /// Returns the epoch of an environment's credential, also after its removal.
+    /// Returns the epoch of an environment's credential, also after its removal; 0 for one that never had a credential.
     func credentialEpoch(_ target: AppEnvironment) async throws -> Int64
     /// Writes a pause, unless the environment is paused already or the credential has changed.
     /// - Returns: `true` if it was written.

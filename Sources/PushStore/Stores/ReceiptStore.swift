@@ -19,7 +19,7 @@ package protocol ReceiptStore: Sendable {
     ///   - limit: The most receipts.
     func receipts(of notification: UUID, after place: ReceiptPlace?, limit: Int) async throws -> ReceiptPage
     /// Returns the place up to which the events of a gateway have been read; `nil` before the first time.
-    func gatewayPosition(_ address: String) async throws -> Int64?
+    func gatewayCursor(_ address: String) async throws -> GatewayCursor?
     /// Writes the place up to which the events of a gateway have been read.
-    func setGatewayPosition(_ position: Int64, of address: String) async throws
+    func setGatewayCursor(_ cursor: GatewayCursor, of address: String) async throws
 }

@@ -4,10 +4,10 @@ package import PushTypes
 package protocol TokenStateStore: Sendable {
     /// Returns the state of an environment.
     func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth
-    /// Writes the state of the environment's circuit breaker.
+    /// Writes the state of the environment's circuit breaker, unless it is about a credential that has changed.
     func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws
-    /// Writes that a push was accepted, unless an earlier one was.
-    func setProven(app: Int64, environment: PushEnvironment, at: Timestamp) async throws
+    /// Writes that a push was accepted, unless an earlier one was, or the credential of this epoch has changed.
+    func setProven(app: Int64, environment: PushEnvironment, epoch: Int64, at: Timestamp) async throws
     /// Returns the bound between the devices that were added before this time, whose ids are lower, and all later ones, also
     /// those that are still to come. Ids are in the order in which devices were added.
     func firstDevice(addedSince: Timestamp) async throws -> Int64

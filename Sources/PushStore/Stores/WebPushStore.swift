@@ -33,8 +33,10 @@ package protocol PushResourceStore: Sendable {
     func pushResourceTarget(hash: [UInt8]) async throws -> PushResourceTarget?
     /// Sets the URL at which the sender is told that the resource has ended.
     func setUnsubscribeURL(_ url: String, of resource: PushResourceRecord) async throws
-    /// Returns push resources whose installations have no active device for alerts, `limit` at most.
-    func endedPushResources(limit: Int) async throws -> [PushResourceRecord]
+    /// Returns push resources whose installations have no active device for alerts: the oldest of each app, those of all apps in
+    /// turn.
+    /// - Parameter count: The maximum number of those of one app.
+    func endedPushResources(perApp count: Int) async throws -> [PushResourceRecord]
     /// Removes push resources that have ended, if their installations still have no active device.
     func removeEnded(_ resources: [PushResourceRecord]) async throws
     /// Keeps a message until it is fetched or expires. It replaces one of the same topic.

@@ -80,7 +80,7 @@ package final class Budget: Sendable {
         try self.request(amount, for: caller)
     }
 
-    private func request(_ amount: Int, for caller: BudgetCaller, room: Int? = nil) throws(BudgetRefusal) {
+    func request(_ amount: Int, for caller: BudgetCaller, room: Int? = nil) throws(BudgetRefusal) {
         let now = self.clock()
         let decision = self.state.withLock { state in
             if let room { state.machine.resize(to: room) }
@@ -238,6 +238,12 @@ package final class Budget: Sendable {
     }
 
     package var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
+
+    /// Makes the refusal of a bound that who shares the resource out has besides the limits, and counts it.
+    package func refuse(_ level: BudgetLevel, _ caller: BudgetCaller) -> BudgetRefusal {
+        self.state.withLock { Self.count(level, caller, in: &$0) }
+        return BudgetRefusal(self, level, caller, nil)
+    }
 
     // MARK: Usage
 

@@ -23,6 +23,12 @@ package struct BudgetCaller: Hashable, Sendable {
         case name(String)
         /// The app itself.
         case app
+
+        /// The identity of the site: 48 bits of IPv6 in place of a network's 64. Any other identity is its own.
+        package var site: Identity {
+            guard case .network(let bytes) = self, bytes.count == 8 else { return self }
+            return .network(Array(bytes.prefix(6)))
+        }
     }
 
     /// The app, which must exist: names that strangers make up would grow the accounts. `nil` for what concerns no single app.
@@ -34,6 +40,9 @@ package struct BudgetCaller: Hashable, Sendable {
     package init(app: Topic? = nil, _ identity: Identity = .app, rate: Double? = nil) {
         (self.app, self.identity, self.rate) = (app, identity, rate)
     }
+
+    /// The account of the site, for what one customer with many networks of IPv6 could take from all others of an app.
+    package var site: BudgetCaller { BudgetCaller(app: self.app, self.identity.site, rate: self.rate) }
 }
 
 /// A bound of one level.
@@ -79,7 +88,8 @@ package struct BudgetLimits: Hashable, Sendable {
 
     /// The bounds of the levels.
     package var bounds: Levels<BudgetBound>
-    /// The maximum numbers of requests that wait; `nil` if none waits. An app that has none waiting finds a place besides.
+    /// The maximum numbers of requests that wait; `nil` if none waits. An app that has none waiting finds a place besides. So do
+    /// callers of an app that have none waiting, up to as many again as the app has.
     package var waiting: Levels<Int>?
     /// The longest wait.
     package var patience: Duration

@@ -29,6 +29,15 @@ package final class BudgetPermit: Sendable {
         if excess > 0 { self.budget.release(excess, of: caller) }
     }
 
+    /// Takes more on the same account.
+    /// - Throws: ``BudgetRefusal``, and what is held stays.
+    package func extend(by amount: Int) throws(BudgetRefusal) {
+        try self.state.withLock { state throws(BudgetRefusal) in
+            try self.budget.request(amount, for: state.caller)
+            state.held += amount
+        }
+    }
+
     /// Moves what is held to the account of another caller. The whole holds as much as before, so only the levels below can refuse it.
     /// - Throws: ``BudgetRefusal``, and everything stays where it is.
     package func move(to caller: BudgetCaller) throws(BudgetRefusal) {

@@ -35,12 +35,16 @@ struct BudgetQueue: Sendable {
 
     /// Returns the lowest level that has no place for a request; `nil` if all have.
     ///
-    /// An app that has nothing waiting finds a place, however many others wait. Callers without an app have the places of one, and
-    /// each finds the first of its own, as no app can make many of them.
+    /// An app that has nothing waiting finds a place, however many others wait. An app has as many places again for callers that
+    /// have nothing waiting, so that those who fill its queue leave turns to others. Callers without an app have the places of
+    /// one, and each finds the first of its own, as no app can make many of them.
     func fullLevel(_ most: BudgetLimits.Levels<Int>, for caller: BudgetCaller) -> BudgetLevel? {
         let (app, own) = (self.apps[caller.app]?.count ?? 0, self.count(of: caller))
         if let most = most.caller, own >= most { return .caller }
-        if let most = most.app, app >= most, caller.app != nil || own > 0 { return caller.app == nil ? .whole : .app }
+        if let most = most.app, app >= most {
+            if caller.app == nil, own > 0 { return .whole }
+            if caller.app != nil, own > 0 || app >= 2 * most { return .app }
+        }
         if let most = most.whole, self.count >= most, app > 0 { return .whole }
         return nil
     }

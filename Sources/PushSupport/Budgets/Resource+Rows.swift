@@ -77,7 +77,7 @@ extension Resource {
                 caller: "API key",
                 limits: BudgetLimits(
                     .init(whole: .held(1)),
-                    waiting: .init(whole: 32, app: 12, caller: 4),
+                    waiting: .init(whole: 64, app: 12, caller: 4),
                     // Longer than the longest query, so that what is next has its turn.
                     patience: .seconds(15)
                 ),
@@ -99,7 +99,7 @@ extension Resource {
                 caller: "API key",
                 limits: BudgetLimits(
                     .init(whole: .held(1)),
-                    waiting: .init(whole: 32, app: 16, caller: 8),
+                    waiting: .init(whole: 64, app: 16, caller: 8),
                     patience: .seconds(10)
                 ),
                 code: "too_many_queries"
@@ -276,14 +276,9 @@ extension Resource {
                 ),
                 code: "too_many_requests"
             )
-        case .forwards:
-            ResourceRow(
-                noun: "messages that are being forwarded",
-                caller: "host",
-                limits: BudgetLimits(.init(whole: .held(256), app: .timesFree(2), caller: .held(16))),
-                kind: .unavailable,
-                code: "busy"
-            )
+        case .forwards: .forwards
+        case .hostForwards: .hostForwards
+        case .clientHostForwards: .clientHostForwards
         case .followedOutcomes: .followedOutcomes
         case .bridgeConnections: .bridgeConnections
         case .componentRegistrations:

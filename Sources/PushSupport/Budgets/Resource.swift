@@ -34,6 +34,8 @@ package enum Resource: String, CaseIterable, Hashable, Sendable {
     case wrongSecrets
     case unknownTokens
     case forwards
+    case hostForwards
+    case clientHostForwards
     case followedOutcomes
     case bridgeConnections
     case componentRegistrations

@@ -20,7 +20,7 @@ extension ResourceRow {
 
     static let nameLookups = ResourceRow(
         noun: "names that are looked up",
-        caller: "app",
+        caller: "giver in an app",
         limits: BudgetLimits(
             .init(whole: .held(8), caller: .held(2)),
             waiting: .init(caller: 256),
@@ -28,12 +28,12 @@ extension ResourceRow {
         ),
         kind: .unavailable,
         code: "busy",
-        outcome: "its request fails, as one whose name is unknown now"
+        outcome: "its request fails, which counts as no failure of its receiver"
     )
 
     static let newNameLookups = ResourceRow(
-        noun: "names never found before that are looked up",
-        caller: "app",
+        noun: "names of users and strangers, or never found before, that are looked up",
+        caller: "giver in an app",
         limits: BudgetLimits(
             .init(whole: .held(6), caller: .held(2)),
             waiting: .init(caller: 256),
@@ -41,7 +41,7 @@ extension ResourceRow {
         ),
         kind: .unavailable,
         code: "busy",
-        outcome: "its request fails, as one whose name is unknown now"
+        outcome: "its request fails, which counts as no failure of its receiver"
     )
 
     static let webhookPosts = ResourceRow(

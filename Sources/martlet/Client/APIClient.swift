@@ -14,13 +14,18 @@ struct APIClient: Sendable {
 
     /// The longest time of a request, unless it streams; tests give a busy machine more.
     @TaskLocal static var timeout: TimeAmount = .seconds(15)
+    /// The longest time without a byte of a response, or of a body that the server takes, where ``timeout`` does not hold.
+    ///
+    /// The last lines of an import take a server far less, and a stream of events has a comment every 15 s.
+    @TaskLocal static var silence: TimeAmount = .seconds(300)
     /// The longest response that is kept, in bytes.
     static let maximumResponseLength = 4 * 1024 * 1024
 
-    /// The way to a server: the authority that is trusted besides the system's, and the proxy.
+    /// The way to a server: the authority that is trusted besides the system's, the proxy, and the longest silence.
     private struct Route: Hashable {
         let authority: String?
         let proxy: ProxyEndpoint?
+        let silence: TimeAmount
     }
 
     /// The HTTP clients by their route.
@@ -31,6 +36,7 @@ struct APIClient: Sendable {
     private static func http(_ route: Route) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.read = route.silence
         configuration.proxy = route.proxy.map { proxy in
             let authorization = proxy.user.map {
                 HTTPClient.Authorization.basic(username: $0, password: proxy.password ?? "")
@@ -75,7 +81,7 @@ struct APIClient: Sendable {
     ) throws {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         (self.apiKey, self.role) = (apiKey, role)
-        self.http = try Self.http(Route(authority: authority, proxy: proxy))
+        self.http = try Self.http(Route(authority: authority, proxy: proxy, silence: Self.silence))
     }
 
     /// Indicates whether a text is the URL of a server: `http` or `https`, a host and perhaps a port.
@@ -98,12 +104,13 @@ struct APIClient: Sendable {
         return try await self.json(in: try await self.response(to: message, deadline: deadline))
     }
 
-    /// Returns the body of a response as it arrives, without a limit of time. Throws as ``send(_:to:)``.
-    func stream(_ request: APIRequest) async throws -> HTTPClientResponse.Body {
-        try await self.response(to: try self.message(request), deadline: .distantFuture).body
+    /// Returns the body of a response as it arrives, for as long as it does. Throws as ``send(_:to:)``.
+    func stream(_ request: APIRequest) async throws -> ReceivedBody {
+        let response = try await self.response(to: try self.message(request), deadline: .distantFuture)
+        return ReceivedBody(base: response.body, url: self.baseURL)
     }
 
-    /// Sends a body as it arrives, without a limit of time. Throws as ``send(_:to:)``.
+    /// Sends a body as it arrives, for as long as the server takes it. Throws as ``send(_:to:)``.
     /// - Parameter length: The length in bytes; `nil` if it is not known.
     func upload<Body: AsyncSequence & Sendable>(
         _ body: Body,
@@ -113,8 +120,20 @@ struct APIClient: Sendable {
     ) async throws -> JSONValue where Body.Element == ByteBuffer {
         var message = try self.message(request)
         message.headers.replaceOrAdd(name: "content-type", value: contentType)
-        message.body = .stream(body, length: length.map { .known($0) } ?? .unknown)
-        return try await self.json(in: try await self.response(to: message, deadline: .distantFuture))
+        let progress = UploadProgress()
+        let watched = WatchedBody(base: body, progress: progress)
+        message.body = .stream(watched, length: length.map { .known($0) } ?? .unknown)
+        let response = try await withThrowingTaskGroup(of: HTTPClientResponse.self) { [message] group in
+            group.addTask { try await self.response(to: message, deadline: .distantFuture) }
+            group.addTask {
+                try await progress.untilStalled(for: .nanoseconds(Self.silence.nanoseconds))
+                throw NoResponseError(HTTPClientError.writeTimeout, from: self.baseURL)
+            }
+            defer { group.cancelAll() }
+            guard let response = try await group.next() else { throw CancellationError() }
+            return response
+        }
+        return try await self.json(in: response)
     }
 
     /// Returns the HTTP request with the headers that every request has.

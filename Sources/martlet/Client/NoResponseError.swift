@@ -1,4 +1,6 @@
 import AsyncHTTPClient
+import Foundation
+import NIOCore
 import NIOSSL
 import PushSupport
 
@@ -13,8 +15,10 @@ struct NoResponseError: StatusError {
     init(_ error: any Error, from url: String) {
         let (isSecure, text) = (url.hasPrefix("https:"), "\(error)")
         let failure = error as? HTTPClientError
-        self.mayHaveArrived = failure.map { Self.afterConnecting.contains($0) } ?? false
-        if failure == .deadlineExceeded || failure == .readTimeout || failure == .connectTimeout {
+        let isBroken = (error as? IOError).map { Self.broken.contains($0.errnoCode) } ?? false
+        self.mayHaveArrived = failure.map { Self.afterConnecting.contains($0) } ?? isBroken
+        let timeouts: [HTTPClientError] = [.deadlineExceeded, .readTimeout, .writeTimeout, .connectTimeout]
+        if let failure, timeouts.contains(failure) {
             self.description = "\(url) did not respond in time"
         } else if failure == .remoteConnectionClosed {
             let hint = isSecure ? "" : "; a port that expects TLS does that: is it the right one?"
@@ -33,4 +37,6 @@ struct NoResponseError: StatusError {
     private static let afterConnecting: [HTTPClientError] = [
         .deadlineExceeded, .readTimeout, .writeTimeout, .remoteConnectionClosed, .cancelled,
     ]
+    /// The errors of a connection that there was, as a proxy or a restart ends it.
+    private static let broken: Set<CInt> = [ECONNRESET, EPIPE, ETIMEDOUT]
 }

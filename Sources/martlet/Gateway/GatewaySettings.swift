@@ -89,6 +89,13 @@ enum GatewaySettings {
 
     /// Single rules for providers, which win over `gateway.strict`. They have no flags, and 0 sets no limit.
     enum Rules: ConfigurationSection {
+        private static let burst = Setting(
+            "gateway.rules.pushBurstPerDevice",
+            kind: .integer(1...1_000_000),
+            default: "that rate; strict: 1000"
+        )
+        .help("Pushes per device token at once, which come back at that rate")
+
         static let rows: [SettingRow<GatewayConfiguration>] = [
             rule("firstStreams", 1...4096, "1000; strict: 1") { $0.firstStreamLimit = $1 }
                 .help("HTTP/2 streams until the first accepted request"),
@@ -100,12 +107,17 @@ enum GatewaySettings {
             .help("Minutes between changes of the provider token, 0 for no limit")
             .detail("A change before that is answered with `TooManyProviderTokenUpdates`."),
             rule("pushesPerDeviceAndMinute", 0...1_000_000, "none; strict: 600") {
-                $0.deviceRate = $1 == 0 ? nil : .init(requests: $1, window: .seconds(60))
+                $0.deviceRate = $1 == 0 ? nil : .init(requests: $1, window: .seconds(60), burst: $0.deviceRate?.burst)
             }
             .help("Pushes per device token and minute, 0 for no limit")
             .detail("Further ones are answered with `TooManyRequests`."),
-            rule("pushBurstPerDevice", 1...1_000_000, "that rate; strict: 1000") { $0.deviceRate?.burst = $1 }
-                .help("Pushes per device token at once, which come back at that rate"),
+            SettingRow(burst) { settings, configuration in
+                guard let number = settings.integer(burst) else { return }
+                if configuration.rules.deviceRate == nil {
+                    settings.reject(burst, "there is no rate: set gateway.rules.pushesPerDeviceAndMinute too")
+                }
+                configuration.rules.deviceRate?.burst = number
+            },
             rule("idleSeconds", 0...1_000_000, "none; strict: 3600") { $0.idleTimeout = $1 == 0 ? nil : .seconds($1) }
                 .help("Seconds without a request until a connection ends with `IdleTimeout`, 0 for no limit"),
             rule("refusalsBeforeEnd", 0...1_000_000, "none; strict: 100") { $0.refusalsBeforeEnd = $1 == 0 ? nil : $1 }

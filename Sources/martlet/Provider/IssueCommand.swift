@@ -195,5 +195,9 @@ struct IssueCommand: AsyncParsableCommand {
             "Take an issue from the catalogue; it cannot be downloaded then."
         )
         .example("issue withdraw 7d6f…")
+
+        static func text(of response: JSONValue) -> String {
+            [Issue.details(response), response.pushesUnderWay].compactMap { $0 }.joined(separator: "\n")
+        }
     }
 }

@@ -53,6 +53,29 @@ import Testing
         }
     }
 
+    @Test func aFormKeepsWhatAnotherPersonChangedMeanwhile() async throws {
+        try await withDashboard { provider, browser in
+            try await provider.addVectorsApp()
+            try await browser.signInAsAdmin(at: provider)
+            let made = try await provider.api.post("/v1/keys", ["name": "old", "scopes": ["send"], "rate": 7])
+            let id = try #require(made.json["id"].stringValue)
+            let page = try await browser.get("/dashboard/keys/\(id)")
+            let limit: JSONValue = ["scopes": ["read"], "apps": [.string(Vectors.bundleID)], "rate": 5]
+            #expect(try await provider.api.call("PATCH", "/v1/keys/\(id)", limit.text).status == 200)
+            // The form is as it was shown, but for the name and the expiry.
+            let fields = [
+                "name": "new", "scopes": "send", "reach": "all", "rate": "7", "days": "30",
+                "was": try #require(page.hidden("was")),
+            ]
+            let saved = try await browser.post("/dashboard/keys/\(id)/edit", fields, from: page)
+            #expect(saved.path.hasPrefix("/dashboard/keys?done"))
+            let keys = try await provider.api.get("/v1/keys").json["keys"].elements
+            let key = try #require(keys.first { $0["id"].stringValue == id })
+            #expect(key["name"] == "new" && key["expiresAt"] != .null)
+            #expect(key["scopes"] == ["read"] && key["apps"] == [.string(Vectors.bundleID)] && key["rate"] == 5)
+        }
+    }
+
     @Test func aChangeThatIsRefusedStaysInTheForm() async throws {
         try await withDashboard { provider, browser in
             try await browser.signInAsAdmin(at: provider)

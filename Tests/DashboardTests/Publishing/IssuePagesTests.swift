@@ -27,6 +27,27 @@ import Testing
         }
     }
 
+    @Test func aWithdrawalSaysWhatIsUnderWay() async throws {
+        let (sender, gate) = (ScriptedSender(), Gate())
+        sender.onSend { _ in await gate.pass() }
+        try await withPublishingSite(senders: sender) { site in
+            defer { gate.open() }
+            let issue = try await site.addIssue(of: try await site.addPublication(), isPublished: true)
+            try await site.addReader(1)
+            try await site.provider.api.post("/v1/issues/\(issue):notify", [:])
+            while sender.sent.isEmpty {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            let path = site.path(ofIssue: issue)
+            let page = try await site.browser.get(path)
+            let paused = try await site.browser.post("\(path)/pause", [:], from: page)
+            #expect(paused.contains("Paused. One push is still under way."))
+            let withdrawn = try await site.browser.post("\(path)/withdraw", [:], from: page)
+            #expect(withdrawn.contains("cannot be downloaded any more. One push is still under way."))
+        }
+    }
+
     @Test(arguments: [
         (["title": ""], "title"), (["productId": "no spaces please"], "productId"), (["date": "2026-02-30"], "date"),
         (["access": "stolen"], "access"), (["number": String(repeating: "7", count: 200)], "number"),

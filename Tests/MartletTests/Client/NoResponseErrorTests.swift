@@ -1,4 +1,6 @@
 import AsyncHTTPClient
+import Foundation
+import NIOCore
 import Testing
 
 @testable import martlet
@@ -13,5 +15,12 @@ import Testing
         #expect(lost.mayHaveArrived && lost.description.contains("closed the connection without a response; a port"))
         #expect(!NoResponseError(HTTPClientError.connectTimeout, from: url).mayHaveArrived)
         #expect(lost.status == .unavailable)
+    }
+
+    @Test(arguments: [(ECONNRESET, true), (EPIPE, true), (ETIMEDOUT, true), (ECONNREFUSED, false)])
+    func aRequestOnABrokenConnectionMayHaveArrived(code: CInt, mayHaveArrived: Bool) {
+        let error = NoResponseError(IOError(errnoCode: code, reason: "read"), from: "http://127.0.0.1:1")
+        #expect(error.mayHaveArrived == mayHaveArrived)
+        #expect(error.description.hasPrefix("no response from http://127.0.0.1:1"))
     }
 }

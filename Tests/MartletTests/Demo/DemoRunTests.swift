@@ -65,7 +65,9 @@ import Testing
                 },
                 operation: {
                     try await APIClient.$timeout.withValue(.patience) {
-                        try await DemoLoop.$patience.withValue(1200) { try await group.run() }
+                        try await APIClient.$silence.withValue(.patience) {
+                            try await DemoLoop.$patience.withValue(1200) { try await group.run() }
+                        }
                     }
                 }
             )

@@ -38,5 +38,7 @@ import Testing
                 == "cancelled; 3 pushes are still under way"
         )
         #expect(NotificationCommand.Pause.text(of: ["state": "paused", "underWay": 0]) == "paused")
+        let withdrawn = IssueCommand.Withdraw.text(of: ["state": "withdrawn", "underWay": 3])
+        #expect(withdrawn.contains("withdrawn") && withdrawn.hasSuffix("\n3 pushes are still under way"))
     }
 }

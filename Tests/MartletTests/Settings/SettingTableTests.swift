@@ -97,6 +97,32 @@ import Testing
         try explicit.check()
     }
 
+    @Test(
+        arguments: [
+            (["STRICT": "true", "RULES_PUSHES_PER_DEVICE_AND_MINUTE": "30"], 30, 1000),
+            (["STRICT": "true", "RULES_PUSH_BURST_PER_DEVICE": "7"], 600, 7),
+            (["RULES_PUSHES_PER_DEVICE_AND_MINUTE": "30"], 30, 30),
+            (["RULES_PUSHES_PER_DEVICE_AND_MINUTE": "30", "RULES_PUSH_BURST_PER_DEVICE": "7"], 30, 7),
+        ] as [([String: String], Int, Int)]
+    )
+    func aRateOfPushesKeepsTheBurst(given: [String: String], requests: Int, burst: Int) async throws {
+        let environment = Dictionary(uniqueKeysWithValues: given.map { ("MARTLET_GATEWAY_\($0.key)", $0.value) })
+        let settings = try await SettingsReader(environment: environment)
+        let rate = GatewayRunCommand.configuration(settings).rules.deviceRate
+        try settings.check()
+        #expect(rate?.requests == requests && rate?.burst == burst)
+    }
+
+    @Test func aBurstOfPushesNeedsARate() async throws {
+        for others in [[:], ["MARTLET_GATEWAY_STRICT": "true", "MARTLET_GATEWAY_RULES_PUSHES_PER_DEVICE_AND_MINUTE": "0"]] {
+            let burst = ["MARTLET_GATEWAY_RULES_PUSH_BURST_PER_DEVICE": "7"]
+            let settings = try await SettingsReader(environment: burst.merging(others) { $1 })
+            _ = GatewayRunCommand.configuration(settings)
+            let error = #expect(throws: SettingsError.self) { try settings.check() }
+            #expect(error?.description.contains("set gateway.rules.pushesPerDeviceAndMinute too") == true)
+        }
+    }
+
     @Test func limitsOfTheProviderComeFromSettingsAndOutOfRangeOnesAreNamed() async throws {
         let settings = try await self.settings(
             ServeSettings.Limits.self,

@@ -58,6 +58,44 @@ import Testing
             #expect(try await provider.api.call("POST", Self.path, Self.long).status == 400)
         }
     }
+
+    /// All copies of an app have its public key, so that what one of them announces holds nothing of the others'.
+    @Test func theBodyOfAPublicKeyIsOnTheAccountOfItsClient() async throws {
+        let noted = Noted()
+        try await withProvider(
+            senders: ScriptedSender(),
+            addition: {
+                noted.set($0.budgets)
+                return nil
+            },
+            configure: { $0.limits.publicKeyRate = 0 }
+        ) { provider in
+            let budget = try #require(noted.value)[.bodyBytes]
+            try await provider.addVectorsApp()
+            let members: JSONValue = ["name": "app", "scopes": ["registerSelf"], "apps": [.string(Vectors.bundleID)]]
+            var reader = provider.api
+            reader.apiKey = try await provider.api.post("/v1/keys", members).json["key"].stringValue
+            let path = "/v1/apps/\(Vectors.bundleID)/entitlements"
+            let port = try #require(URL(string: provider.api.baseURL)?.port)
+            let slow = try await RawConnection.open(port: port)
+            let head = """
+                POST \(path) HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(reader.apiKey ?? "")\r
+                content-length: \(Self.long.count)\r\n\r\n
+                """
+            slow.write(Array(head.utf8) + Array(Self.long.prefix(100_000)))
+            let client = BudgetCaller(app: Topic(Vectors.bundleID), .network([127, 0, 0, 1]))
+            while budget.usage(of: client).held < 100_000 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            #expect(budget.usage.held < 200_000, "what has arrived, and not what was announced")
+            await slow.close()
+            try await self.waitUntilHeld(0, budget)
+            #expect(try await reader.call("POST", path, Self.long).status == 400)
+            let longest = Data(repeating: 0x20, count: 600_000)
+            #expect(try await reader.call("POST", path, longest).status == 413, "no proof is as long")
+        }
+    }
 }
 
 /// The budgets of the provider.

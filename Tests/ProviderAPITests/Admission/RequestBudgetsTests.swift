@@ -1,4 +1,7 @@
 import Foundation
+import NIOCore
+import NIOEmbedded
+import PushHTTP
 import PushSupport
 import PushTesting
 import PushTypes
@@ -71,6 +74,26 @@ import Testing
         for _ in 0..<4 { try budgets.countForm(of: second) }
         let free = self.budgets(0)
         for _ in 0..<10_000 { try free.countForm(of: first) }
+    }
+
+    /// Before, a site of IPv6 had the rate of each of its 65,536 networks, and so took that of an app or of a key.
+    @Test func theNetworksOfASiteShareItsRates() throws {
+        var configuration = ProviderConfiguration(dataDirectory: "")
+        (configuration.limits.keyRate, configuration.limits.publicKeyRate) = (20, 1)
+        let budgets = Budgets(configuration.budgets) { [start] in start }
+        let app = try #require(Topic("com.example.MyApp"))
+        func connection(_ address: String) throws -> EmbeddedChannel {
+            let channel = EmbeddedChannel()
+            channel.remoteAddress = try SocketAddress(ipAddress: address, port: 99)
+            return channel
+        }
+        let networks = try (0..<5).map { try connection("2001:db8:1:\($0)::7") }
+        for network in networks[..<2] { try budgets.countPublicRequest(from: network) }
+        #expect(throws: BudgetRefusal.self) { try budgets.countPublicRequest(from: networks[2]) }
+        try budgets.countPublicRequest(from: try connection("2001:db8:2::7"))
+        let clients = try networks.map { try #require(BudgetCaller(app: app, from: $0)) }
+        for client in clients[..<4] { try budgets.countForm(of: client) }
+        #expect(throws: BudgetRefusal.self) { try budgets.countForm(of: clients[4]) }
     }
 
     @Test func anAddressLeavesAnAppsMessagesToOthers() throws {

@@ -120,6 +120,26 @@ import Testing
         }
     }
 
+    /// Opening a certificate derives a key from its passphrase, which takes time.
+    @Test func noCertificateIsOpenedBesideATestOfTheApp() async throws {
+        try await self.run { provider, sender in
+            let (api, begun, end) = (provider.api, Gate(), Gate())
+            sender.onTest {
+                begun.open()
+                await end.pass()
+            }
+            async let first = api.post("\(Self.credential):test", [:])
+            await begun.pass()
+            let archive: JSONValue = ["p12": .string(CredentialsControllerTests.archive), "passphrase": "wrong"]
+            #expect(try await api.post("\(Self.credential):test", archive).code == "too_many_tests")
+            #expect(try await api.put(Self.credential, archive).code == "too_many_tests")
+            #expect(try await api.put(Self.credential, Self.key).status == 200)
+            end.open()
+            #expect(try await first.status == 200)
+            #expect(try await api.put(Self.credential, archive).code == "wrong_passphrase")
+        }
+    }
+
     @Test func anAppTestsItsCredentialsAFewTimesOnly() throws {
         let clock = Mutex(Duration.zero)
         let start = ContinuousClock.now

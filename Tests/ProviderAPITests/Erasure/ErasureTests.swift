@@ -286,9 +286,10 @@ import Testing
         }
     }
 
-    @Test func theAuditNamesNeitherUserNorToken() async throws {
+    @Test(arguments: ["users/", "users//", "/users///"])
+    func theAuditNamesNeitherUserNorToken(path: String) async throws {
         try await self.withServer { provider, _ in
-            try await provider.api.delete("\(Self.app)/users/\(Self.user)")
+            try await provider.api.delete("\(Self.app)/\(path)\(Self.user)")
             let entry = try await provider.api.get("/v1/audit?limit=1").json["entries"].elements.first
             #expect(entry?["action"] == .string("DELETE \(Self.app)/users/{user}"))
         } andThen: { _ in

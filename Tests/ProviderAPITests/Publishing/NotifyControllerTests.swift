@@ -230,6 +230,36 @@ import Testing
         }
     }
 
+    /// A page of devices is in memory when the issue is withdrawn: what is under way is counted, and no other is sent.
+    @Test func withdrawingReachesWhatIsInMemory() async throws {
+        let (sender, gate) = (ScriptedSender(), Gate())
+        sender.onSend { _ in await gate.pass() }
+        try await withPublishing(senders: sender) { fixture in
+            defer { gate.open() }
+            for number in 1...3 { try await Self.register(fixture, number) }
+            let id = try await Self.addIssue(fixture)
+            let sent = try await fixture.api.post("/v1/issues/\(id):notify", [:])
+            let path = "/v1/notifications/\(try #require(sent.json["id"].stringValue))"
+            while sender.sent.isEmpty {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            for _ in 1...2 {
+                let withdrawn = try await fixture.api.post("/v1/issues/\(id):withdraw", [:])
+                #expect(withdrawn.json["state"] == "withdrawn" && withdrawn.json["underWay"] == 1)
+            }
+            gate.open()
+            var ended = try await fixture.api.get(path).json
+            while ended["counters"]["accepted"] != 1 || ended["counters"]["failed"] != 2 {
+                try Task.checkCancellation()
+                ended = try await fixture.api.get(path).json
+            }
+            #expect(ended["state"] == "cancelled")
+            #expect(sender.sent.count == 1)
+            #expect(try await fixture.api.get("/v1/issues/\(id)").json["underWay"] == .null)
+        }
+    }
+
     /// A scheduler that lost the response calls again.
     @Test func theFormNotifiesOnceMoreForEachId() async throws {
         let sender = ScriptedSender()

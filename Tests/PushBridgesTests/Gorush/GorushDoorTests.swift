@@ -68,6 +68,15 @@ import Testing
         }
     }
 
+    @Test func anInvalidTokenIsInTheLogOnce() async throws {
+        try await withDoors { provider in
+            try await provider.setBridge("gorush", "default")
+            let response = try await provider.api.post(Self.path, Self.body(tokens: ["", "zz", "", "zz", ""]))
+            #expect(response.json["counts"] == 5)
+            #expect(response.json["logs"] == [Self.entry("", "BadDeviceToken"), Self.entry("zz", "BadDeviceToken")])
+        }
+    }
+
     @Test func aTokenThatIsGoneIsNotSentToAgain() async throws {
         let sender = ScriptedSender()
         let token = try #require(DeviceToken(hex: Vectors.tokenA))

@@ -216,4 +216,18 @@ import Testing
         #expect(entry.message.utf8.count <= 256 && (entry.id ?? "").utf8.count <= 256)
         #expect(entry.json["token"] == .string(Vectors.tokenA))
     }
+
+    /// A request of 400 kB causes them.
+    @Test func manyEntriesRepeatLittle() throws {
+        let long = JSONValue.string(String(repeating: "\u{1}", count: 256))
+        let notification = try Self.notification(["message": long, "notif_id": long])
+        let entries = (0..<50_000).map { GorushLogEntry(notification, token: "\($0)", error: "BadDeviceToken") }
+        let json = GorushLogEntry.json(entries)
+        #expect(json.elements.count == entries.count)
+        #expect(json.elements.first == entries.first?.json)
+        let last: JSONValue = ["type": "failed-push", "platform": "ios", "token": "49999", "error": "BadDeviceToken"]
+        #expect(json.elements.last == last)
+        // 1 MiB of characters that take six bytes each, and what is each entry's own.
+        #expect(try json.text.count < 12 * 1024 * 1024)
+    }
 }

@@ -37,8 +37,9 @@ import Testing
         line.hasPrefix("martlet_api_requests_total{") && line.contains("matrix.notify") && !line.contains("\"200\"")
     }
 
-    /// A client that has posted many pushkeys, and closes the connection in good order, has no more of its work done.
-    @Test func workStopsWhenTheHomeserverHasGone() async throws {
+    /// A client that has posted an address, alone or with many pushkeys, and closes the connection in good order, has no more of
+    /// its work done.
+    @Test(arguments: [1, 100]) func workStopsWhenTheHomeserverHasGone(count: Int) async throws {
         let forwarder = HeldForwarder()
         try await withProvider(
             senders: ScriptedSender(),
@@ -48,7 +49,7 @@ import Testing
             let settings: JSONValue = ["unifiedPush": true]
             try await provider.api.put(RunningMatrix.bridge, ["environment": "production", "settings": settings])
             // The first device is being dealt with when the connection is closed.
-            let pushkeys = ["https://push.example/1"] + (1..<100).map { DeviceToken.numbered($0).hex }
+            let pushkeys = ["https://push.example/1"] + (1..<count).map { DeviceToken.numbered($0).hex }
             let devices = pushkeys.map { pushkey -> JSONValue in
                 ["app_id": .string(MatrixVectors.appID), "pushkey": .string(pushkey)]
             }

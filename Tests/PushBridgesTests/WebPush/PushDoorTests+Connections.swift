@@ -37,6 +37,58 @@ extension PushDoorTests {
         }
     }
 
+    /// What is no message earns its connection nothing, whatever the address.
+    @Test func aConnectionDoesNotCountOnTheAddressOfWhatIsNoMessage() async throws {
+        try await self.withInstallation { fixture in
+            let path = try await fixture.path()
+            let port = try #require(URL(string: fixture.provider.api.baseURL)?.port)
+            let connection = try await RawConnection.open(port: port)
+            let before = try await fixture.connections()
+            for (field, status) in [("urgency: high", "400"), ("ttl: 60", "201")] {
+                connection.write("POST \(path) HTTP/1.1\r\nhost: a\r\n\(field)\r\ncontent-length: 0\r\n\r\n".utf8)
+                let response = try await connection.read { String(decoding: $0, as: UTF8.self).contains("\r\n\r\n") }
+                #expect(String(decoding: response, as: UTF8.self).contains("HTTP/1.1 \(status)"))
+                #expect(try await fixture.connections() == (status == "201" ? before + 1 : before))
+            }
+            await connection.close()
+        }
+    }
+
+    /// Who has many addresses of an app leaves places to its keys, however long the next messages take.
+    @Test func theAddressesOfAnAppLeaveConnectionsToItsKeys() async throws {
+        try await self.withInstallation(configure: { $0.limits.connections = 32 }) { fixture in
+            let paths = [try await fixture.path(), try await fixture.path()]
+            let port = try #require(URL(string: fixture.provider.api.baseURL)?.port)
+            let body: JSONValue = ["name": "read", "scopes": ["read"], "apps": [.string(Vectors.bundleID)]]
+            let key = try await fixture.provider.api.post("/v1/keys", body).json["key"].stringValue ?? ""
+            func request(_ connection: RawConnection, _ text: String) async throws -> String {
+                connection.write(text.utf8)
+                let response = try await connection.read { String(decoding: $0, as: UTF8.self).contains("\r\n\r\n") }
+                return String(decoding: response, as: UTF8.self)
+            }
+            var open: [RawConnection] = []
+            for number in 0..<32 {
+                let connection = try await RawConnection.open(port: port)
+                open.append(connection)
+                let post = "POST \(paths[number % 2]) HTTP/1.1\r\nhost: a\r\nttl: 60\r\ncontent-length: "
+                let response = try await request(connection, post + "0\r\n\r\n")
+                guard response.contains("HTTP/1.1 201") else {
+                    #expect(response.contains("HTTP/1.1 503"))
+                    break
+                }
+                connection.write("\(post)4000\r\n\r\na".utf8)
+            }
+            for _ in 0..<3 {
+                let connection = try await RawConnection.open(port: port)
+                open.append(connection)
+                let fields = "host: a\r\nauthorization: Bearer \(key)"
+                let response = try await request(connection, "GET /v1/key HTTP/1.1\r\n\(fields)\r\n\r\n")
+                #expect(response.contains("HTTP/1.1 200"))
+            }
+            for connection in open { await connection.close() }
+        }
+    }
+
     /// A body that never ends earns its connection nothing.
     @Test func aConnectionCountsOnTheAddressOnceItsMessageIsWhole() async throws {
         let configure: @Sendable (inout ProviderConfiguration) -> Void = {

@@ -198,6 +198,26 @@ import Testing
         }
     }
 
+    /// Another push service has genuine tokens of the sender, for its own origin.
+    @Test(arguments: [nil, "https://push.example.org"])
+    func noSenderChoosesTheOriginOfItsToken(origin: String?) async throws {
+        try await self.withInstallation(origin: origin) { fixture in
+            let key = VAPIDKey()
+            let path = try await fixture.path(["vapidKey": .string(Base64URL.encode(key.publicKey))])
+            func post(_ audience: String, host: String) async throws -> Int {
+                let expires = SystemTime().now.advanced(by: .seconds(3600))
+                let audience = try #require(WebOrigin(audience))
+                let text = try key.authorization(for: audience, contact: "mailto:a@b.org", expires: expires)
+                return try await fixture.post(path, Self.body, ["authorization": text, "host": host]).status
+            }
+            for scheme in ["https", "http"] {
+                #expect(try await post("\(scheme)://evil.example", host: "evil.example") == 403)
+            }
+            // Where the address is the right one, a proxy may name another host.
+            #expect(try await post(origin ?? fixture.provider.api.baseURL, host: "backend.internal") == 201)
+        }
+    }
+
     @Test func othersTakeNothingOfTheRateOfABoundAddress() async throws {
         try await self.withInstallation(time: ManualTime()) { fixture in
             let (own, other) = (VAPIDKey(), VAPIDKey())

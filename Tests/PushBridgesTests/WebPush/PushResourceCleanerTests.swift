@@ -17,12 +17,17 @@ import Testing
         let time: ManualTime
 
         /// Adds a push resource of a registered installation.
-        func add(_ number: UInt8, unsubscribe path: String? = nil) async throws -> PushResourceRecord {
-            let installation = "phone \(number)"
-            try await self.store.register(Int(number), app: self.app) { $0.installation = installation }
+        /// - Parameter app: Its app; `nil` for the fixture's.
+        func add(
+            _ number: UInt8,
+            unsubscribe path: String? = nil,
+            app: Int64? = nil
+        ) async throws -> PushResourceRecord {
+            let (installation, app) = ("phone \(number)", app ?? self.app)
+            try await self.store.register(Int(number), app: app) { $0.installation = installation }
             let resource = PushResourceRecord(
                 hash: Array(repeating: number, count: 32),
-                app: self.app,
+                app: app,
                 installation: installation,
                 createdAt: self.time.now
             )
@@ -33,19 +38,20 @@ import Testing
 
         func leave(_ resource: PushResourceRecord) async throws {
             _ = try await self.store.deleteDevices(
-                app: self.app,
+                app: resource.app,
                 installation: resource.installation,
                 now: self.time.now
             )
         }
 
         func isThere(_ resource: PushResourceRecord) async throws -> Bool {
-            try await !self.store.pushResources(app: self.app, installation: resource.installation).isEmpty
+            try await !self.store.pushResources(app: resource.app, installation: resource.installation).isEmpty
         }
     }
 
     private func withFixture(
         addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
+        forwards: Budget = Budget(.forwards),
         _ body: (Fixture) async throws -> Void
     ) async throws {
         let backend = try #require(StoreBackend.available.first)
@@ -57,8 +63,10 @@ import Testing
                     client: GuardedClient(
                         addresses: addresses,
                         resolver: SystemResolver(Budgets()),
+                        giver: .strangers,
                         deadline: .patience
                     ),
+                    forwards: forwards,
                     time: time,
                     logger: silentLogger
                 )
@@ -103,6 +111,47 @@ import Testing
         }
     }
 
+    /// The senders of one app fail, and are tried again before its later ones.
+    @Test func anAppWithManyEndsLeavesTheirTurnToOthers() async throws {
+        try await self.withFixture { fixture in
+            let most = PushResourceCleaner.perApp
+            for number in 1...most + 1 {
+                for _ in 0..<5 { fixture.service.script("/\(number)", .init(503)) }
+                try await fixture.leave(fixture.add(UInt8(number), unsubscribe: "/\(number)"))
+            }
+            let bundleID = try #require(Topic("com.example.second"))
+            let second = try await fixture.store.addApp(bundleID: bundleID, name: nil, now: fixture.time.now).app.id
+            let other = try await fixture.add(200, unsubscribe: "/other", app: second)
+            try await fixture.leave(other)
+            try await fixture.cleaner.clean()
+            #expect(fixture.service.posts.count == most + 1)
+            #expect(try await !fixture.isThere(other))
+            for _ in 0..<4 { try await fixture.cleaner.clean() }
+            #expect(fixture.service.posts.count == 5 * most + 1, "those that fail are given up")
+            try await fixture.cleaner.clean()
+            #expect(fixture.service.posts.count == 5 * most + 2, "the last one has its turn")
+        }
+    }
+
+    /// Its app sends as much as it may, to hosts that strangers name.
+    @Test func aSenderIsToldOnceThereIsAPlace() async throws {
+        let forwards = Budget(.forwards, limits: BudgetLimits(.init(whole: .held(1))))
+        try await self.withFixture(forwards: forwards) { fixture in
+            let (one, two) = (try await fixture.add(1, unsubscribe: "/one"), try await fixture.add(2))
+            for resource in [one, two] { try await fixture.leave(resource) }
+            let place = try forwards.take(for: BudgetCaller(.name("another")))
+            for _ in 0..<6 { try await fixture.cleaner.clean() }
+            #expect(fixture.service.posts.isEmpty)
+            #expect(try await fixture.isThere(one), "it was not tried")
+            #expect(try await !fixture.isThere(two), "it needs no place")
+            place.end()
+            try await fixture.cleaner.clean()
+            #expect(fixture.service.posts.count == 1)
+            #expect(try await !fixture.isThere(one))
+            #expect(forwards.usage.held == 0)
+        }
+    }
+
     @Test func aSilentSenderHoldsUpNoShutdown() async throws {
         try await self.withFixture { fixture in
             let one = try await fixture.add(1, unsubscribe: "/one")
@@ -111,10 +160,17 @@ import Testing
             let client = GuardedClient(
                 addresses: AddressPolicy(allowsPrivate: true),
                 resolver: SystemResolver(Budgets()),
+                giver: .strangers,
                 deadline: .patience
             )
             let (store, time, service) = (fixture.store, fixture.time, fixture.service)
-            let cleaner = PushResourceCleaner(store: store, client: client, time: time, logger: silentLogger)
+            let cleaner = PushResourceCleaner(
+                store: store,
+                client: client,
+                forwards: Budget(.forwards),
+                time: time,
+                logger: silentLogger
+            )
             try await withServices([cleaner]) { try await service.waitForPosts(1) }
             #expect(try await fixture.isThere(one), "its sender was not told")
         }

@@ -21,7 +21,12 @@ import Testing
         _ addresses: AddressPolicy = AddressPolicy(allowsPrivate: true),
         budgets: Budgets = Budgets()
     ) -> UnifiedPushForwarder {
-        let client = GuardedClient(addresses: addresses, resolver: SystemResolver(budgets), deadline: .patience)
+        let client = GuardedClient(
+            addresses: addresses,
+            resolver: SystemResolver(budgets),
+            giver: .strangers,
+            deadline: .patience
+        )
         return UnifiedPushForwarder(client: client, budgets: budgets, time: ManualTime())
     }
 
@@ -29,6 +34,7 @@ import Testing
         _ forwarder: UnifiedPushForwarder,
         _ body: Data? = nil,
         to endpoint: String,
+        for client: BudgetCaller? = nil,
         isUrgent: Bool = false
     ) async throws -> UnifiedPushForwarder.End {
         let app = (id: Int64(1), bundleID: try #require(Topic(Vectors.bundleID)))
@@ -36,7 +42,7 @@ import Testing
             body ?? self.body,
             to: endpoint,
             app: app,
-            for: self.client,
+            for: client ?? self.client,
             isUrgent: isUrgent
         )
     }
@@ -121,15 +127,52 @@ import Testing
         }
     }
 
-    @Test func slowPushServersLeaveRoomToOthers() throws {
-        let budget = Budget(.forwards)
-        let topic = try #require(Topic(Vectors.bundleID))
-        func take(_ host: String, app: Topic) -> [BudgetPermit] {
-            (0..<300).compactMap { _ in try? budget.take(for: BudgetCaller(app: app, .name(host))) }
+    @Test func slowPushServersAndStrangersLeaveRoomToOthers() throws {
+        let forwarder = self.forwarder()
+        let app = try #require(Topic(Vectors.bundleID))
+        var held: [[BudgetPermit]] = []
+        func take(_ host: String, of app: Topic, for client: [UInt8]) -> Int {
+            let client = BudgetCaller(.network(client))
+            let places = (0..<300).compactMap { _ in try? forwarder.places(of: app, at: host, for: client) }
+            held += places
+            return places.count
         }
-        let slow = (0..<20).map { take("slow\($0).example", app: topic) }
-        #expect(slow.allSatisfy { $0.count <= 16 } && slow[3].count == 16)
-        #expect(take("a.example", app: try #require(Topic("com.example.Other"))).count == 16)
+        // One site names one host after the other, from as many networks as it has.
+        let stranger = (0..<20 as Range<UInt8>).map { number in
+            take("slow\(number).example", of: app, for: [0x20, 1, 0xd, 0xb8, 0, 1, 0, number])
+        }
+        #expect(stranger == [8, 8, 8, 8] + Array(repeating: 0, count: 16))
+        let others = (0..<3 as Range<UInt8>).map { take("a.example", of: app, for: [192, 0, 2, $0]) }
+        #expect(others == [8, 8, 0], "a stranger has half of a host")
+        let all = (10..<40 as Range<UInt8>).map { take("\($0).example", of: app, for: [192, 0, 2, $0]) }
+        #expect(all.last == 0 && held.count < 180)
+        let other = try #require(Topic("com.example.Other"))
+        #expect(take("a.example", of: other, for: [192, 0, 2, 1]) == 8)
+        for place in held.joined() { place.end() }
+        #expect(take("a.example", of: app, for: [192, 0, 2, 2]) == 8)
+    }
+
+    /// The host is the one that the users of an app have, and never answers the stranger.
+    @Test func aStrangerDoesNotHoldAHost() async throws {
+        try await BrowserPushService.run { service in
+            let forwarder = self.forwarder()
+            for number in 0..<8 { service.script("/\(number)", .silence) }
+            service.script("/up", self.discovery)
+            let stranger = BudgetCaller(.network([192, 0, 2, 2]))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    let url = service.url("/\(number)")
+                    group.addTask { _ = try await self.forward(forwarder, to: url, for: stranger) }
+                }
+                try await service.waitForPosts(8)
+                let refusal = await #expect(throws: BudgetRefusal.self) {
+                    try await self.forward(forwarder, to: service.url("/8"), for: stranger)
+                }
+                #expect(refusal?.resource == .clientHostForwards)
+                #expect(try await self.forward(forwarder, to: service.url("/up")) == .accepted)
+                group.cancelAll()
+            }
+        }
     }
 
     /// A homeserver repeats what fails, and forgets what is gone.

@@ -59,6 +59,23 @@ import Testing
         #expect(removed == [2], "what is removed is what is older than this one")
     }
 
+    @Test func howeverManyAreAcknowledgedTogetherOlderOnesAreRemovedOnce() throws {
+        var play = try Play()
+        play.filter(DeviceLinkFilter(enabled: [play.hash]))
+        play.read([])
+        let session = play.session
+        play.perform { $0.stateChanged(session, isActive: false, now: $1.now) }
+        play.submit(1, priority: .powerAware)
+        play.read([])
+        for sequence in 2...101 { play.submit(Int64(sequence), priority: .immediate) }
+        #expect(play.sent.count == 100)
+        play.acknowledgeAll(newestFirst: true)
+        let removed = play.unwritten.changes.compactMap { change -> Int64? in
+            if case .removeOlder(let message, keeping: _) = change { message.sequence } else { nil }
+        }
+        #expect(removed == [101])
+    }
+
     @Test func howeverOftenADeviceAsksTheStoreIsReadOnceAtATime() throws {
         var play = try Play()
         for _ in 0..<1000 { play.filter() }
@@ -140,11 +157,11 @@ import Testing
             self.perform { $0.submit([submission], firstSequence: sequence, &$1) }
         }
 
-        mutating func acknowledgeAll() {
+        mutating func acknowledgeAll(newestFirst: Bool = false) {
             let acks = self.ids.dropFirst(self.acknowledged).map { DeviceLinkAcknowledgement(messageID: $0) }
             self.acknowledged = self.ids.count
             let session = self.session
-            self.perform { $0.acknowledged(session, acks, &$1) }
+            self.perform { $0.acknowledged(session, newestFirst ? acks.reversed() : acks, &$1) }
         }
 
         func message(

@@ -11,12 +11,12 @@ import Testing
 
 /// The accounts of connections, on embedded channels.
 @Suite struct HeldConnectionsTests {
-    private let loop = EmbeddedEventLoop()
-    private let news = Topic("com.example.news")
+    let loop = EmbeddedEventLoop()
+    let news = Topic("com.example.news")
     private let weather = Topic("com.example.weather")
 
     /// The connections of a listener, and their budget.
-    private struct Listener {
+    struct Listener {
         let loop: EmbeddedEventLoop
         let budget: Budget
         let held: HeldConnections
@@ -54,12 +54,16 @@ import Testing
             return channel
         }
 
-        func begin(_ channel: EmbeddedChannel) throws { try channel.writeInbound(HTTPRequestPart.get) }
+        /// Makes a request that waits for its response.
+        func begin(_ channel: EmbeddedChannel) throws {
+            try channel.writeInbound(HTTPRequestPart.get)
+            try channel.writeInbound(HTTPRequestPart.end(nil))
+        }
 
         func end(_ channel: EmbeddedChannel) throws { try channel.writeOutbound(HTTPResponsePart.end(nil)) }
     }
 
-    private func key(_ name: String, of app: Topic? = nil) -> BudgetCaller { BudgetCaller(app: app, .name(name)) }
+    func key(_ name: String, of app: Topic? = nil) -> BudgetCaller { BudgetCaller(app: app, .name(name)) }
 
     // MARK: Strangers
 
@@ -242,10 +246,17 @@ import Testing
             case 0, 1: open.append(try listener.open(Int.random(in: 1...3, using: &generator)))
             case 2:
                 let app = [self.news, self.weather, nil].randomElement(using: &generator) ?? nil
-                let name = ["a", "b"].randomElement(using: &generator) ?? "a"
+                let identities: [BudgetCaller.Identity] = [.name("a"), .name("b"), .network([10, 0, 0, 1])]
+                let identity = identities.randomElement(using: &generator) ?? .app
                 guard let channel = open.randomElement(using: &generator) else { continue }
-                try? listener.held.assign(channel, to: self.key(name, of: app))
-            case 3: if let channel = open.randomElement(using: &generator) { try listener.begin(channel) }
+                try? listener.held.assign(channel, to: BudgetCaller(app: app, identity))
+            case 3:
+                guard let channel = open.randomElement(using: &generator) else { continue }
+                if Bool.random(using: &generator) {
+                    try channel.writeInbound(HTTPRequestPart.get)
+                } else {
+                    try listener.begin(channel)
+                }
             case 4: if let channel = open.randomElement(using: &generator) { try listener.end(channel) }
             default: open.randomElement(using: &generator)?.close(promise: nil)
             }
@@ -261,7 +272,7 @@ import Testing
 }
 
 /// Counts the requests to end in good order.
-private final class EventRecorder: ChannelInboundHandler {
+final class EventRecorder: ChannelInboundHandler {
     typealias InboundIn = HTTPRequestPart
 
     private(set) var count = 0

@@ -19,6 +19,7 @@ import Testing
         ("/v1/apps/com.example.MyApp/devices/\(token)/history", "/v1/apps/com.example.MyApp/devices/0a1b2c…/history"),
         ("/v1/apps/com.example.MyApp/devices/%30\(token)", "/v1/apps/com.example.MyApp/devices/%300a1…"),
         ("/v1/apps/com.example.MyApp/users/alice/badge", "/v1/apps/com.example.MyApp/users/al…/badge"),
+        ("/v1/apps/com.example.MyApp/users//alice@example.com/badge", "/v1/apps/com.example.MyApp/users/alice@…/badge"),
         ("/v1/apps/com.example.MyApp/notifications:preview", "/v1/apps/com.example.MyApp/notifications:preview"),
         ("/v1/notifications/\(notification)", "/v1/notifications/\(notification)"),
         ("/compat/publisher/com.example.MyApp/a-key-of-an-app/register", "/compat/publisher/com.ex…/a-key-…/register"),

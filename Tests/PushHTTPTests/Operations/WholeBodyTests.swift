@@ -4,11 +4,12 @@ import Hummingbird
 import NIOCore
 import PushHTTP
 import PushSupport
+import PushTesting
 import PushTypes
 import Testing
 
 /// The bodies of requests, and the memory that they take.
-@Suite struct WholeBodyTests {
+@Suite(.timeLimit(.patience)) struct WholeBodyTests {
     private static let small = Request.smallBody
     private let caller = BudgetCaller(.principal(UUID()))
 
@@ -60,6 +61,42 @@ import Testing
         }
         others.end()
         #expect(few.usage.held == 0)
+    }
+
+    /// What a stranger announces holds nothing, and what has arrived holds little more than its length.
+    @Test func aStrangersBodyTakesWhatHasArrived() async throws {
+        let (bytes, small) = (Self.bytes(4 << 20), Self.small)
+        let (_, nothing) = try await Self.request([10], announced: 1 << 20)
+            .wholeBody(maximum: 1 << 20, from: bytes, for: self.caller, asItArrives: true)
+        #expect(nothing == nil)
+        var head = HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/")
+        head.headerFields[.contentLength] = String(1 << 20)
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
+        let request = Request(head: head, body: .init(asyncSequence: stream))
+        let reading = Task { [caller] in
+            try await request.wholeBody(maximum: 1 << 20, from: bytes, for: caller, asItArrives: true)
+        }
+        for (part, held) in [(small + 1, small + 1), (1, 2 * small + 1), (small, 3 * small + 1)] {
+            continuation.yield(ByteBuffer(repeating: 0x20, count: part))
+            while bytes.usage.held != held {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+        continuation.finish()
+        let (body, permit) = try await reading.value
+        #expect(body.count == 2 * small + 2 && bytes.usage.held == body.count)
+        permit?.end()
+        #expect(bytes.usage.held == 0)
+    }
+
+    @Test func aStrangersBodyWithoutRoomIsRefused() async throws {
+        let bytes = Self.bytes(4 * Self.small)
+        let parts = Array(repeating: Self.small, count: 3)
+        await #expect(throws: BudgetRefusal.self) {
+            try await Self.request(parts).wholeBody(maximum: 1 << 20, from: bytes, for: self.caller, asItArrives: true)
+        }
+        #expect(bytes.usage.held == 0)
     }
 
     @Test func aRefusedBodyIsNotRead() async throws {

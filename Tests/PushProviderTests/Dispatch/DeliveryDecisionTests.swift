@@ -85,7 +85,7 @@ import Testing
 
     /// A response that was lost earlier is not forgotten: only a final response tells more.
     @Test func aLostResponseMakesTheEndUnknown() {
-        let expires = self.now.advanced(by: .milliseconds(1))
+        let expires = self.now
         for outcome in [.notSent(.init("refused")), .rejected(Rejection(status: 503, reasonText: "x"))] as [Outcome] {
             let ends = [false, true].map { self.decide(outcome, expires: expires, mayHaveArrived: $0).next }
             guard case .final(.failed, let first?) = ends[0], case .final(.unknown, let second?) = ends[1] else {
@@ -118,6 +118,32 @@ import Testing
             Issue.record("tried again after it expired")
             return
         }
+    }
+
+    /// However long the delay might be otherwise, a try comes before the expiry.
+    @Test(arguments: [2, 10, 59])
+    func theDelayFitsIntoTheTimeLeft(seconds: Int) {
+        let expires = self.now.advanced(by: .seconds(seconds))
+        let outcomes: [Outcome] = [
+            .notSent(.init("no connection")), .rejected(Rejection(status: 503, reasonText: "ServiceUnavailable")),
+            .rejected(Rejection(status: 429, reasonText: "TooManyRequests", retryAfter: .seconds(1))),
+        ]
+        for outcome in outcomes {
+            for _ in 0..<100 {
+                guard case .retry(let at, _) = self.decide(outcome, attempts: 7, expires: expires).next else {
+                    Issue.record("\(outcome) has no other try, with \(seconds) s left")
+                    return
+                }
+                #expect(at >= self.now && at < expires)
+            }
+        }
+    }
+
+    /// A push that never left waits for a second at least.
+    @Test func withoutTimeForADelayItHasExpired() {
+        let outcome = Outcome.notSent(.init("no connection"))
+        let decision = self.decide(outcome, expires: self.now.advanced(by: .seconds(1)))
+        #expect(decision.next == .final(.failed, reason: "expired before it could be sent: no connection"))
     }
 
     @Test func pushesThatNeverLeftDoNotCount() {

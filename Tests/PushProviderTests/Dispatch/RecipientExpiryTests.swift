@@ -95,6 +95,19 @@ import Testing
         }
     }
 
+    /// The delay of a push that never left may be a minute otherwise.
+    @Test(arguments: StoreBackend.available)
+    func aPushThatNeverLeftIsTriedWithinAShortLife(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...20)
+            for number in 1...20 { fixture.sender.script(.numbered(number), .notSent(.init("no connection"))) }
+            let notification = try await fixture.accept(["expiresIn": 10])
+            try await fixture.settle()
+            try await fixture.settle(after: .milliseconds(9999))
+            try await fixture.store.expect(notification, .done, accepted: 20)
+        }
+    }
+
     /// A retry never comes after the expiry.
     @Test(arguments: StoreBackend.available)
     func retriesEndWithIt(backend: StoreBackend) async throws {

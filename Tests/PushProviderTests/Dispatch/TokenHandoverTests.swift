@@ -108,6 +108,26 @@ import Testing
         }
     }
 
+    /// What the push service says of a token that was given up is not held against the next one.
+    @Test(arguments: StoreBackend.available)
+    func aBadTokenThatIsGivenUpInFlightSuspectsNothing(backend: StoreBackend) async throws {
+        try await self.run(backend, installations: 1) { fixture in
+            fixture.sender.script(.numbered(1), .refused(400, .badDeviceToken))
+            fixture.whileSending { try await self.register([(9, "1")], in: fixture) }
+            try await fixture.accept([:])
+            try await fixture.settle()
+            #expect(try await fixture.device(9)?.suspicions == 0)
+            let events = try await fixture.store.tokenEvents(
+                app: fixture.app,
+                token: nil,
+                action: .suspected,
+                before: nil,
+                limit: 10
+            )
+            #expect(events.isEmpty)
+        }
+    }
+
     /// Of three tokens that a device had, the first one has had it.
     @Test(arguments: StoreBackend.available)
     func aLaterTokenOfADeviceIsNotCountedAsSent(backend: StoreBackend) async throws {

@@ -73,6 +73,30 @@ import Testing
         }
     }
 
+    /// It has as many events as the old one had, or more, before it is read for the first time.
+    @Test(arguments: [9, 12, GatewayReceipts.page + 9])
+    func aNewLogThatIsPastTheOldPlaceIsReadFromItsStart(count: Int) async throws {
+        let log = EventLog(count: 9)
+        try await log.serve { receipts, store in
+            _ = try await receipts.readPage()
+            log.begin(count: count)
+            for _ in 1...4 { _ = try await receipts.readPage() }
+            #expect(store.entries.count == 9 + count)
+        }
+    }
+
+    /// The event that was read last is gone, as a log keeps the newest ones, or as the gateway was killed.
+    @Test func aLogWithoutTheLastEventGoesOn() async throws {
+        let log = EventLog(count: 9)
+        try await log.serve { receipts, store in
+            _ = try await receipts.readPage()
+            log.lost.withLock { $0 = 5...10 }
+            log.count.withLock { $0 = 12 }
+            for _ in 1...2 { _ = try await receipts.readPage() }
+            #expect(store.entries.count == 9 + 2)
+        }
+    }
+
     @Test(arguments: ["", "nonsense", "{}", #"{"events":[{"id":9223372036854775807}]}"#, #"{"events":[7]}"#])
     func garbageMakesNoReceipt(body: String) async throws {
         let store = RecordingReceiptStore()
@@ -98,12 +122,22 @@ import Testing
     /// A log of a gateway with a number of deliveries.
     private final class EventLog: Sendable {
         let count: Mutex<Int>
+        /// The events that are not in the log any more.
+        let lost = Mutex<ClosedRange<Int>?>(nil)
+        /// The time of all events, in milliseconds.
+        private let time = Mutex<Int64>(1_700_000_000_000)
         private let id = DeliveryID(notification: UUID())
 
         init(count: Int) { self.count = Mutex(count) }
 
         /// The number of deliveries that were made.
         var current: Int { self.count.withLock(\.self) }
+
+        /// Begins a new log, whose events have another time.
+        func begin(count: Int) {
+            self.time.withLock { $0 -= 1000 }
+            self.count.withLock { $0 = count }
+        }
 
         /// Serves the log for the duration of `body`.
         func serve(_ body: (GatewayReceipts, RecordingReceiptStore) async throws -> Void) async throws {
@@ -118,10 +152,10 @@ import Testing
             guard let match = request.firstMatch(of: #/GET /v1/events\?after=([0-9]+)&limit=([0-9]+) /#),
                 let after = Int(match.1), let limit = Int(match.2)
             else { return nil }
-            let count = self.current
-            let ids = after < count ? Array((after + 1...count).prefix(limit)) : []
-            let events = ids.map { id in
-                #"{"id":\#(id),"name":"delivered","event":"Delivered to Device","timeMs":1700000000000,"#
+            let (count, time, lost) = (self.current, self.time.withLock(\.self), self.lost.withLock(\.self))
+            let kept = after < count ? (after + 1...count).filter { lost?.contains($0) != true } : []
+            let events = kept.prefix(limit).map { id in
+                #"{"id":\#(id),"name":"delivered","event":"Delivered to Device","timeMs":\#(time),"#
                     + #""apnsId":"\#(self.id.text(recipient: Int64(id)))"}"#
             }
             return RawServer.response(#"{"events":[\#(events.joined(separator: ","))]}"#)

@@ -48,7 +48,7 @@ import Testing
             let monitor = TokenEventMonitor(store: fixture.store, metrics: PrometheusRegistry(), logger: log.logger)
             var state = TokenEventMonitor.State()
             await monitor.count(&state)
-            var health = EnvironmentHealth()
+            var health = EnvironmentHealth(epoch: 1)
             health.breakerOpenSince = fixture.time.now
             try await fixture.store.setHealth(health, app: fixture.app, environment: .sandbox)
             try await fixture.register(1...1)

@@ -120,7 +120,11 @@ import Testing
             let service = fixture.service
             let end = fixture.time.now.advanced(by: .seconds(100))
             let (key, text) = try await fixture.keys.issue(name: "ci", scopes: [.read]) { $0.expiresAt = end }
-            let grant = try await service.signIn(key: text, address: "192.0.2.1", agent: "a")
+            let (wrong, client) = (Budget(.wrongSecrets), BudgetCaller(.network([192, 0, 2, 1])))
+            func signIn(_ key: String) async throws -> SessionGrant {
+                try await service.signIn(key: key, wrong: wrong, of: client, address: "192.0.2.1", agent: "a")
+            }
+            let grant = try await signIn(text)
             let session = try #require(try await service.session(token: grant.token))
             #expect(session.role == nil && !session.caller.isPerson && session.caller.id == key.id)
             _ = try await fixture.store.changeKey(key.id) { $0.scopes = [.send] }
@@ -130,9 +134,7 @@ import Testing
             let own = try #require(Topic(Vectors.bundleID))
             let (_, open) = try await fixture.keys.issue(name: "app", scopes: [.registerSelf]) { $0.apps = [own] }
             for bad in [open, "", "mk_", "mk_wrong", text] {
-                await #expect(throws: RequestError.self) {
-                    try await service.signIn(key: bad, address: "192.0.2.1", agent: "a")
-                }
+                await #expect(throws: RequestError.self) { try await signIn(bad) }
             }
         }
     }

@@ -11,7 +11,7 @@ final class RecordingReceiptStore: ReceiptStore {
     /// Lets the first transaction end, if the store was not open from the start.
     let gate = WakeSignal()
     let fails = Mutex(false)
-    private let position = Mutex<Int64?>(nil)
+    private let cursor = Mutex<GatewayCursor?>(nil)
     private let isOpen: Bool
     /// Runs in each transaction.
     private let onWrite: @Sendable () -> Void
@@ -39,8 +39,8 @@ final class RecordingReceiptStore: ReceiptStore {
     func receipts(of notification: UUID, after place: ReceiptPlace?, limit: Int) async throws -> ReceiptPage {
         ReceiptPage([], next: nil)
     }
-    func gatewayPosition(_ address: String) async throws -> Int64? { self.position.withLock(\.self) }
-    func setGatewayPosition(_ position: Int64, of address: String) async throws {
-        self.position.withLock { $0 = position }
+    func gatewayCursor(_ address: String) async throws -> GatewayCursor? { self.cursor.withLock(\.self) }
+    func setGatewayCursor(_ cursor: GatewayCursor, of address: String) async throws {
+        self.cursor.withLock { $0 = cursor }
     }
 }

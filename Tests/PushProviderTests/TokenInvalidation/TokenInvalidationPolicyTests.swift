@@ -136,7 +136,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func anOpenBreakerSurvivesARestart(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
-            var health = EnvironmentHealth()
+            var health = EnvironmentHealth(epoch: 1)
             health.breakerOpenSince = fixture.time.now
             health.breakerReason = "too many"
             try await fixture.store.setHealth(health, app: fixture.app, environment: .sandbox)
@@ -162,7 +162,7 @@ import Testing
             let topic = try #require(Topic(Vectors.bundleID))
             for _ in 1...2 {
                 let now = Vectors.issuedAt
-                _ = await policy.evaluate(evidence, app: app, environment: .sandbox, topic: topic, now: now)
+                _ = await policy.evaluate(evidence, app: app, environment: .sandbox, epoch: 0, topic: topic, now: now)
             }
             let message = "breaker opened: no token is deactivated until an operator closes it"
             #expect(log.lines.count == 1)
@@ -239,7 +239,15 @@ import Testing
             let policy = TokenInvalidationPolicy(store: store, limits: limits, logger: silentLogger)
             let topic = try #require(Topic(Vectors.bundleID))
             func evaluate(_ evidence: TokenEvidence) async -> TokenInvalidationPolicy.Evaluation {
-                await policy.evaluate(evidence, app: app, environment: .sandbox, topic: topic, now: Vectors.issuedAt)
+                let now = Vectors.issuedAt
+                return await policy.evaluate(
+                    evidence,
+                    app: app,
+                    environment: .sandbox,
+                    epoch: 0,
+                    topic: topic,
+                    now: now
+                )
             }
             var accepted = TokenEvidence()
             accepted.reached = [.numbered(1)]

@@ -33,6 +33,20 @@ import Testing
         #expect(self.isSending(&machine), "it cannot ask for more than 15 minutes")
     }
 
+    @Test func whatIsNotSentSaysNothing() {
+        var machine = PushServiceStateMachine()
+        for _ in 0..<100 {
+            #expect(self.isSending(&machine))
+            machine.ended(.notSent, at: self.time.steady)
+        }
+        for _ in 0..<5 { machine.ended(.failed, at: self.time.steady) }
+        self.time.advance(by: .seconds(5))
+        #expect(self.isSending(&machine))
+        #expect(!self.isSending(&machine))
+        machine.ended(.notSent, at: self.time.steady)
+        #expect(self.isSending(&machine), "the next message finds out whether it is back")
+    }
+
     @Test func failuresInARowPauseIt() {
         var machine = PushServiceStateMachine()
         for _ in 0..<4 {

@@ -26,8 +26,13 @@ import Testing
     private func resolver(_ budgets: Budgets) -> SystemResolver { SystemResolver(budgets) { try self.names.find($0) } }
 
     /// Begins to look for a name.
-    private func look(_ name: String, app: Int64, _ resolver: SystemResolver) -> Task<Int, any Error> {
-        Task { try await resolver.addresses(of: name, for: app, within: .patience).count }
+    private func look(
+        _ name: String,
+        app: Int64,
+        givenBy giver: NameGiver = .settings,
+        _ resolver: SystemResolver
+    ) -> Task<Int, any Error> {
+        Task { try await resolver.addresses(of: name, for: app, givenBy: giver, within: .patience).count }
     }
 
     private func waitForTurns(_ count: Int, _ budgets: Budgets) async throws {
@@ -54,6 +59,52 @@ import Testing
         self.names.endAll()
         for look in [second, third, other] { #expect(try await look.value == 1) }
         #expect(budgets[.nameLookups].usage.held == 0 && budgets[.newNameLookups].usage.held == 0)
+    }
+
+    /// Names that strangers and users give can have servers that do not respond.
+    @Test func theNamesOfSettingsHaveLookUpsOfTheirOwn() async throws {
+        let budgets = Self.budgets(8, perApp: 2, new: 8)
+        let resolver = self.resolver(budgets)
+        defer { self.names.endAll() }
+        let strangers = ["a", "b", "c"].map { self.look($0, app: 1, givenBy: .strangers, resolver) }
+        let users = ["d", "e", "f"].map { self.look($0, app: 1, givenBy: .users, resolver) }
+        try await self.waitForTurns(2, budgets)
+        let publisher = self.look("publisher", app: 1, resolver)
+        try await self.names.waitUntilStarted(["publisher"])
+        self.names.endAll()
+        for look in strangers + users + [publisher] { #expect(try await look.value == 1) }
+    }
+
+    /// Who gives a name may have its servers respond once.
+    @Test func aNameOfStrangersLeavesLookUpsAlsoOnceItWasFound() async throws {
+        let budgets = Self.budgets(4, perApp: 4, new: 1)
+        let resolver = self.resolver(budgets)
+        defer { self.names.endAll() }
+        let first = self.look("known", app: 1, givenBy: .strangers, resolver)
+        try await self.names.waitUntilStarted(["known"])
+        self.names.end("known")
+        #expect(try await first.value == 1)
+        let other = self.look("a", app: 1, givenBy: .strangers, resolver)
+        try await self.names.waitUntilStarted(["a"])
+        let second = self.look("known", app: 1, givenBy: .strangers, resolver)
+        try await self.waitForTurns(1, budgets)
+        self.names.endAll()
+        for look in [other, second] { #expect(try await look.value == 1) }
+    }
+
+    /// A look-up that has not begun says nothing about its name.
+    @Test func aTurnThatComesTooLateIsNotSlow() async throws {
+        let resolver = self.resolver(Self.budgets(1, perApp: 1, new: 1))
+        defer { self.names.endAll() }
+        let first = self.look("a", app: 1, resolver)
+        try await self.names.waitUntilStarted(["a"])
+        for (name, failure) in [("a", NameResolutionFailure.tooSlow), ("b", NameResolutionFailure.busy)] {
+            await #expect(throws: failure) {
+                try await resolver.addresses(of: name, for: 1, givenBy: .settings, within: .milliseconds(1))
+            }
+        }
+        self.names.endAll()
+        #expect(try await first.value == 1)
     }
 
     @Test func aNameIsLookedUpOnceForAll() async throws {
@@ -125,7 +176,7 @@ import Testing
         let second = self.look("b", app: 1, resolver)
         try await self.waitForTurns(1, budgets)
         await #expect(throws: NameResolutionFailure.busy) {
-            try await resolver.addresses(of: "c", for: 1, within: .patience)
+            try await resolver.addresses(of: "c", for: 1, givenBy: .settings, within: .patience)
         }
         let other = self.look("d", app: 2, resolver)
         try await self.waitForTurns(2, budgets)
@@ -142,16 +193,21 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 group.addTask {
-                    await #expect(throws: NameResolutionFailure.tooSlow) {
-                        try await resolver.addresses(of: "hole\(number)", for: 1, within: .milliseconds(1))
+                    // Two are looked up, and the others have no turn.
+                    await #expect(throws: NameResolutionFailure.self) {
+                        try await resolver.addresses(
+                            of: "hole\(number)",
+                            for: 1,
+                            givenBy: .settings,
+                            within: .milliseconds(1)
+                        )
                     }
                 }
             }
             try await group.waitForAll()
         }
         for app in 2...9 {
-            let found = try await resolver.addresses(of: "name\(app)", for: Int64(app), within: .patience)
-            #expect(found.count == 1)
+            #expect(try await self.look("name\(app)", app: Int64(app), resolver).value == 1)
         }
         for _ in 0..<40 { holes.signal() }
     }
@@ -161,7 +217,7 @@ import Testing
             throw NameResolutionFailure.unknown(reason: "no such name")
         }
         await #expect(throws: NameResolutionFailure.unknown(reason: "no such name")) {
-            try await resolver.addresses(of: "name", for: 1, within: .patience)
+            try await resolver.addresses(of: "name", for: 1, givenBy: .settings, within: .patience)
         }
     }
 }

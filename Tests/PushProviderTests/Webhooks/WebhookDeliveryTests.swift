@@ -50,6 +50,21 @@ import Testing
         }
     }
 
+    /// Other names keep the provider's resolver busy, which is not the receiver's fault.
+    @Test func aNameThatIsNotLookedUpIsNoFailureOfTheReceiver() async throws {
+        try await DeliveryFixture.run(host: "receiver.example", resolver: BusyResolver()) { fixture in
+            fixture.store.addBlock(1...1)
+            for _ in 0..<3 {
+                #expect(await fixture.postEvents() == .failed)
+                #expect(fixture.record?.failures == 0)
+                #expect(fixture.record?.lastError?.hasPrefix("not posted: ") == true)
+                fixture.waitForNextTry()
+            }
+            #expect(fixture.record?.cursor == 0)
+            #expect(fixture.receiver.connections == 0)
+        }
+    }
+
     @Test func nothingIsLostWhenTheReceiverFailsInTheMiddle() async throws {
         try await DeliveryFixture.run { fixture in
             let filler = String(repeating: "x", count: WebhookBatch.maximumLength / 2)

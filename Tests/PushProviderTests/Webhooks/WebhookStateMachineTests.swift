@@ -88,6 +88,17 @@ import Testing
         #expect(webhook.record.cursor == 1)
     }
 
+    @Test func whatIsNotPostedEndsNoWebhook() throws {
+        var generator = SeededGenerator(seed: 8)
+        var webhook = WebhookStateMachine(.fixture(port: 1))
+        let later = self.start.advanced(by: .seconds(30 * 86_400))
+        for _ in 0..<1000 { webhook.failed(.notPosted(reason: "busy"), at: ClockReading(later), using: &generator) }
+        #expect(webhook.record.isActive && webhook.record.failures == 0)
+        #expect(webhook.record.lastError == "not posted: busy")
+        let next = try #require(webhook.record.nextTryAt)
+        #expect(next.since(later) <= .seconds(1))
+    }
+
     @Test func aWebhookThatHadNothingToTakeForDaysIsNotEndedByAFewFailures() {
         var generator = SeededGenerator(seed: 6)
         var webhook = WebhookStateMachine(.fixture(port: 1))

@@ -58,6 +58,13 @@ struct DeliveryFixture: Sendable {
     }
 }
 
+/// A resolver with too many look-ups.
+struct BusyResolver: NameResolver {
+    func addresses(of name: String, within limit: Duration) throws -> [IPAddress] {
+        throw NameResolutionFailure.busy
+    }
+}
+
 /// A resolver with scripted results. The last one repeats.
 final class ScriptedResolver: NameResolver {
     private let answers: Mutex<[[String]]>

@@ -58,7 +58,7 @@ import Testing
         var archive = HandmadeArchive()
         for _ in 0..<17 { try archive.add(key: PEMFixtures.ecKey) }
         try archive.add(certificate: PEMFixtures.sandboxCertificate)
-        #expect(throws: CredentialError.unsupportedArchive) { try ClientCertificate(p12: archive.bytes) }
+        #expect(throws: CredentialError.tooManyKeys) { try ClientCertificate(p12: archive.bytes) }
     }
 
     @Test func anArchiveWithoutAPairIsRejectedWithTheReason() {

@@ -87,7 +87,7 @@ import Testing
             #expect(try await store.health(app: app, environment: .sandbox) == health)
             let credential = CredentialRecord.certificate(pem: "pem", passphrase: nil)
             try await store.setCredential(credential, app: app, environment: .sandbox)
-            #expect(try await store.health(app: app, environment: .sandbox) == EnvironmentHealth())
+            #expect(try await store.health(app: app, environment: .sandbox) == EnvironmentHealth(epoch: 1))
             #expect(try await store.health(app: app, environment: .production) == health)
         }
     }

@@ -25,6 +25,20 @@ import Testing
         }
     }
 
+    /// An environment that never had a credential is told from one whose credential was removed.
+    @Test(arguments: StoreBackend.available)
+    func onlyTheRemovalOfACredentialBeginsAnEpoch(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let target = AppEnvironment(app: app, environment: .sandbox)
+            #expect(try await !store.removeCredential(app: app, environment: .sandbox))
+            #expect(try await store.credentialEpoch(target) == 0)
+            try await store.setCredential(.certificate(pem: "pem", passphrase: nil), app: app, environment: .sandbox)
+            #expect(try await store.removeCredential(app: app, environment: .sandbox))
+            #expect(try await !store.removeCredential(app: app, environment: .sandbox))
+            #expect(try await store.credentialEpoch(target) == 2)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func aPauseOfAReplacedCredentialIsNotWritten(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -15,6 +15,7 @@ import Testing
             installation: installation,
             name: "account \(number)",
             vapidKey: number == 2 ? Array(repeating: 4, count: 65) : nil,
+            origin: number == 2 ? "https://push.example.org" : nil,
             createdAt: self.now.advanced(by: .seconds(Int64(number)))
         )
     }
@@ -76,11 +77,11 @@ import Testing
             // A changed token is the installation's too.
             _ = try await self.register(store, app, token: 2)
             #expect(try await store.pushResourceTarget(hash: one.hash)?.token == .numbered(2))
-            #expect(try await store.endedPushResources(limit: 9) == [])
+            #expect(try await store.endedPushResources(perApp: 9) == [])
             try await store.setUnsubscribeURL("https://sender.example/x", of: one)
             try await store.apply(.deactivated(since: self.later), to: device, app: app, reason: "Unregistered")
             #expect(try await store.pushResourceTarget(hash: one.hash) == nil)
-            let ended = try await store.endedPushResources(limit: 9)
+            let ended = try await store.endedPushResources(perApp: 9)
             #expect(ended.map(\.id) == [one.id])
             #expect(ended.map(\.unsubscribeURL) == ["https://sender.example/x"])
             // An installation that returned meanwhile keeps it.
@@ -90,6 +91,26 @@ import Testing
             _ = try await store.deleteDevices(app: app, installation: Self.phone, now: self.now)
             try await store.removeEnded(ended)
             #expect(try await store.pushResources(app: app, installation: Self.phone) == [])
+        }
+    }
+
+    /// However many of an app have ended, those of another come in turn.
+    @Test(arguments: StoreBackend.available)
+    func endedOnesOfAppsTakeTurns(backend: StoreBackend) async throws {
+        try await backend.withStore { store, first in
+            let bundleID = try #require(Topic("com.example.second"))
+            let second = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
+            let ofFirst = [5, 4, 3, 2].map { self.resource($0, first) }
+            let ofSecond = [9, 8].map { self.resource($0, second) }
+            for app in [first, second] { _ = try await self.register(store, app) }
+            for resource in ofFirst + ofSecond { #expect(try await store.addPushResource(resource) == .added) }
+            #expect(try await store.endedPushResources(perApp: 3) == [])
+            for app in [first, second] {
+                _ = try await store.deleteDevices(app: app, installation: Self.phone, now: self.now)
+            }
+            // The oldest of each app.
+            let expected = [ofFirst[3], ofSecond[1], ofFirst[2], ofSecond[0], ofFirst[1]]
+            #expect(try await store.endedPushResources(perApp: 3) == expected)
         }
     }
 

@@ -393,10 +393,11 @@ import Testing
                 _ = try await store.changeApp(app, AppChanges(receipts: privacy))
                 #expect(try await store.app(id: app)?.receipts == privacy)
             }
-            #expect(try await store.gatewayPosition("gateway") == nil)
-            try await store.setGatewayPosition(7, of: "gateway")
-            try await store.setGatewayPosition(9, of: "gateway")
-            #expect(try await store.gatewayPosition("gateway") == 9)
+            #expect(try await store.gatewayCursor("gateway") == nil)
+            for cursor in [GatewayCursor(position: 7), .init(position: 9, at: self.now), .init(position: 0)] {
+                try await store.setGatewayCursor(cursor, of: "gateway")
+                #expect(try await store.gatewayCursor("gateway") == cursor)
+            }
         }
     }
 }

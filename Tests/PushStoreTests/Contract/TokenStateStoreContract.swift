@@ -67,6 +67,30 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreBackend.available)
+    func aResponseAboutAReplacedTokenSaysNothingOfTheNext(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let id = try await store.register(1, app: app) { $0.installation = "phone" }
+            try await store.register(2, app: app) { $0.installation = "phone" }
+            let before = try await self.events(store, app).count
+            let notification = try await store.start(app: app, to: .tokens([.numbered(9)]))
+            let claim = try await store.claimed()
+            #expect(claim.notification.id == notification.id)
+            let kinds: [TokenStateChange.Kind] = [
+                .suspected, .withheld(since: self.later), .deactivated(since: self.later),
+            ]
+            try await store.commit(claim) { page in
+                page.tokenChanges = kinds.map { TokenStateChange(device: id, kind: $0, token: .numbered(1)) }
+                page.step = .last(claim)
+            }
+            let device = try #require(try await store.devices(app: app, token: .numbered(2)).first)
+            #expect(device.id == id)
+            #expect(device.isActive)
+            #expect(device.suspicions == 0)
+            #expect(try await self.events(store, app).count == before)
+        }
+    }
+
     /// The other environment has this token, or this installation, as a device of its own.
     @Test(arguments: StoreBackend.available, [true, false])
     func aTokenThatIsKnownInTheOtherEnvironmentGivesWay(backend: StoreBackend, byToken: Bool) async throws {
@@ -154,7 +178,7 @@ import Testing
         try await backend.withStore { store, app in
             #expect(try await store.health(app: app, environment: .sandbox).provenAt == nil)
             for at in [self.now, self.now.advanced(by: .seconds(60))] {
-                try await store.setProven(app: app, environment: .sandbox, at: at)
+                try await store.setProven(app: app, environment: .sandbox, epoch: 0, at: at)
             }
             var health = EnvironmentHealth()
             health.breakerOpenSince = self.now
@@ -165,7 +189,11 @@ import Testing
             #expect(stored.breakerReason == "why")
             let key = CredentialRecord.key(teamID: "team", keyID: "key", privateKey: "PEM")
             try await store.setCredential(key, app: app, environment: .sandbox)
-            #expect(try await store.health(app: app, environment: .sandbox) == EnvironmentHealth())
+            #expect(try await store.health(app: app, environment: .sandbox) == EnvironmentHealth(epoch: 1))
+            // What the old one led to comes too late.
+            try await store.setProven(app: app, environment: .sandbox, epoch: 0, at: self.now)
+            try await store.setHealth(health, app: app, environment: .sandbox)
+            #expect(try await store.health(app: app, environment: .sandbox) == EnvironmentHealth(epoch: 1))
         }
     }
 

@@ -23,6 +23,28 @@ import Testing
         #expect(budget.usage.held == 0)
     }
 
+    @Test func aPermitTakesMoreOnItsAccount() throws {
+        let budget = Budget(.connections, limits: BudgetLimits(.init(whole: .held(3), caller: .held(2))))
+        let permit = try budget.take(for: self.stranger)
+        try permit.move(to: self.key)
+        try permit.extend(by: 1)
+        #expect(budget.usage(of: self.key).held == 2)
+        let refusal = #expect(throws: BudgetRefusal.self) { try permit.extend(by: 1) }
+        #expect(refusal?.level == .caller && budget.usage.held == 2)
+        permit.end()
+        #expect(budget.usageByApp.isEmpty)
+    }
+
+    /// A site has many networks of IPv6, and one of IPv4.
+    @Test func networksOfASiteHaveOneAccount() {
+        let (app, site) = (Topic("com.example.news"), [0x20, 1, 0xd, 0xb8, 0, 1] as [UInt8])
+        let networks = (0..<3 as Range<UInt8>).map { BudgetCaller(app: app, .network(site + [0, $0])) }
+        #expect(Set(networks.map(\.site)) == [BudgetCaller(app: app, .network(site))])
+        for other in [BudgetCaller(app: app, .network([192, 0, 2, 1])), self.stranger, self.key] {
+            #expect(other.site == other)
+        }
+    }
+
     @Test func aRefusedMoveLeavesEverythingWhereItIs() throws {
         let budget = self.budget()
         let (own, other) = (try budget.take(for: self.key), try budget.take(for: self.stranger))

@@ -43,6 +43,44 @@ import Testing
         #expect(machine.usage(of: other) == (1, 0))
     }
 
+    /// The bounds of `entitlementQuestions`: clients that fill the queue of an app leave a place to the next one, and a turn.
+    @Test func greedyCallersOfAnAppLeaveAPlaceToTheNext() {
+        var machine = BudgetStateMachine(
+            limits: BudgetLimits(.init(app: .held(32), caller: .held(4)), waiting: .init(app: 256, caller: 16))
+        )
+        let clients = (0..<16).map { BudgetCaller(app: Topic("com.example.news"), .name("\($0)")) }
+        var ticket: UInt64 = 0
+        for client in clients[..<8] {
+            for _ in 0..<4 { _ = machine.request(1, for: client, now: self.now) }
+        }
+        #expect(clients.map { self.fill(&machine, $0, &ticket) } == Array(repeating: 16, count: 16))
+        #expect(machine.usage == (32, 256))
+        let other = BudgetCaller(app: Topic("com.example.news"), .name("other"))
+        #expect(machine.request(1, for: other, ticket: 1000, now: self.now) == .queued)
+        let second = machine.request(1, for: other, ticket: 1001, now: self.now)
+        #expect(second == .refused(.app, delay: nil), "it has one place, as the queue is full")
+        // Each of the others has a turn at most before it has one.
+        var turns = 0
+        while machine.usage(of: other).held == 0, turns <= clients.count {
+            if let holder = clients[..<8].last(where: { machine.usage(of: $0).held > 0 }) {
+                _ = machine.release(1, of: holder)
+            }
+            turns += 1
+        }
+        #expect(machine.usage(of: other) == (1, 0), "after \(turns) turns")
+    }
+
+    /// However many callers an app makes, what waits is bounded.
+    @Test func theFirstPlacesOfAnAppAreBounded() {
+        var machine = self.machine(.init(app: 12, caller: 4))
+        var ticket: UInt64 = 0
+        let keys = (0..<100).map { BudgetCaller(app: Topic("com.example.news"), .name("\($0)")) }
+        _ = machine.request(1, for: keys[0], now: self.now)
+        let queued = keys.map { self.fill(&machine, $0, &ticket) }
+        #expect(queued == [4, 4, 4] + Array(repeating: 1, count: 12) + Array(repeating: 0, count: 85))
+        #expect(machine.usage.waiting == 24)
+    }
+
     /// The bounds of `queries`: keys of several apps have the places of one app together, and each of them finds one.
     @Test func callersWithoutAnAppHaveThePlacesOfOne() {
         var machine = self.machine(.init(whole: 32, app: 12, caller: 4))

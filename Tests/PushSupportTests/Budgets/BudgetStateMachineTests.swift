@@ -73,13 +73,15 @@ import Testing
     }
 
     @Test func theQueueHasThreeLevelsToo() {
-        var machine = self.machine(whole: .held(1), waiting: .init(whole: 3, app: 2, caller: 1))
+        var machine = self.machine(whole: .held(1), waiting: .init(whole: 4, app: 3, caller: 2))
         _ = machine.request(1, for: self.caller(self.weather), ticket: 0, now: self.start)
-        #expect(machine.request(1, for: self.caller(self.weather, "b"), ticket: 1, now: self.start) == .queued)
-        let second = machine.request(1, for: self.caller(self.weather, "b"), ticket: 2, now: self.start)
+        for ticket in 1...2 as ClosedRange<UInt64> {
+            #expect(machine.request(1, for: self.caller(self.weather, "b"), ticket: ticket, now: self.start) == .queued)
+        }
+        let second = machine.request(1, for: self.caller(self.weather, "b"), ticket: 8, now: self.start)
         #expect(second == .refused(.caller, delay: nil))
         #expect(machine.request(1, for: self.caller(self.weather, "c"), ticket: 3, now: self.start) == .queued)
-        let third = machine.request(1, for: self.caller(self.weather, "d"), ticket: 4, now: self.start)
+        let third = machine.request(1, for: self.caller(self.weather, "c"), ticket: 4, now: self.start)
         #expect(third == .refused(.app, delay: nil))
         #expect(machine.request(1, for: self.caller(self.news), ticket: 5, now: self.start) == .queued)
         let fourth = machine.request(1, for: self.caller(self.news, "b"), ticket: 6, now: self.start)

@@ -20,6 +20,7 @@ struct KeyPages: PageArea {
             throw RequestError.noSuch("key")
         }
         var model = KeysPages.row(key, request)
+        model["was"] = FormOriginal.value(Self.stored(key), request)
         model["fields"] = FormModel.fields(
             "key",
             try await self.fields(key, request),
@@ -28,6 +29,16 @@ struct KeyPages: PageArea {
         )
         return request.page("key", title: key["name"].stringValue ?? "keys.title", model, error: error)
     }
+
+    /// Returns the members that the form can change, as they are stored. An expiry is changed by a choice, not by its value.
+    private static func stored(_ key: JSONValue) -> [String: JSONValue] {
+        [
+            "name": key["name"], "scopes": Self.sorted(key["scopes"].elements.compactMap(\.stringValue)),
+            "apps": AppLimit.sorted(key["apps"]), "rate": key["rate"],
+        ]
+    }
+
+    private static func sorted(_ scopes: [String]) -> JSONValue { .array(scopes.sorted().map(JSONValue.string)) }
 
     /// Returns the fields with what was typed, or else with what is set.
     private func fields(_ key: JSONValue, _ request: PageRequest) async throws -> [FormField] {
@@ -52,14 +63,15 @@ struct KeyPages: PageArea {
         try request.require(.admin)
         do {
             let form = request.form
-            var members: [String: JSONValue] = [
-                "name": .string(form["name"] ?? ""), "scopes": .array(form.values("scopes").map(JSONValue.string)),
+            let wanted: [String: JSONValue] = [
+                "name": .string(form["name"] ?? ""), "scopes": Self.sorted(form.values("scopes")),
                 "apps": try AppLimit.chosen(form, request.texts),
                 "rate": try form.number("rate", in: 1...100_000).map(JSONValue.integer) ?? .null,
             ]
-            if form["days"] != Self.keeps { members["expiresIn"] = try KeysPages.lifetime(form) ?? .null }
+            var changes = FormOriginal.changes(wanted, form)
+            if form["days"] != Self.keeps { changes["expiresIn"] = try KeysPages.lifetime(form) ?? .null }
             let id = FormText.encoded(request.parameter("key"))
-            _ = try await request.call(.patch("/v1/keys/\(id)", .object(members)))
+            if !changes.isEmpty { _ = try await request.call(.patch("/v1/keys/\(id)", .object(changes))) }
             return request.redirect(to: "/keys", done: "saved")
         } catch let error as RequestError where error.kind != .forbidden {
             return try await self.page(request, error: error)

@@ -115,14 +115,14 @@ struct IssuePages: PageArea {
         try await self.change(request, .edit, done: "saved") {
             let (issue, _) = try await request.issue()
             let body = IssueForm(typed: request, stored: issue).body(isNew: false)
-            _ = try await request.call(.patch(request.issueAPI, body))
+            return try await request.call(.patch(request.issueAPI, body))
         }
     }
 
     private func set(_ operation: String, _ request: PageRequest) async throws -> Response {
         try await self.change(request, .state, done: "issue-\(operation)") {
             _ = try await request.issue()
-            _ = try await request.call(.post("\(request.issueAPI):\(operation)"))
+            return try await request.call(.post("\(request.issueAPI):\(operation)"))
         }
     }
 
@@ -131,7 +131,7 @@ struct IssuePages: PageArea {
             _ = try await request.issue()
             let place = request.parameter("place")
             let path = place == "cover" ? "cover" : "renditions/\(FormText.encoded(place))"
-            _ = try await request.call(.delete("\(request.issueAPI)/\(path)"))
+            return try await request.call(.delete("\(request.issueAPI)/\(path)"))
         }
     }
 
@@ -149,16 +149,19 @@ struct IssuePages: PageArea {
         }
     }
 
+    /// Carries out a change, and goes to the page of the issue; an error stays in the part of the page that caused it.
+    ///
+    /// - Parameter change: Returns the answer to the change.
     private func change(
         _ request: PageRequest,
         _ part: Extra.Part,
         done: String,
-        _ change: () async throws -> Void
+        _ change: () async throws -> JSONValue
     ) async throws -> Response {
         try request.require(.send)
         do {
-            try await change()
-            return request.redirect(to: request.issuePath(request.parameter("issue")), done: done)
+            let answer = try await change()
+            return request.redirect(to: request.issuePath(request.parameter("issue")), done: done, after: answer)
         } catch let error as RequestError where error.kind != .notFound {
             return try await Self.page(request, Extra(part: part, error: error))
         }

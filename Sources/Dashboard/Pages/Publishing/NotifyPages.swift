@@ -98,8 +98,9 @@ struct NotifyPages: PageArea {
         let (issue, _) = try await request.issue()
         do {
             guard let id = issue["notification"].stringValue else { throw RequestError.noSuch("notification") }
-            _ = try await request.call(.post("/v1/notifications/\(FormText.encoded(id)):\(operation)"))
-            return request.redirect(to: request.issuePath(request.parameter("issue")), done: operation)
+            let answer = try await request.call(.post("/v1/notifications/\(FormText.encoded(id)):\(operation)"))
+            let path = request.issuePath(request.parameter("issue"))
+            return request.redirect(to: path, done: operation, after: answer)
         } catch let error as RequestError {
             return try await IssuePages.page(request, .init(part: .state, error: error))
         }

@@ -30,6 +30,8 @@ struct SignInPages: PageArea {
                 if let key = form["key"], !key.isEmpty {
                     try await visitor.interface.signIn.signIn(
                         key: key,
+                        wrong: visitor.interface.budgets[.wrongSecrets],
+                        of: visitor.client,
                         address: visitor.address,
                         agent: visitor.agent,
                         replacing: old
@@ -55,9 +57,12 @@ struct SignInPages: PageArea {
         return Self.linkPage(visitor)
     }
 
-    /// - Throws: ``RequestError`` for a link that cannot be redeemed, before a password is asked for.
+    /// - Throws: ``RequestError`` for a link that cannot be redeemed, before a password is asked for; `BudgetRefusal` for a
+    ///   client that has named too many.
     private static func checkLink(_ visitor: Visitor) async throws {
         guard try await visitor.interface.signIn.link(visitor.context.path("token")) != nil else {
+            // A good link is never held back: it is the way past all locks.
+            try visitor.interface.budgets[.wrongSecrets].spend(for: visitor.client)
             throw SignInService.noLink
         }
     }

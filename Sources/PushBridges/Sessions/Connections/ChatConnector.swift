@@ -72,7 +72,8 @@ final class ChatConnector: Sendable {
         if let literal = server.literal { return literal }
         let found: [IPAddress]
         do {
-            found = try await self.resolver.addresses(of: server.host, for: app, within: self.timeout)
+            let host = server.host
+            found = try await self.resolver.addresses(of: host, for: app, givenBy: .users, within: self.timeout)
         } catch {
             throw ChatFailure("no connection: \(error)")
         }

@@ -1,7 +1,9 @@
 /// The counters of an XMPP stream, with which it is resumed on another connection (XEP-0198).
 package struct StreamManagement: Hashable, Sendable {
-    /// The most stanzas that wait for their acknowledgement.
+    /// The maximum number of stanzas that wait for their acknowledgement.
     private static let maximumWaiting = 64
+    /// The maximum number of stanzas that wait while others are still answered.
+    private static let maximumAnswers = 32
 
     /// The server's id of the stream; `nil` if it cannot be resumed.
     var id: String?
@@ -28,6 +30,9 @@ package struct StreamManagement: Hashable, Sendable {
         self.waiting.append(stanza)
         return true
     }
+
+    /// Indicates whether there is room for an answer, which leaves enough for the session's own stanzas.
+    var takesAnswers: Bool { self.waiting.count < Self.maximumAnswers }
 
     /// Takes an acknowledgement.
     /// - Returns: `false` for a count of stanzas that were never sent.

@@ -81,7 +81,10 @@ extension XMPPSession {
     // MARK: Queries
 
     /// Answers a query: a ping with a result, every other with an error (RFC 6120 section 8.2.3).
+    ///
+    /// Anybody may ask. Those who ask faster than the server acknowledges the answers get none to the rest.
     private mutating func receivedQuery(_ iq: XMLElement) -> [ChatAction] {
+        guard self.management?.takesAnswers ?? true else { return [] }
         guard ["get", "set"].contains(iq["type"] ?? ""), let id = iq["id"], id.utf8.count <= 1024 else { return [] }
         let sender = iq["from"].flatMap { $0.utf8.count <= 3071 ? $0 : nil }
         if iq["type"] == "get", iq.child("ping", XMPPNamespaces.ping) != nil {

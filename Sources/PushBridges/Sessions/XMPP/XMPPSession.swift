@@ -194,6 +194,8 @@ extension XMPPSession {
                 actions += self.received(event, at: now)
             }
         } catch {
+            // A stream that is resumed would bring the same bytes again.
+            if self.phase == .online || self.phase == .asked { self.management = nil }
             actions += self.fail("the server's stream cannot be read: \(error)")
         }
         return actions

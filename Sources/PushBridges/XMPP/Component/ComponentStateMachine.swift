@@ -49,8 +49,11 @@ struct ComponentStateMachine {
     static let probe = TimeAmount.seconds(30)
     /// The time that a component which leaves waits for the last answers.
     static let leaving = TimeAmount.seconds(10)
-    /// The most requests that wait for their answers.
-    static let maximumInFlight = 1000
+    /// The maximum number of requests that wait for their answers.
+    ///
+    /// One domain may have as many of them as are still free (a dynamic threshold): alone it gets half, and a few that take
+    /// all they can leave room. A dozen domains fill it until answers come.
+    static let maximumInFlight = 2000
     /// The most elements that are read in a second. What a server sends beyond that waits in the connection.
     static let elementsPerSecond = 20_000
 
@@ -78,7 +81,9 @@ struct ComponentStateMachine {
     private var probes = 0
     /// The second in which elements are counted now, and their number at its beginning.
     private var counted = (since: NIODeadline.uptimeNanoseconds(0), elements: 0)
-    private(set) var inFlight = 0
+    private var inFlight = 0
+    /// The number of requests in flight of each domain that has some.
+    private var inFlightByDomain: [String: Int] = [:]
 
     /// - Parameter dialects: The dialects in which clients may register themselves.
     init(domain: String, secret: String, dialects: Set<RegistrationDialect> = []) {
@@ -127,7 +132,7 @@ struct ComponentStateMachine {
 
     /// A request has its answer.
     mutating func answered(_ response: ComponentResponse, now: NIODeadline) -> [ComponentAction] {
-        self.inFlight = max(0, self.inFlight - 1)
+        self.giveBack(response.stanza)
         guard self.isConnected else { return [] }
         let answer = self.respond(response.stanza, response.answer, now)
         guard case .leaving = self.phase, self.inFlight == 0 else { return [answer] }
@@ -186,6 +191,21 @@ struct ComponentStateMachine {
         case .idle, .closed: false
         case .opening, .proving, .open, .leaving: true
         }
+    }
+
+    /// Counts a request of a domain if there is room for it.
+    private mutating func take(of domain: String) -> Bool {
+        let count = self.inFlightByDomain[domain, default: 0]
+        guard count < Self.maximumInFlight - self.inFlight else { return false }
+        self.inFlight += 1
+        self.inFlightByDomain[domain] = count + 1
+        return true
+    }
+
+    private mutating func giveBack(_ request: RequestStanza) {
+        guard let domain = JabberAddress(request.from)?.domain, let count = self.inFlightByDomain[domain] else { return }
+        self.inFlight -= 1
+        self.inFlightByDomain[domain] = count > 1 ? count - 1 : nil
     }
 
     private mutating func left(_ now: NIODeadline) -> [ComponentAction] {
@@ -271,10 +291,9 @@ extension ComponentStateMachine {
         switch self.reading(of: element, isSet: type == "set") {
         case .answer(let answer): return [self.respond(request, answer, now)]
         case .request(let kind):
-            guard case .open = self.phase, self.inFlight < Self.maximumInFlight else {
+            guard case .open = self.phase, self.take(of: sender.domain) else {
                 return [self.respond(request, .error(.resourceConstraint), now)]
             }
-            self.inFlight += 1
             return [.request(ComponentRequest(stanza: request, kind: kind, from: sender))]
         }
     }

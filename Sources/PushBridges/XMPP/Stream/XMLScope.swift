@@ -40,6 +40,14 @@ struct XMLScope {
         return (element, outside)
     }
 
+    /// Returns the element of a tag that is not entered, without its attributes and what these declare.
+    ///
+    /// The namespace is empty for a prefix that is not declared.
+    func bareElement(_ tag: XMLTag) -> XMLElement {
+        let (prefix, local) = XMLTag.split(tag.name)
+        return XMLElement(String(local), namespace: prefix == "xml" ? "" : self.namespace(prefix) ?? "")
+    }
+
     mutating func leave(to outside: Int) {
         self.bindings.removeLast(max(0, self.bindings.count - outside))
     }

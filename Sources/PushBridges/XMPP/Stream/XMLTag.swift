@@ -13,6 +13,8 @@ struct XMLTag {
     var kind: Kind
     /// The attributes with their prefixes, in their order; no name is there twice.
     var attributes: [(name: String, value: String)] = []
+    /// Indicates whether name and attributes are all there, and none was left out.
+    private(set) var isWhole = true
 
     /// The most attributes, and the most declarations of namespaces.
     static let maximumAttributes = 64
@@ -44,6 +46,17 @@ struct XMLTag {
             }
             self.attributes.append(attribute)
         }
+    }
+
+    /// Reads the name and the kind of a tag, and leaves its attributes out. A name that is too long is left out as well.
+    /// - Parameter bytes: The bytes from `<` to `>`; of those between the first ``XMLTokenScanner/beginning`` and the last
+    ///   ``XMLTokenScanner/ending`` any may be missing.
+    init(leavingOutAttributesOf bytes: ArraySlice<UInt8>) throws(XMPPStreamError) {
+        var reader = Reader(rest: bytes.dropFirst().dropLast())
+        let isEnd = reader.skip(UInt8(ascii: "/"))
+        self.kind = isEnd ? .end : reader.rest.last == UInt8(ascii: "/") ? .empty : .start
+        self.name = try reader.hasTooLongName ? "" : reader.name()
+        self.isWhole = false
     }
 
     /// Returns the prefix of a name and its local part; the prefix is empty without one.
@@ -85,6 +98,8 @@ extension XMLTag {
             self.rest = self.rest[(end + 1)...]
             return (name, value)
         }
+
+        var hasTooLongName: Bool { self.rest.prefix(while: Self.isInName).count > XMLTag.maximumName }
 
         /// Reads a name of letters, digits, `_`, `-`, `.` and characters beyond ASCII, with a prefix or without.
         mutating func name() throws(XMPPStreamError) -> String {

@@ -17,6 +17,11 @@ struct XMLTokenScanner {
     /// The quotation mark of the attribute's value that goes on; `nil` outside of one.
     private var quote: UInt8?
 
+    /// The number of bytes at the beginning of a token that tell what it is, and what the name of a tag is.
+    static let beginning = XMLTag.maximumName + 3
+    /// The number of bytes at the end of a token that tell where it ends.
+    static let ending = Self.sectionEnd.count
+
     static let sectionStart = Array("<![CDATA[".utf8)
     static let sectionEnd = Array("]]>".utf8)
     static let declarationStart = Array("<?xml".utf8)
@@ -29,6 +34,11 @@ struct XMLTokenScanner {
         if found != nil { self = XMLTokenScanner() }
         return found
     }
+
+    /// Goes on without some bytes of the token that has no end yet.
+    ///
+    /// They have been looked at, and neither the first ``beginning`` nor the last ``ending`` are among them.
+    mutating func forget(_ count: Int) { self.scanned -= count }
 
     private mutating func find(_ bytes: ArraySlice<UInt8>) throws(XMPPStreamError) -> (XMLToken, end: Int)? {
         guard let first = bytes.first else { return nil }

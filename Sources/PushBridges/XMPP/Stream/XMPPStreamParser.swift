@@ -8,6 +8,11 @@ package struct XMPPStreamParser: Sendable {
     package static let maximumStanza = 512 * 1024
     /// The deepest nesting of a stanza, itself counted.
     package static let maximumDepth = 32
+    /// The longest stanza whose content is left out, without a limit of one's own, in bytes.
+    ///
+    /// A server may write what strangers send at many times its length, as it escapes characters and may repeat a namespace on
+    /// each element. There is an end nevertheless, so that a stanza without one does not hide all that follows for good.
+    package static let maximumTruncated = 64 * 1024 * 1024
     /// The most elements of a stanza.
     package static let maximumElements = 1000
     /// The longest header of a stream, with the declaration before it, in bytes.
@@ -34,10 +39,15 @@ package struct XMPPStreamParser: Sendable {
         var scope: Int
     }
 
-    /// Indicates whether a stanza with too many or too deep elements, or too many declarations, is read without any of its content, instead of
-    /// ending the stream: a server routes stanzas of strangers, and vouches for none of them.
+    /// Indicates whether a stanza that is too long, has too much, or has namespaces that cannot be resolved is read without any
+    /// of its content, instead of ending the stream: a server routes stanzas of strangers, and vouches for none of them.
+    ///
+    /// Of such a stanza only the depth of its elements is counted, and what has been read of it is released. Its attributes stay
+    /// if its own tag can be read. The stream still ends for what is not well-formed where it is looked at, and for a stanza of
+    /// more than ``maximumTruncated`` bytes.
     package var truncates = false
     private let maximumStanza: Int
+    private let maximumTruncated: Int
     private var phase = Phase.start
     /// The bytes that have not been read, from ``position`` on.
     private var bytes: [UInt8] = []
@@ -49,12 +59,16 @@ package struct XMPPStreamParser: Sendable {
     /// The numbers of its bytes and elements that have been read.
     private var length = 0
     private var elements = 0
-    /// Indicates whether its content is left out.
+    /// Indicates whether its content is left out. Then nothing but itself is in ``open``.
     private var isTruncated = false
+    /// The number of open elements that are left out.
+    private var hidden = 0
     /// The number of elements that were read since the beginning. Empty ones are short, and cost as much as others.
     package private(set) var elementsRead = 0
 
-    package init(maximumStanza: Int = Self.maximumStanza) { self.maximumStanza = maximumStanza }
+    package init(maximumStanza: Int = Self.maximumStanza, maximumTruncated: Int = Self.maximumTruncated) {
+        (self.maximumStanza, self.maximumTruncated) = (maximumStanza, maximumTruncated)
+    }
 
     /// Takes the bytes that have arrived. What they mean is asked with ``next()``.
     package mutating func receive(_ bytes: some Collection<UInt8>) throws(XMPPStreamError) {
@@ -82,7 +96,7 @@ package struct XMPPStreamParser: Sendable {
     }
 
     private mutating func fail(_ error: XMPPStreamError) -> XMPPStreamError {
-        self = XMPPStreamParser(maximumStanza: self.maximumStanza)
+        self = XMPPStreamParser(maximumStanza: self.maximumStanza, maximumTruncated: self.maximumTruncated)
         self.phase = .failed(error)
         return error
     }
@@ -113,6 +127,7 @@ extension XMPPStreamParser {
             }
             guard let (token, end) = try self.scanner.scan(self.bytes[self.position...]) else {
                 try self.count(self.bytes.count - self.position, isWhole: false)
+                self.shorten()
                 self.forget()
                 return nil
             }
@@ -130,22 +145,50 @@ extension XMPPStreamParser {
     /// Counts the bytes of a token, of which more may follow.
     private mutating func count(_ bytes: Int, isWhole: Bool) throws(XMPPStreamError) {
         let length = self.length + bytes
-        let limit = if case .open = self.phase { self.maximumStanza } else { Self.maximumHeader }
+        let limit =
+            switch self.phase {
+            case .open: self.truncates ? self.maximumTruncated : self.maximumStanza
+            case .start, .declared, .ended, .failed: Self.maximumHeader
+            }
         guard length <= limit else { throw XMPPStreamError(.policyViolation, "it has more than \(limit) bytes") }
         if isWhole { self.length = length }
+    }
+
+    /// Indicates whether a stanza of some length is one whose content is left out.
+    ///
+    /// Without ``truncates``, ``count(_:isWhole:)`` has thrown for it already.
+    private func isTooLong(_ length: Int) -> Bool {
+        guard case .open = self.phase else { return false }
+        return length > self.maximumStanza
+    }
+
+    /// Releases what is not needed of a token that has no end yet, in a stanza that is too long.
+    private mutating func shorten() {
+        let waiting = self.bytes.count - self.position
+        guard self.isTooLong(self.length + waiting) else { return }
+        self.truncate()
+        let excess = waiting - XMLTokenScanner.beginning - XMLTokenScanner.ending
+        guard excess > 0 else { return }
+        let start = self.position + XMLTokenScanner.beginning
+        self.bytes.removeSubrange(start..<(start + excess))
+        self.scanner.forget(excess)
+        self.length += excess
     }
 
     private mutating func event(
         _ token: XMLToken,
         _ bytes: ArraySlice<UInt8>
     ) throws(XMPPStreamError) -> XMPPStreamEvent? {
+        // What is in the token depends on its end alone, and not on the pieces in which it has arrived.
+        let isLeftOut = self.isTooLong(self.length)
+        if isLeftOut { self.truncate() }
         switch token {
-        case .tag: return try self.tag(XMLTag(bytes))
-        case .characters: try self.add(XMLCharacters.decode(bytes, .text))
+        case .tag: return try self.tag(isLeftOut ? XMLTag(leavingOutAttributesOf: bytes) : self.readTag(bytes))
+        case .characters: try self.add(isLeftOut ? "" : XMLCharacters.decode(bytes, .text))
         case .section:
             let start = XMLTokenScanner.sectionStart.count
             let text = bytes.dropFirst(start).dropLast(XMLTokenScanner.sectionEnd.count)
-            try self.add(XMLCharacters.decode(text, .section))
+            try self.add(isLeftOut ? "" : XMLCharacters.decode(text, .section))
         case .declaration:
             guard case .start = self.phase else {
                 throw XMPPStreamError(.restrictedXML, "the declaration of XML is not at the beginning")
@@ -154,6 +197,14 @@ extension XMPPStreamParser {
             self.phase = .declared
         }
         return nil
+    }
+
+    private func readTag(_ bytes: ArraySlice<UInt8>) throws(XMPPStreamError) -> XMLTag {
+        do throws(XMPPStreamError) {
+            return try XMLTag(bytes)
+        } catch  where self.truncates && error.condition == .policyViolation {
+            return try XMLTag(leavingOutAttributesOf: bytes)
+        }
     }
 
     private mutating func add(_ text: String) throws(XMPPStreamError) {
@@ -221,19 +272,26 @@ extension XMPPStreamParser {
         self.elements += 1
         self.elementsRead += 1
         if !self.isTruncated {
+            let outside = self.scope.count
             do throws(XMPPStreamError) {
                 let (element, scope) = try self.enter(tag)
                 self.open.append(OpenElement(element: element, name: tag.name, scope: scope))
                 return
-            } catch  where self.truncates && error.condition == .policyViolation && !self.open.isEmpty {
-                self.isTruncated = true
+            } catch  where self.truncates {
+                self.scope.leave(to: outside)
+                self.truncate()
             }
         }
-        // Only its name, for its end.
-        self.open.append(OpenElement(element: XMLElement("", namespace: ""), name: tag.name, scope: self.scope.count))
+        guard self.open.isEmpty else {
+            self.hidden += 1
+            return
+        }
+        let element = self.scope.bareElement(tag)
+        self.open.append(OpenElement(element: element, name: tag.name, scope: self.scope.count))
     }
 
     private mutating func enter(_ tag: XMLTag) throws(XMPPStreamError) -> (XMLElement, Int) {
+        guard tag.isWhole else { throw XMPPStreamError(.policyViolation, "an element has too much") }
         guard self.open.count < Self.maximumDepth else {
             throw XMPPStreamError(.policyViolation, "its elements are nested more than \(Self.maximumDepth) deep")
         }
@@ -243,14 +301,27 @@ extension XMPPStreamParser {
         return try self.scope.enter(tag)
     }
 
+    /// Leaves out the content of the stanza that goes on, or that begins.
+    private mutating func truncate() {
+        guard !self.isTruncated else { return }
+        self.isTruncated = true
+        guard !self.open.isEmpty else { return }
+        self.hidden = self.open.count - 1
+        self.open.removeLast(self.hidden)
+        (self.open[0].element.text, self.open[0].element.children) = ("", [])
+    }
+
     private mutating func close(_ name: String) throws(XMPPStreamError) -> XMPPStreamEvent? {
-        guard var closed = self.open.popLast(), closed.name == name else { throw Self.wrongEnd }
-        self.scope.leave(to: closed.scope)
-        guard self.open.isEmpty else {
-            if !self.isTruncated { self.open[self.open.count - 1].element.children.append(closed.element) }
+        guard self.hidden == 0 else {
+            self.hidden -= 1
             return nil
         }
-        if self.isTruncated { (closed.element.text, closed.element.children) = ("", []) }
+        guard let closed = self.open.popLast(), closed.name == name else { throw Self.wrongEnd }
+        self.scope.leave(to: closed.scope)
+        guard self.open.isEmpty else {
+            self.open[self.open.count - 1].element.children.append(closed.element)
+            return nil
+        }
         (self.length, self.elements, self.isTruncated) = (0, 0, false)
         return .stanza(closed.element)
     }

@@ -44,11 +44,12 @@ final class DeviceAuthenticator: Sendable {
         guard let nonceBytes = connect.nonce, let signature = connect.signature,
             Self.isValid(signature, for: nonceBytes, by: certificate.publicKey)
         else { throw .badProof }
-        // Only a signed nonce is remembered, so that no device can use up another one's.
+        // Only a nonce that a device of this gateway has signed is remembered, and it takes that device's place alone.
+        let device = try self.device(of: certificate)
         guard let nonce = DeviceLinkNonce(bytes: nonceBytes),
-            self.nonces.withLock({ $0.accept(nonce, now: now) })
+            self.nonces.withLock({ $0.accept(nonce, of: device, now: now) })
         else { throw .badNonce }
-        return try self.device(of: certificate)
+        return device
     }
 
     /// Parses a certificate and checks its signature and validity.

@@ -30,7 +30,12 @@ package struct EntitlementChecker: Sendable {
         logger: Logger
     ) {
         self.log = LimitedLog(logger, lines)
-        let guarded = GuardedClient(addresses: addresses, resolver: resolver, deadline: settings.deadline)
+        let guarded = GuardedClient(
+            addresses: addresses,
+            resolver: resolver,
+            giver: .settings,
+            deadline: settings.deadline
+        )
         let client = PublisherClient(client: guarded, time: time)
         let limits = EntitlementCache.Limits(
             count: settings.maximumAnswers,

@@ -5,7 +5,7 @@ package struct EntitlementSettings: Sendable {
     /// `true` lets purchases in the sandbox entitle to every product, as App Review needs it. Default `false`: to those
     /// that begin with `dev_test.` only.
     package var allowsSandboxPurchases = false
-    /// The most time of a question to a publisher's server. Default 5 s.
+    /// The most time to resolve the name of a publisher's server, and again from there to the end of its answer. Default 5 s.
     package var deadline: Duration = .seconds(5)
     /// The time for which a product that a publisher's server has granted needs no question. Default 10 min.
     package var grantTime: Duration = .seconds(600)

@@ -18,6 +18,8 @@ package struct PushResourceRecord: Hashable, Sendable {
     package var name: String
     /// The public VAPID key of the only sender that it accepts; `nil` for any sender.
     package var vapidKey: [UInt8]?
+    /// The origin of the address as it was given out, such as `https://push.example.org`; `nil` where none was kept.
+    package var origin: String?
     /// The URL at which its sender is told that it has ended; `nil` for none. The store seals it.
     package var unsubscribeURL: String?
     package var createdAt: Timestamp
@@ -29,11 +31,12 @@ package struct PushResourceRecord: Hashable, Sendable {
         installation: String,
         name: String = "",
         vapidKey: [UInt8]? = nil,
+        origin: String? = nil,
         unsubscribeURL: String? = nil,
         createdAt: Timestamp
     ) {
         (self.id, self.hash, self.app, self.installation) = (id, hash, app, installation)
-        (self.name, self.vapidKey, self.unsubscribeURL) = (name, vapidKey, unsubscribeURL)
+        (self.name, self.vapidKey, self.origin, self.unsubscribeURL) = (name, vapidKey, origin, unsubscribeURL)
         self.createdAt = createdAt
     }
 }

@@ -33,10 +33,11 @@ extension SQLiteStore {
     package func removeCredential(app: Int64, environment: PushEnvironment) async throws -> Bool {
         try await self.database.write { database in
             try database.run(sql: "DELETE FROM credential WHERE app = ? AND environment = ?", [app, environment.code])
-            let wasThere = database.changesCount > 0
+            // An environment that never had a credential stays in its first epoch.
+            guard database.changesCount > 0 else { return false }
             try Self.forgetHealth(app: app, environment: environment, in: database)
             try EnvironmentPauses.beginEpoch(app: app, environment: environment, in: database)
-            return wasThere
+            return true
         }
     }
 

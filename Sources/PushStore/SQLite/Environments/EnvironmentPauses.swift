@@ -73,6 +73,12 @@ enum EnvironmentPauses {
         try database.run(sql: sql, [app, environment.code])
     }
 
+    /// Returns the epoch of an environment's credential, also after its removal.
+    static func epoch(app: Int64, environment: PushEnvironment, in database: Database) throws -> Int64 {
+        let sql = "SELECT epoch FROM environmentState WHERE app = ? AND environment = ?"
+        return try database.integer(sql: sql, [app, environment.code]) ?? 0
+    }
+
     /// Reads a pause.
     /// - Throws: ``DamagedRow``.
     static func pause(_ row: Row) throws -> EnvironmentPause {
@@ -101,9 +107,8 @@ extension SQLiteStore {
     }
 
     package func credentialEpoch(_ target: AppEnvironment) async throws -> Int64 {
-        let sql = "SELECT epoch FROM environmentState WHERE app = ? AND environment = ?"
-        return try await self.database.read {
-            try $0.integer(sql: sql, [target.app, target.environment.code]) ?? 0
+        try await self.database.read {
+            try EnvironmentPauses.epoch(app: target.app, environment: target.environment, in: $0)
         }
     }
 

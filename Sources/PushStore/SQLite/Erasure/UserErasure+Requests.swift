@@ -1,10 +1,13 @@
 import Foundation
 import GRDB
 import PushSupport
+import PushTypes
 
 /// The requests that an app has stored: schedules and named audiences.
 extension UserErasure {
     /// Removes schedules to the user alone, and takes the user from others.
+    ///
+    /// A run that was decided from what was read before is not accepted any more.
     func eraseSchedules() throws {
         let sql = "SELECT id, request FROM schedule WHERE app = ? AND instr(request, ?) > 0"
         for row in try self.database.rows(sql: sql, [self.app, Data(try self.needle.utf8)]) {
@@ -12,16 +15,20 @@ extension UserErasure {
                 case .object(var members)? = try? JSONValue(parsing: text), let to = members["to"]
             else { continue }
             let rest = Self.without(self.user, to)
+            guard rest != to else { continue }
             guard rest != Self.nobody else {
                 try self.database.run(sql: "DELETE FROM schedule WHERE id = ?", [id])
                 continue
             }
             members["to"] = rest
-            try self.database.update("schedule", ["request": try JSONValue.object(members).text], id: id)
+            let change = "UPDATE schedule SET request = ?, version = version + 1 WHERE id = ?"
+            try self.database.run(sql: change, [try JSONValue.object(members).text, id])
         }
     }
 
     /// Takes the user from named audiences, and from their earlier versions.
+    ///
+    /// A change that expects the version from before is refused as stale.
     func eraseAudiences() throws {
         let items = """
             SELECT number AS item, 0 AS version, body FROM libraryItem
@@ -34,14 +41,33 @@ extension UserErasure {
             guard let item = row["item"] as Int64?, let version = row["version"] as Int64?,
                 let text = row["body"] as Data?, let body = try? JSONValue(parsing: text)
             else { continue }
-            let rest = try Self.without(self.user, body).text
+            let rest = Self.without(self.user, body)
+            guard rest != body else { continue }
             if version == 0 {
-                try self.database.run(sql: "UPDATE libraryItem SET body = ? WHERE number = ?", [rest, item])
+                try self.addVersion(of: item, try rest.text)
             } else {
                 let sql = "UPDATE libraryVersion SET body = ? WHERE item = ? AND version = ?"
-                try self.database.run(sql: sql, [rest, item, version])
+                try self.database.run(sql: sql, [try rest.text, item, version])
             }
         }
+    }
+
+    /// Gives a named audience another body, as a version that nobody has made, for the next runs of its schedules.
+    private func addVersion(of item: Int64, _ body: Data) throws {
+        let change = """
+            UPDATE libraryItem SET body = ?, version = version + 1, changedAt = max(changedAt, ?), key = NULL, keyName = NULL
+            WHERE number = ?
+            """
+        try self.database.run(sql: change, [body, self.now.milliseconds, item])
+        let version = """
+            INSERT INTO libraryVersion (item, version, name, description, body, at)
+            SELECT number, version, name, description, body, changedAt FROM libraryItem WHERE number = ?
+            """
+        try self.database.run(sql: version, [item])
+        let schedules = """
+            UPDATE schedule SET version = version + 1 WHERE id IN (SELECT schedule FROM scheduleUse WHERE item = ?)
+            """
+        try self.database.run(sql: schedules, [item])
     }
 
     /// An audience without devices.

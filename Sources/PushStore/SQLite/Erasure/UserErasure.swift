@@ -25,12 +25,19 @@ struct UserErasure {
         for table in ["userPreference", "xmppNode", "chatSession"] {
             try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
         }
+        try self.eraseRequests()
+    }
+
+    /// Erases the user from what apps have stored: no later notification is made from it.
+    private func eraseRequests() throws {
+        try self.eraseSchedules()
+        try self.eraseAudiences()
     }
 
     /// Erases what else is kept of the user beside notifications and devices.
     func eraseRest() throws {
-        try self.eraseSchedules()
-        try self.eraseAudiences()
+        // Once more, for what was saved meanwhile by a writer that had read the old version.
+        try self.eraseRequests()
         try self.eraseCounts()
         for token in try self.tokens() { try self.erase(token) }
     }

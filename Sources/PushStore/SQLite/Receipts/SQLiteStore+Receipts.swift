@@ -89,14 +89,17 @@ extension SQLiteStore {
         )
     }
 
-    package func gatewayPosition(_ address: String) async throws -> Int64? {
-        try await self.database.read {
-            try $0.integer(sql: "SELECT position FROM gatewayCursor WHERE address = ?", [address])
+    package func gatewayCursor(_ address: String) async throws -> GatewayCursor? {
+        let sql = "SELECT position, at FROM gatewayCursor WHERE address = ?"
+        return try await self.database.read { database in
+            try database.row(sql: sql, [address]).map { row in
+                GatewayCursor(position: row["position"] ?? 0, at: row.time("at"))
+            }
         }
     }
 
-    package func setGatewayPosition(_ position: Int64, of address: String) async throws {
-        let sql = "INSERT OR REPLACE INTO gatewayCursor (address, position) VALUES (?, ?)"
-        try await self.database.run(sql: sql, [address, position])
+    package func setGatewayCursor(_ cursor: GatewayCursor, of address: String) async throws {
+        let sql = "INSERT OR REPLACE INTO gatewayCursor (address, position, at) VALUES (?, ?, ?)"
+        try await self.database.run(sql: sql, [address, cursor.position, cursor.at?.milliseconds])
     }
 }

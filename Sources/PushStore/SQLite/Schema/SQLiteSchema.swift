@@ -42,6 +42,8 @@ enum SQLiteSchema {
         migrator.registerMigration("24 shadow") { try $0.execute(sql: Self.shadow) }
         migrator.registerMigration("25 SCRAM") { try $0.execute(sql: Self.scram) }
         migrator.registerMigration("26 device users") { try $0.execute(sql: Self.deviceUsers) }
+        migrator.registerMigration("27 gateway cursor") { try $0.execute(sql: Self.gatewayCursor) }
+        migrator.registerMigration("28 push resource origins") { try $0.execute(sql: Self.pushResourceOrigins) }
         return migrator
     }
 

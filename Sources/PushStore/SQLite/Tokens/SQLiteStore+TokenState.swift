@@ -5,7 +5,9 @@ package import PushTypes
 extension SQLiteStore {
     package func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth {
         try await self.database.read { database in
-            var health = EnvironmentHealth()
+            var health = EnvironmentHealth(
+                epoch: try EnvironmentPauses.epoch(app: app, environment: environment, in: database)
+            )
             let sql = "SELECT * FROM health WHERE app = ? AND environment = ?"
             guard let row = try database.row(sql: sql, [app, environment.code]) else { return health }
             health.breakerOpenSince = row.time("breakerOpenSince")
@@ -17,20 +19,26 @@ extension SQLiteStore {
 
     package func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws {
         let sql = """
-            INSERT INTO health (app, environment, breakerOpenSince, breakerReason) VALUES (?, ?, ?, ?)
+            INSERT INTO health (app, environment, breakerOpenSince, breakerReason)
+            SELECT id, ?2, ?3, ?4 FROM app
+            WHERE id = ?1 AND ?5 = coalesce((
+                SELECT epoch FROM environmentState WHERE app = ?1 AND environment = ?2), 0)
             ON CONFLICT (app, environment) DO UPDATE
             SET breakerOpenSince = excluded.breakerOpenSince, breakerReason = excluded.breakerReason
             """
         let since = health.breakerOpenSince?.milliseconds
-        try await self.database.run(sql: sql, [app, environment.code, since, health.breakerReason])
+        try await self.database.run(sql: sql, [app, environment.code, since, health.breakerReason, health.epoch])
     }
 
-    package func setProven(app: Int64, environment: PushEnvironment, at: Timestamp) async throws {
+    package func setProven(app: Int64, environment: PushEnvironment, epoch: Int64, at: Timestamp) async throws {
         let sql = """
-            INSERT INTO health (app, environment, provenAt) VALUES (?, ?, ?)
+            INSERT INTO health (app, environment, provenAt)
+            SELECT id, ?2, ?3 FROM app
+            WHERE id = ?1 AND ?4 = coalesce((
+                SELECT epoch FROM environmentState WHERE app = ?1 AND environment = ?2), 0)
             ON CONFLICT (app, environment) DO UPDATE SET provenAt = coalesce(provenAt, excluded.provenAt)
             """
-        try await self.database.run(sql: sql, [app, environment.code, at.milliseconds])
+        try await self.database.run(sql: sql, [app, environment.code, at.milliseconds, epoch])
     }
 
     package func firstDevice(addedSince time: Timestamp) async throws -> Int64 {

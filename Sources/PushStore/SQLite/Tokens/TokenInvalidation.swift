@@ -12,14 +12,16 @@ struct TokenInvalidation {
 
     private var database: Database { self.events.database }
 
-    /// Applies a change. It has no effect on a device that has left or cannot be read.
+    /// Applies a change. It has no effect on a device that has left or cannot be read, or that has another token since: of
+    /// that one nothing is known.
     func apply(_ change: TokenStateChange) throws {
         guard
             let device = try SQLiteStore.devices(
                 self.database,
                 where: "id = ? AND hasLeft = 0",
                 arguments: [change.device.databaseValue]
-            ).devices.first
+            ).devices.first,
+            change.token == nil || change.token == device.token
         else { return }
         switch change.kind {
         case .confirmed: try self.database.run(sql: "UPDATE device SET suspicions = 0 WHERE id = ?", [device.id])
@@ -42,8 +44,6 @@ struct TokenInvalidation {
 
     /// Moves a device to the other environment, or deactivates it if that has its token or installation already.
     private func move(_ device: DeviceRecord, to environment: PushEnvironment, _ change: TokenStateChange) throws {
-        // It has another token since, of which nothing is known.
-        guard change.token == nil || change.token == device.token else { return }
         if try self.devices(like: device, in: environment, haveLeft: false).contains(where: { $0 != device.id }) {
             try self.database.run(sql: "UPDATE device SET isActive = 0 WHERE id = ?", [device.id])
         } else {

@@ -27,7 +27,7 @@ extension SQLiteStore {
                 [
                     "id": resource.id.uuidString, "hash": Data(resource.hash), "app": resource.app,
                     "installation": resource.installation, "name": resource.name,
-                    "vapidKey": resource.vapidKey.map { Data($0) }, "sealed": sealed,
+                    "vapidKey": resource.vapidKey.map { Data($0) }, "origin": resource.origin, "sealed": sealed,
                     "createdAt": resource.createdAt.milliseconds,
                 ]
             )
@@ -77,16 +77,23 @@ extension SQLiteStore {
         }
     }
 
-    package func endedPushResources(limit: Int) async throws -> [PushResourceRecord] {
+    package func endedPushResources(perApp count: Int) async throws -> [PushResourceRecord] {
         let masterKey = self.masterKey
         return try await self.database.read { database in
             let sql = """
-                SELECT * FROM pushResource WHERE NOT EXISTS (SELECT 1 FROM device WHERE \(Self.isOfResource)) LIMIT ?
+                SELECT * FROM pushResource WHERE app = ? AND NOT EXISTS (SELECT 1 FROM device WHERE \(Self.isOfResource))
+                ORDER BY createdAt, id LIMIT ?
                 """
-            return try database.rows(sql: sql, [limit]).compactMap { row in
-                // One whose URL does not open ends all the same.
-                try row.readable { try Self.pushResource($0, masterKey) }
-                    ?? row.readable { try Self.pushResource($0, nil) }
+            let apps = try database.integers(sql: "SELECT id FROM app ORDER BY id")
+            let lists: [[PushResourceRecord]] = try apps.map { app in
+                try database.rows(sql: sql, [app, count]).compactMap { row in
+                    // One whose URL does not open ends all the same.
+                    try row.readable { try Self.pushResource($0, masterKey) }
+                        ?? row.readable { try Self.pushResource($0, nil) }
+                }
+            }
+            return (0..<count).flatMap { number in
+                lists.compactMap { number < $0.count ? $0[number] : nil }
             }
         }
     }
@@ -163,6 +170,7 @@ extension SQLiteStore {
             installation: installation,
             name: name,
             vapidKey: (row["vapidKey"] as Data?).map { Array($0) },
+            origin: row["origin"],
             unsubscribeURL: url,
             createdAt: createdAt
         )

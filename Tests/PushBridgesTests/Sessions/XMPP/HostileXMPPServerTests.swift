@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import NIOCore
 import PushSupport
 import PushTesting
 import PushTypes
@@ -119,5 +120,45 @@ import Testing
         session = try XMPPSessionTests.session()
         _ = session.opened(at: ClockReading(.start))
         #expect(session.received(XMPPSessionTests.header + "<stream:features>\(deep)").failure != nil)
+    }
+
+    @Test(arguments: PoisonedStanza.allCases, [1000, Int.max])
+    func noStanzaOfAStrangerEndsASession(stanza: PoisonedStanza, piece: Int) throws {
+        var session = try XMPPSessionTests.signedIn()
+        let poisoned = stanza.text("<message from='eve@example.net/x' type='chat'")
+        let next = "<message from='bob@example.org/x' type='chat'><body>tea?</body></message><r xmlns='urn:xmpp:sm:3'/>"
+        var rest = Array((poisoned + next).utf8)[...]
+        var actions: [ChatAction] = []
+        while !rest.isEmpty {
+            actions += session.received(ByteBuffer(bytes: rest.prefix(piece)), at: ClockReading(.after(1)))
+            rest = rest.dropFirst(piece)
+        }
+        #expect(actions.failure == nil && actions.messages.map(\.text) == ["tea?"])
+        // Both are acknowledged, so that the server sends neither again.
+        #expect(actions.text == "<a xmlns='urn:xmpp:sm:3' h='2'/>")
+    }
+
+    /// The server would send it again on the stream that is resumed.
+    @Test func aStreamThatCannotBeReadIsNotResumed() throws {
+        var session = try XMPPSessionTests.signedIn()
+        #expect(session.memory.resumption != nil)
+        #expect(session.received("<message></presence>").failure?.isFinal == false)
+        #expect(session.memory.resumption == nil)
+    }
+
+    @Test func theQueriesOfAContactEndNoSession() throws {
+        var session = try XMPPSessionTests.signedIn()
+        var answers = 0
+        for number in 0..<1000 {
+            let ping = "<iq type='get' id='\(number)' from='eve@example.net/x'><ping xmlns='urn:xmpp:ping'/></iq>"
+            let actions = session.received(ping)
+            #expect(actions.failure == nil)
+            if !actions.isEmpty { answers += 1 }
+        }
+        // Carbons and presence wait too.
+        #expect(answers == 30)
+        _ = session.received("<a xmlns='urn:xmpp:sm:3' h='32'/>")
+        let ping = "<iq type='get' id='p' from='example.org'><ping xmlns='urn:xmpp:ping'/></iq>"
+        #expect(session.received(ping).text == "<iq id='p' to='example.org' type='result'/>")
     }
 }

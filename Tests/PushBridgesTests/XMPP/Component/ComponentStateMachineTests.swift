@@ -139,6 +139,10 @@ import Testing
         <field var='secret'><value>s-A</value></field></x></publish-options></pubsub></iq>
         """
 
+    static func publish(from domain: String) -> String {
+        Self.publish.replacing("from='example.com'", with: "from='\(domain)'")
+    }
+
     static func request(_ publish: PushPublish) throws -> ComponentRequest {
         let stanza = RequestStanza(id: "n12", from: "example.com", to: "push.example.org")
         return ComponentRequest(
@@ -246,17 +250,31 @@ import Testing
     @Test func requestsInFlightAreLimited() throws {
         var machine = self.open()
         let request = try Self.request(PushPublish(node: "n-A", secret: "s-A", isImportant: true))
-        for _ in 0..<ComponentStateMachine.maximumInFlight {
+        for _ in 0..<ComponentStateMachine.maximumInFlight / 2 {
             #expect(self.receive(&machine, Self.publish) == [.request(request)])
         }
-        guard case .write(let text)? = self.receive(&machine, Self.publish).first else {
-            Issue.record("no answer")
-            return
-        }
-        let error = try Self.stanza(text).children.first
-        #expect(error?["type"] == "wait")
+        #expect(try self.isAskedToWait(&machine, Self.publish))
         _ = machine.answered(ComponentResponse(stanza: request.stanza, answer: .result(nil)), now: self.start)
         #expect(self.receive(&machine, Self.publish) == [.request(request)])
+    }
+
+    @Test func domainsThatSendWithoutEndLeaveRoomForAnother() throws {
+        var machine = self.open()
+        let strangers = ["a.example", "b.example", "c.example"].map { Self.publish(from: $0) }
+        for stranger in strangers {
+            for _ in 0..<ComponentStateMachine.maximumInFlight { _ = self.receive(&machine, stranger) }
+            #expect(try self.isAskedToWait(&machine, stranger))
+        }
+        guard case .request? = self.receive(&machine, Self.publish).first else {
+            Issue.record("strangers took the place of the server's own users")
+            return
+        }
+    }
+
+    private func isAskedToWait(_ machine: inout ComponentStateMachine, _ text: String) throws -> Bool {
+        guard case .write(let text)? = self.receive(&machine, text).first else { return false }
+        let error = try Self.stanza(text).children.first
+        return error?["type"] == "wait" && error?.children.first?.name == "resource-constraint"
     }
 
     // MARK: Time

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -83,6 +84,60 @@ import Testing
                 let count = try await store.database.read { try $0.count(sql: "SELECT count(*) FROM \(table)") }
                 #expect(count == 0, "\(table) of \(notification.id)")
             }
+        }
+    }
+
+    /// Returns the result of a run that was decided from a version of a schedule.
+    private func run(_ schedule: UUID, version: Int64, in store: SQLiteStore, _ app: Int64) async throws -> Acceptance {
+        var run = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+        run.run = ScheduleRun(schedule: schedule, at: self.now)
+        let shards = [ShardPlan(notBefore: self.now)]
+        return try await store.accept(run, shards: shards, idempotency: nil, scheduleVersion: version)
+    }
+
+    /// A run that was decided before the request would bring the user back.
+    @Test func aScheduleIsReadAgain() async throws {
+        try await self.run { store, app in
+            var schedule = try ScheduleRecord.fixture(app: app)
+            schedule.request = try JSONValue.object(["to": ["users": ["alice", "bob"]], "alert": "alice"]).text
+            var other = try ScheduleRecord.fixture(app: app)
+            other.request = try JSONValue.object(["to": ["users": ["bob"]], "alert": "alice"]).text
+            for one in [schedule, other] { try await store.addSchedule(one) }
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            #expect(try await self.run(schedule.id, version: schedule.version, in: store, app) == .scheduleChanged)
+            while try await store.continueErasure(erasure, now: self.now) {}
+            let after = try #require(try await store.schedule(schedule.id))
+            #expect(try JSONValue(parsing: after.request) == ["to": ["users": ["bob"]], "alert": "alice"])
+            #expect(after.version == schedule.version + 1, "once, as it is not the text that is erased")
+            #expect(try await self.run(schedule.id, version: after.version, in: store, app) == .accepted)
+            #expect(try await self.run(other.id, version: other.version, in: store, app) == .accepted)
+        }
+    }
+
+    /// A form that was opened before the request would bring the user back, and so would a run of a schedule.
+    @Test func aNamedAudienceHasANewVersion() async throws {
+        try await self.run { store, app in
+            func change(_ users: JSONValue, expected: Int64) async throws -> LibraryChangeResult {
+                let name = LibraryItemName.name(ExactText("beta"))
+                var change = LibraryChange(.save, app: app, kind: .audience, item: name, by: nil, at: self.now)
+                change.body = ["users": users]
+                change.expected = expected
+                return try await store.changeLibrary(change, limits: LibraryLimits())
+            }
+            guard case .changed(let item, true) = try await change(["alice", "bob"], expected: 0) else {
+                Issue.record("it is new")
+                return
+            }
+            var schedule = try ScheduleRecord.fixture(app: app)
+            schedule.uses = [LibraryUse(item: item.id)]
+            try await store.addSchedule(schedule)
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            while try await store.continueErasure(erasure, now: self.now) {}
+            #expect(try await change(["alice", "carol"], expected: 1) == .stale(version: 2))
+            let versions = try await store.libraryVersions(of: item.id, before: .max, limit: 9)
+            #expect(versions.map(\.version) == [2, 1] && versions.allSatisfy { $0.body == ["users": ["bob"]] })
+            #expect(try await self.run(schedule.id, version: schedule.version, in: store, app) == .scheduleChanged)
+            #expect(try await self.run(schedule.id, version: schedule.version + 1, in: store, app) == .accepted)
         }
     }
 

@@ -37,7 +37,7 @@ final class DirectEntitlement: Sendable {
         case failed(isDown: Bool)
         /// The server is left alone.
         case down(retryAfter: Duration)
-        /// There was no place for the question of this check, or of another about the same account.
+        /// There was no place for the question of this check, or of another about the same account, or for its look-up.
         case tooMany(BudgetRefusal)
     }
 
@@ -111,7 +111,7 @@ final class DirectEntitlement: Sendable {
         let check = Check(
             server: server,
             account: account,
-            caller: BudgetCaller(app: question.app, client ?? .name(account.name)),
+            caller: BudgetCaller(app: question.app, client?.site ?? .name(account.name)),
             site: client.map(PublisherBreaker.Site.init)
         )
         var verdicts = self.cached(question.products, of: check.account)
@@ -207,6 +207,9 @@ final class DirectEntitlement: Sendable {
             self.settle(result, question.products, check, in: &state)
         }
         switch result {
+        case .failure(.notAsked(let reason)):
+            let fields: Logger.Metadata = ["app": "\(question.app)", "error": "\(reason)"]
+            self.log.log(.warning, "publisher's server is not asked", fields, app: question.app)
         case .failure(let failure): self.report(failure, of: question.app, hasOpened: hasOpened)
         case .success(.questionRefused(let status)):
             let fields: Logger.Metadata = ["app": "\(question.app)", "status": "\(status)"]
@@ -227,6 +230,9 @@ final class DirectEntitlement: Sendable {
         // The server may have been changed meanwhile: its new version has a breaker of its own.
         let isCurrent = state.breakers[server.app]?.revision == server.revision
         switch result {
+        case .failure(.notAsked):
+            if isCurrent { state.breakers[server.app]?.machine.notAsked(at: now) }
+            return (.tooMany(BudgetRefusal(.entitlementQuestions, .whole)), false)
         case .failure(let failure):
             guard isCurrent, var breaker = state.breakers[server.app] else { return (.failed(isDown: false), false) }
             let hasOpened = breaker.machine.failed(

@@ -16,6 +16,8 @@ enum PublisherAnswer: Hashable, Sendable {
 enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// No response, or no connection.
     case noResponse(reason: String)
+    /// Nothing was asked, for a reason of the provider's own. It says nothing about the server.
+    case notAsked(reason: String)
     /// The policy does not allow the URL, or the addresses of its name.
     case addressNotAllowed(reason: String)
     /// A status that says nothing about the question, of HTTP or in the answer.
@@ -27,7 +29,7 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Indicates whether what an app puts into a question can be the cause, such as a token on which the server fails.
     var mayBeOfQuestion: Bool {
         switch self {
-        case .noResponse, .addressNotAllowed: false
+        case .noResponse, .notAsked, .addressNotAllowed: false
         case .status, .tooLong, .malformed: true
         }
     }
@@ -35,6 +37,7 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
     var description: String {
         switch self {
         case .noResponse(let reason): "no response: \(reason)"
+        case .notAsked(let reason): "not asked: \(reason)"
         case .addressNotAllowed(let reason): "the address is not allowed: \(reason)"
         case .status(let status): "the server responded with status \(status)"
         case .tooLong: "the answer has more than \(PublisherAnswer.maximumLength) bytes"

@@ -32,13 +32,7 @@ package struct PublisherBreaker: Hashable, Sendable {
     struct Site: Hashable, Sendable {
         private let identity: BudgetCaller.Identity
 
-        init(_ client: BudgetCaller.Identity) {
-            if case .network(let bytes) = client {
-                self.identity = .network(NetworkAddress(network: bytes).site)
-            } else {
-                self.identity = client
-            }
-        }
+        init(_ client: BudgetCaller.Identity) { self.identity = client.site }
     }
 
     /// The kind of a failure.
@@ -67,7 +61,7 @@ package struct PublisherBreaker: Hashable, Sendable {
         if case .closed = self.state { false } else { true }
     }
 
-    /// Decides about a question. One that is asked must end with ``succeeded()`` or ``failed(_:at:)``.
+    /// Decides about a question. One that is asked must end with ``succeeded()``, ``failed(_:at:)`` or ``notAsked(at:)``.
     /// - Parameter now: The steady clock.
     mutating func admit(at now: Timestamp) -> Admission {
         switch self.state {
@@ -82,6 +76,11 @@ package struct PublisherBreaker: Hashable, Sendable {
 
     /// Notes an answer, also one to a question from before the breaker opened.
     mutating func succeeded() { self.state = .closed(failures: 0, sites: [], silences: 0) }
+
+    /// Notes that a question was not asked after all, which says nothing about the server. The next one may be.
+    mutating func notAsked(at now: Timestamp) {
+        if case .probing(let pause) = self.state { self.state = .open(until: now, pause: pause) }
+    }
 
     /// Notes a failure.
     /// - Returns: `true` if the breaker opened with it.

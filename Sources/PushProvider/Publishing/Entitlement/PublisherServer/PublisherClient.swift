@@ -110,6 +110,7 @@ extension PublisherFailure {
     fileprivate init(_ failure: PinnedClientFailure) {
         switch failure {
         case .noResponse(let reason), .noConnection(let reason): self = .noResponse(reason: reason)
+        case .resolverBusy(let reason): self = .notAsked(reason: reason)
         case .addressNotAllowed(let reason): self = .addressNotAllowed(reason: reason)
         case .tooLong: self = .tooLong
         }

@@ -275,11 +275,11 @@ import Testing
         self.publisher.answer(.success(.entitled([])))
         self.publisher.hold()
         try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
-            // Six have places, and four more wait.
-            for number in 0..<10 {
+            // Six have places, four more wait, and four have the first places of those with nothing waiting.
+            for number in 0..<14 {
                 group.addTask { await self.decide("a", of: "reader \(number)", client: UInt8(number), by: server) }
             }
-            while self.questions.usage != (6, 4) { await Task.yield() }
+            while self.questions.usage != (6, 8) { await Task.yield() }
             for client in 0..<20 {
                 let decisions = await self.decide("a", of: "more \(client)", client: UInt8(client), by: server)
                 #expect(Self.isTooMany(decisions), "\(decisions)")
@@ -287,19 +287,34 @@ import Testing
             self.publisher.release()
             for try await decision in group { #expect(decision == [.refused]) }
         }
-        #expect(self.publisher.questions.count == 10)
+        #expect(self.publisher.questions.count == 14)
         // Nothing was opened by it.
         #expect(await self.decide("a", of: "another", by: server) == [.refused])
     }
 
-    /// A client with many questions leaves places for another.
+    /// The resolver of the provider is no part of the server.
+    @Test(arguments: EntitlementServerRecord.WhenDown.allCases)
+    func aServerThatCannotBeAskedIsNeverDown(whenDown: EntitlementServerRecord.WhenDown) async {
+        let server = self.server(whenDown)
+        self.publisher.answer(.failure(.notAsked(reason: "too many names")))
+        for client in 0..<20 {
+            let decisions = await self.decide("a", of: "reader \(client)", client: UInt8(client), by: server)
+            #expect(Self.isTooMany(decisions), "\(decisions)")
+        }
+        self.publisher.answer(.success(.entitled([])))
+        #expect(await self.decide("a", by: server) == [.refused])
+    }
+
+    /// A client with many questions, and as many networks, leaves places for another.
     @Test func clientsHaveAShareOfTheQuestions() async throws {
         let server = self.server(.allow)
         self.publisher.answer(.success(.entitled([])))
         self.publisher.hold()
         try await withThrowingTaskGroup(of: [DirectEntitlement.Decision].self) { group in
             for number in 0..<40 {
-                group.addTask { await self.decide("a", of: "odd \(number)", client: 9, by: server) }
+                let question = PublisherQuestion(app: self.app, account: "odd \(number)", token: nil, products: ["a"])
+                let network: [UInt8] = [0x20, 1, 0xd, 0xb8, 0, 1, 0, UInt8(number)]
+                group.addTask { await self.direct.decide(question, server, client: .network(network)) }
             }
             try await self.publisher.waitForQuestions(2)
             var tooMany = 0

@@ -17,6 +17,7 @@ import Testing
 
         func admit() -> PublisherBreaker.Admission { self.breaker.admit(at: self.time.steady) }
         func succeed() { self.breaker.succeeded() }
+        func skip() { self.breaker.notAsked(at: self.time.steady) }
         func wait(_ duration: Duration) { self.time.advance(by: duration) }
 
         /// Returns `true` if the last failure opened it.
@@ -52,6 +53,21 @@ import Testing
         #expect(self.subject.admit() == .wait(.seconds(10)))
         self.subject.wait(.seconds(4))
         #expect(self.subject.admit() == .wait(.seconds(6)))
+    }
+
+    @Test func aQuestionThatIsNotAskedFindsNothingOut() {
+        self.subject.fail(times: 4)
+        self.subject.skip()
+        #expect(!self.subject.isOpen)
+        #expect(self.subject.fail())
+        self.subject.wait(.seconds(10))
+        #expect(self.subject.admit() == .ask)
+        #expect(self.subject.admit() == .wait(.seconds(10)))
+        self.subject.skip()
+        #expect(self.subject.isOpen)
+        #expect(self.subject.admit() == .ask)
+        self.subject.succeed()
+        #expect(!self.subject.isOpen)
     }
 
     /// What one client makes up is its own harm.

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import NIOHTTP1
 import PushStore
@@ -15,7 +16,7 @@ import Testing
         resolver: any NameResolver = SystemResolver(Budgets()),
         deadline: Duration = .patience
     ) -> PublisherClient {
-        let client = GuardedClient(addresses: policy, resolver: resolver, deadline: deadline)
+        let client = GuardedClient(addresses: policy, resolver: resolver, giver: .settings, deadline: deadline)
         return PublisherClient(client: client, time: ManualTime())
     }
 
@@ -121,6 +122,30 @@ import Testing
                 Issue.record("an answer")
                 return
             }
+        }
+    }
+
+    /// The time is over before the look-up of its name has begun.
+    @Test func aServerWhoseNameHasNoTurnIsNotAsked() async throws {
+        let limits = BudgetLimits(.init(whole: .held(1)), waiting: .init(caller: 100), patience: .patience)
+        let budgets = Budgets([.nameLookups: limits, .newNameLookups: limits])
+        let end = DispatchSemaphore(value: 0)
+        let resolver = SystemResolver(budgets) { _ in
+            end.wait()
+            return [IPAddress("192.0.2.1")].compactMap { $0 }
+        }
+        let hole = Task { try await resolver.addresses(of: "hole", for: 1, givenBy: .settings, within: .patience) }
+        while budgets[.nameLookups].usage.held == 0 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        let client = Self.client(resolver: resolver, deadline: .milliseconds(1))
+        let answer = try await self.ask("http://publisher.example.invalid/", with: client)
+        end.signal()
+        #expect(try await hole.value.count == 1)
+        guard case .failure(.notAsked) = answer else {
+            Issue.record("\(answer)")
+            return
         }
     }
 

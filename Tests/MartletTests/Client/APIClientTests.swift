@@ -1,0 +1,41 @@
+import NIOCore
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import martlet
+
+/// Requests without a deadline, to a server that has stopped.
+@Suite(.timeLimit(.patience)) struct APIClientTests {
+    /// A short body is sent as a whole; of a long one the server takes the beginning.
+    @Test(arguments: [1, 4096]) func anUploadEnds(pieces: Int) async throws {
+        try await Self.withClient { client in
+            let left = Mutex(pieces)
+            let body = AsyncThrowingStream<ByteBuffer, any Error> {
+                let isLast = left.withLock {
+                    $0 -= 1
+                    return $0 < 0
+                }
+                return isLast ? nil : ByteBuffer(repeating: 0, count: 1 << 16)
+            }
+            let error = await #expect(throws: NoResponseError.self) {
+                try await client.upload(body, length: nil, contentType: "text/csv", to: .post("devices"))
+            }
+            #expect(error?.description.contains("did not respond in time") == true)
+        }
+    }
+
+    @Test func aStreamEnds() async throws {
+        try await Self.withClient { client in
+            await #expect(throws: NoResponseError.self) { try await client.stream(.get("events")) }
+        }
+    }
+
+    private static func withClient(_ body: (APIClient) async throws -> Void) async throws {
+        try await SilentServer.run { port in
+            try await APIClient.$silence.withValue(.milliseconds(20)) {
+                try await body(try APIClient(baseURL: "http://127.0.0.1:\(port)"))
+            }
+        }
+    }
+}
