@@ -19,7 +19,7 @@ extension HeldConnectionsTests {
         for channel in channels { try channel.writeInbound(HTTPRequestPart.get) }
         let further = try listener.open()
         #expect(throws: BudgetRefusal.self) { try listener.held.assign(further, to: reader) }
-        #expect(channels.allSatisfy(\.isActive))
+        #expect(channels.allSatisfy { $0.isActive })
         // However it drips.
         self.loop.advanceTime(by: .seconds(1))
         for channel in channels { try channel.writeInbound(HTTPRequestPart.body(ByteBuffer(string: "a"))) }
@@ -42,7 +42,7 @@ extension HeldConnectionsTests {
         }
         let further = try listener.open()
         #expect(throws: BudgetRefusal.self) { try listener.held.assign(further, to: reader) }
-        #expect(channels.allSatisfy(\.isActive))
+        #expect(channels.allSatisfy { $0.isActive })
         // The one with a rate of its own is closed by that alone.
         self.loop.advanceTime(by: .seconds(1))
         try listener.held.assign(further, to: reader)
@@ -111,7 +111,7 @@ extension HeldConnectionsTests {
         let other = try listener.open(1, self.client(2))
         let channels = try (0..<12).map { _ in try listener.open(1, self.client(1)) }
         #expect(other.isActive && channels.count(where: \.isActive) == 8)
-        #expect(channels.suffix(8).allSatisfy(\.isActive))
+        #expect(channels.suffix(8).allSatisfy { $0.isActive })
     }
 
     /// One customer of IPv6 has 65,536 networks.
