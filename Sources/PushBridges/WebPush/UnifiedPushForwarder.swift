@@ -80,7 +80,8 @@ struct UnifiedPushForwarder: Sendable {
     func places(of app: Topic, at host: String, for client: BudgetCaller) throws(BudgetRefusal) -> [BudgetPermit] {
         let site = client.identity.site
         let own = try self.budgets[.forwards].take(for: BudgetCaller(app: app, site))
-        let name = if case .network(let bytes) = site { bytes.map(String.init).joined(separator: ".") } else { "\(site)" }
+        let name =
+            if case .network(let bytes) = site { bytes.map(String.init).joined(separator: ".") } else { "\(site)" }
         let part = try self.budgets[.clientHostForwards].take(for: BudgetCaller(app: app, .name("\(name) \(host)")))
         let place = try self.budgets[.hostForwards].take(for: BudgetCaller(app: app, .name(host)))
         return [own, part, place]

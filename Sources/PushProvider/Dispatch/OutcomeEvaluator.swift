@@ -195,7 +195,11 @@ struct OutcomeEvaluator {
     private mutating func accept(_ recipient: Recipient) {
         self.finish(recipient, .accepted, reason: nil, attempts: recipient.attempts + 1)
         if recipient.movedFrom != nil {
-            self.addChange(of: recipient, .moved(to: recipient.environment), reason: "accepted in the other environment")
+            self.addChange(
+                of: recipient,
+                .moved(to: recipient.environment),
+                reason: "accepted in the other environment"
+            )
         } else if recipient.isSuspected {
             self.addChange(of: recipient, .confirmed)
         }

@@ -114,7 +114,9 @@ import Testing
     }
 
     @Test func aBurstOfPushesNeedsARate() async throws {
-        for others in [[:], ["MARTLET_GATEWAY_STRICT": "true", "MARTLET_GATEWAY_RULES_PUSHES_PER_DEVICE_AND_MINUTE": "0"]] {
+        for others in [
+            [:], ["MARTLET_GATEWAY_STRICT": "true", "MARTLET_GATEWAY_RULES_PUSHES_PER_DEVICE_AND_MINUTE": "0"],
+        ] {
             let burst = ["MARTLET_GATEWAY_RULES_PUSH_BURST_PER_DEVICE": "7"]
             let settings = try await SettingsReader(environment: burst.merging(others) { $1 })
             _ = GatewayRunCommand.configuration(settings)

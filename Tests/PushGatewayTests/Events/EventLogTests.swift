@@ -47,7 +47,10 @@ import Testing
             let log = try EventLog(database: database, limits: .init(), logger: silentLogger)
             // Nothing is written while the disk is busy.
             let busy = DispatchSemaphore(value: 0)
-            database.commit { _ in busy.wait() } completion: { _ in }
+            database.commit { _ in
+                busy.wait()
+            } completion: { _ in
+            }
             defer { busy.signal() }
             let events = Self.events(EventLog.maximumUnwritten / 2)
             for _ in 0..<3 { log.append(events) }

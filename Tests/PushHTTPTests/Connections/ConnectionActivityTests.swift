@@ -46,7 +46,10 @@ import Testing
         #expect(activity.unfinishedSince(now: Self.second(100)) == nil)
         activity.responseWritten(now: Self.second(100))
         activity.requestsEnded(1, written: 1, isTaken: true, now: Self.second(101))
-        #expect(activity.unfinishedSince(now: Self.second(102)) == Self.second(1), "no response moves what the client owes")
+        #expect(
+            activity.unfinishedSince(now: Self.second(102)) == Self.second(1),
+            "no response moves what the client owes"
+        )
     }
 
     /// The same for a client that takes no response.

@@ -10,7 +10,9 @@ import Testing
     static let kinds = [Encryption.Kind.pbes2, .tripleDES]
 
     @Test(arguments: Self.kinds) func aKeyWithManyIterationsIsRefused(kind: Encryption.Kind) throws {
-        for (rounds, error) in [(1_000_001, CredentialError.tooManyIterations), (1000, CredentialError.wrongPassphrase)] {
+        for (rounds, error) in [
+            (1_000_001, CredentialError.tooManyIterations), (1000, CredentialError.wrongPassphrase),
+        ] {
             let key = try Encryption(kind, rounds: rounds).pem()
             #expect(throws: error) {
                 try ClientCertificate(pem: PEMFixtures.productionCertificate, key: key, passphrase: "martlet")
@@ -22,7 +24,10 @@ import Testing
     @Test func keysWithManyIterationsTogetherAreRefused() throws {
         let key = try Encryption(.pbes2, rounds: 1_000_000).pem() + "\n"
         #expect(throws: CredentialError.tooManyIterations) {
-            try ClientCertificate(pem: PEMFixtures.productionCertificate + "\n" + key + key + key, passphrase: "martlet")
+            try ClientCertificate(
+                pem: PEMFixtures.productionCertificate + "\n" + key + key + key,
+                passphrase: "martlet"
+            )
         }
     }
 
@@ -48,7 +53,9 @@ import Testing
             try Self.archive(keys: [half], parts: [half, cheap]),
         ]
         for p12 in files {
-            #expect(throws: CredentialError.tooManyIterations) { try ClientCertificate(p12: p12, passphrase: "martlet") }
+            #expect(throws: CredentialError.tooManyIterations) {
+                try ClientCertificate(p12: p12, passphrase: "martlet")
+            }
         }
         let fine = try Self.archive(keys: [cheap], parts: [cheap])
         #expect(throws: CredentialError.wrongPassphrase) { try ClientCertificate(p12: fine, passphrase: "martlet") }

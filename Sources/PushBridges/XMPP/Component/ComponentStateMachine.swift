@@ -203,7 +203,9 @@ struct ComponentStateMachine {
     }
 
     private mutating func giveBack(_ request: RequestStanza) {
-        guard let domain = JabberAddress(request.from)?.domain, let count = self.inFlightByDomain[domain] else { return }
+        guard let domain = JabberAddress(request.from)?.domain, let count = self.inFlightByDomain[domain] else {
+            return
+        }
         self.inFlight -= 1
         self.inFlightByDomain[domain] = count > 1 ? count - 1 : nil
     }
