@@ -59,7 +59,7 @@ struct MatrixGateway: Sendable {
         // Each further device costs as much as a request.
         let further = notification.devices.count - 1
         if further > 0 { try self.budgets[.matrixRequests].spend(further, for: client) }
-        // What may take long ends with its connection: who has gone keeps no place from others.
+        // A long request ends with its connection: a client that has gone keeps no place from others.
         guard further > 0 || notification.devices.contains(where: { MatrixPushkey.isAddress($0.pushkey) }) else {
             return try await self.notify(notification, body, permit, arrival)
         }

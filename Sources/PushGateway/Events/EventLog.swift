@@ -62,9 +62,10 @@ final class EventLog: Sendable {
             defer { state.isFlushScheduled = true }
             let isFull = state.fresh.count + state.writing.count >= Self.maximumUnwritten
             let room = isFull ? 0 : Int(state.reserved - state.nextID + 1)
-            // What is dropped has no id and no watcher: an id that was seen is never given again.
-            state.dropped += max(0, events.count - room)
-            numbered.removeLast(max(0, events.count - room))
+            // A dropped event has no id and no watcher: an id that was seen is never given again.
+            let excess = max(0, events.count - room)
+            state.dropped += excess
+            numbered.removeLast(excess)
             guard !numbered.isEmpty else { return (false, !state.isFlushScheduled) }
             for index in numbered.indices {
                 numbered[index].id = state.nextID

@@ -160,7 +160,7 @@ package final class SystemResolver: NameResolver {
         guard !isRunning else { return }
         let account = BudgetCaller(.name("\(app) \(giver.rawValue)"))
         var places: [BudgetPermit] = []
-        // Who gives a name may have its servers answer once, and then not.
+        // The servers of such a name may answer once, and then not.
         if !isFound || giver != .settings { places.append(try await self.newNames.wait(for: account)) }
         places.append(try await self.lookUps.wait(for: account))
         let isNext = self.state.withLock { state in

@@ -42,13 +42,19 @@ import Testing
         #expect(play.sent.map(\.sequence) == [2, 1])
     }
 
-    @Test func anOlderOneThatWaitsForRoomIsNotDeliveredAfterTheNewer() throws {
+    /// Returns a play whose device is inactive, so that a message that need not wake it is held.
+    private func playWithHeldMessage() throws -> Play {
         var play = try Play()
         play.filter(DeviceLinkFilter(enabled: [play.hash]))
         play.read([])
         let session = play.session
         play.perform { $0.stateChanged(session, isActive: false, now: $1.now) }
         play.submit(1, priority: .powerAware)
+        return play
+    }
+
+    @Test func anOlderOneThatWaitsForRoomIsNotDeliveredAfterTheNewer() throws {
+        var play = try self.playWithHeldMessage()
         #expect(play.sent.isEmpty)
         play.read([])
         play.submit(2, priority: .immediate)
@@ -60,12 +66,7 @@ import Testing
     }
 
     @Test func howeverManyAreAcknowledgedTogetherOlderOnesAreRemovedOnce() throws {
-        var play = try Play()
-        play.filter(DeviceLinkFilter(enabled: [play.hash]))
-        play.read([])
-        let session = play.session
-        play.perform { $0.stateChanged(session, isActive: false, now: $1.now) }
-        play.submit(1, priority: .powerAware)
+        var play = try self.playWithHeldMessage()
         play.read([])
         for sequence in 2...101 { play.submit(Int64(sequence), priority: .immediate) }
         #expect(play.sent.count == 100)

@@ -75,7 +75,7 @@ import Testing
         for look in strangers + users + [publisher] { #expect(try await look.value == 1) }
     }
 
-    /// Who gives a name may have its servers respond once.
+    /// The servers of a stranger's name may respond once.
     @Test func aNameOfStrangersLeavesLookUpsAlsoOnceItWasFound() async throws {
         let budgets = Self.budgets(4, perApp: 4, new: 1)
         let resolver = self.resolver(budgets)

@@ -35,7 +35,7 @@ struct XMLTokenScanner {
         return found
     }
 
-    /// Goes on without some bytes of the token that has no end yet.
+    /// Drops some bytes of the token that has no end yet.
     ///
     /// They have been looked at, and neither the first ``beginning`` nor the last ``ending`` are among them.
     mutating func forget(_ count: Int) { self.scanned -= count }

@@ -179,7 +179,7 @@ extension XMPPStreamParser {
         _ token: XMLToken,
         _ bytes: ArraySlice<UInt8>
     ) throws(XMPPStreamError) -> XMPPStreamEvent? {
-        // What is in the token depends on its end alone, and not on the pieces in which it has arrived.
+        // The outcome depends on the end of the token alone, and not on the pieces in which it has arrived.
         let isLeftOut = self.isTooLong(self.length)
         if isLeftOut { self.truncate() }
         switch token {

@@ -33,7 +33,7 @@ struct NonceCache: Sendable {
     private var memories: [UUID: Memory] = [:]
     private var nextSweep = Timestamp(milliseconds: .min)
     /// The number of remembered nonces.
-    private(set) var count = 0
+    var count: Int { self.memories.values.reduce(0) { $0 + $1.nonces.count } }
 
     init() {}
 
@@ -41,10 +41,7 @@ struct NonceCache: Sendable {
     mutating func accept(_ nonce: DeviceLinkNonce, of device: UUID, now: Timestamp) -> Bool {
         guard now.since(nonce.time) <= Self.window, nonce.time.since(now) <= Self.window else { return false }
         if now >= self.nextSweep { self.sweep(now: now) }
-        let before = self.memories[device]?.nonces.count ?? 0
-        let isFresh = self.memories[device, default: Memory()].accept(nonce)
-        self.count += (self.memories[device]?.nonces.count ?? 0) - before
-        return isFresh
+        return self.memories[device, default: Memory()].accept(nonce)
     }
 
     /// Forgets the devices of which no nonce would be accepted any more. Once in each window.
@@ -53,6 +50,5 @@ struct NonceCache: Sendable {
         self.memories = self.memories.filter { _, memory in
             memory.nonces.contains { now.since($0.time) <= Self.window }
         }
-        self.count = self.memories.values.reduce(0) { $0 + $1.nonces.count }
     }
 }
