@@ -13,7 +13,7 @@ import urllib.parse
 
 from apps_client import stranger
 from apps_doors import PASSWORD
-from apps_hostile import (APP, DEVICES, FORM_KEY, HELD, SECRET, blast, filled, head, holding, identity, keeping, opened,
+from apps_hostile import (APP, DEVICES, FORM_KEY, HELD, SECRET, asked, blast, filled, head, holding, identity, keeping, opened,
                           pushkey)
 from basics import size
 
@@ -31,6 +31,23 @@ def attack(*resources, clients=CLIENTS, is_strangers=False):
         ATTACKS.append(Attack(run.__name__, resources, clients, is_strangers, run))
         return run
     return add
+
+
+@attack("newConnections")
+def new_connections(world, number):
+    """Those of networks that have shown a key: each is closed after one request."""
+    request = head("GET", "/v1/key", [f"authorization: Bearer {world.keys[0]}", "connection: close"])
+    while True:
+        yield asked(world.port, request, stranger(1 + number % 4))
+
+
+@attack("strangerConnections", is_strangers=True)
+def stranger_connections(world, number):
+    """Those of one network, and of as many as there are, which are closed at once."""
+    count = 0
+    while True:
+        count += 1
+        yield asked(world.port, b"", stranger(1 + (number * 1000 + count) % 10_000) if number % 2 else stranger())
 
 
 @attack("connections")

@@ -11,6 +11,10 @@ class Refused(Exception):
     """A request has no good answer; the text names what was said."""
 
 
+# The address of a good caller. It is not 127.0.0.1, whose connections have no rate.
+GOOD = "127.0.0.2"
+
+
 def stranger(number=0):
     """The address of a caller: each is in another network."""
     return f"127.{1 + number // 250}.{number % 250}.2"
@@ -19,7 +23,7 @@ def stranger(number=0):
 class Client:
     """Requests to the provider from one address; headers are those of every request."""
 
-    def __init__(self, port, address="127.0.0.1", headers=None, timeout=20):
+    def __init__(self, port, address=GOOD, headers=None, timeout=20):
         self.port, self.address, self.headers, self.timeout = port, address, headers or {}, timeout
 
     def connect(self):

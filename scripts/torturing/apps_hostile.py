@@ -163,6 +163,19 @@ def opened(port, request, address=None):
     return connection
 
 
+def asked(port, request, address):
+    """The status of the answer to a request on a connection of its own, "open" for one without a request; None if it is closed."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), 10, (address, 0)) as connection:
+            if not request:
+                return "open"
+            connection.sendall(request)
+            answer = re.match(rb"HTTP/1\.1 (\d{3})", connection.recv(65536))
+            return int(answer[1]) if answer else None
+    except OSError:
+        return None
+
+
 def is_open(connection):
     """Whether the other end has not closed it, even if something of it has not been read. Nothing is read."""
     poll = select.poll()

@@ -8,6 +8,14 @@ extension ProviderConfiguration {
         func set(_ resource: Resource, _ change: (inout BudgetLimits) -> Void) {
             change(&changed[resource, default: resource.row.limits])
         }
+        set(.newConnections) { limits in
+            limits.bounds.app = .rate(self.limits.connectionRate)
+            limits.bounds.caller = .rate(self.limits.connectionRate)
+        }
+        set(.strangerConnections) { limits in
+            limits.bounds.whole = .rate(self.limits.connectionRate)
+            limits.bounds.caller = .rate((self.limits.connectionRate + 9) / 10)
+        }
         set(.connections) { $0.bounds.whole = .held(self.limits.connections) }
         set(.requests) { $0.bounds.caller = .rate(self.limits.keyRate) }
         set(.publicRequests) { $0.bounds.caller = .rate(self.limits.publicKeyRate) }

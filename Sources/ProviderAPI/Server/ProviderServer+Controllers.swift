@@ -200,7 +200,7 @@ extension ProviderServer {
         logger: Logger
     ) -> (held: HeldConnections, unauthenticated: UnauthenticatedConnections) {
         var limits = configuration.limits.unauthenticated
-        let held = HeldConnections(budgets[.connections], maximumStrangers: limits.connections, logger: logger)
+        let held = HeldConnections(budgets, maximumStrangers: limits.connections, logger: logger)
         // Their number is bounded by their accounts.
         limits.connections = configuration.limits.connections + Self.acceptedBeyond
         return (held, UnauthenticatedConnections(limits: limits, logger: logger))

@@ -122,7 +122,10 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         do throws(BudgetRefusal) {
             let owner = BudgetCaller(app: client.topic, .name(client.fingerprint))
             let place = try self.listener.places.take(for: owner)
-            if self.context != nil { self.place = place }
+            if let context = self.context {
+                self.place = place
+                self.listener.new.note(owner, on: context.channel)
+            }
             return .success(BinaryIntake.Connection(client))
         } catch {
             let reason = error.error.error.message

@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import PushHTTP
 import PushSupport
 import PushTypes
 import PushWire
@@ -10,6 +11,8 @@ struct BinaryBridgeListener: Sendable {
     let intake: BinaryIntake
     /// The budget of the connections whose certificates are known.
     let places: Budget
+    /// The rates at which connections are opened, which know the networks of known certificates.
+    let new: NewConnections
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource
     let logger: Logger

@@ -33,6 +33,7 @@ package final class BinaryBridgeService: Service {
         let (store, time, logger) = (parts.store, parts.time, parts.logger.ofStrangers())
         self.directory = BinaryClientDirectory(store: store, trustsTopics: configuration.authority != nil)
         self.windows = RepeatWindows(time: time)
+        let new = parts.runner.connections.new
         let intake = BinaryIntake(
             store: store,
             acceptor: parts.acceptor,
@@ -49,6 +50,7 @@ package final class BinaryBridgeService: Service {
             directory: self.directory,
             intake: intake,
             places: parts.budgets[.bridgeConnections],
+            new: new,
             limits: limits,
             time: time,
             logger: logger
@@ -66,6 +68,7 @@ package final class BinaryBridgeService: Service {
             configuration,
             tls: tls,
             allowsHalfClosure: false,
+            new: new,
             unauthenticated: unauthenticated,
             logger: logger
         )
@@ -76,6 +79,7 @@ package final class BinaryBridgeService: Service {
             configuration,
             tls: tls,
             allowsHalfClosure: true,
+            new: new,
             unauthenticated: unauthenticated,
             logger: logger
         )

@@ -50,6 +50,8 @@ package final class HeldConnections: Sendable {
         case known, assigned(HeldConnection, [Victim]), refused(BudgetRefusal, [Victim])
     }
 
+    /// The rates at which they are opened.
+    package let new: NewConnections
     private let budget: Budget
     private let maximumStrangers: Int
     private let logger: Logger
@@ -57,18 +59,20 @@ package final class HeldConnections: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - budget: The budget of `Resource.connections`.
+    ///   - budgets: Among them the one of `Resource.connections`.
     ///   - maximumStrangers: The maximum number of connections of which only the network is known, half of the whole at most.
     package init(
-        _ budget: Budget,
+        _ budgets: Budgets,
         maximumStrangers: Int = .max,
         logger: Logger,
         clock: @escaping @Sendable () -> NIODeadline = { .now() }
     ) {
+        let budget = budgets[.connections]
         var most = maximumStrangers
         if case .held(let whole) = budget.limits.bounds.whole { most = min(most, whole / 2) }
         (self.budget, self.maximumStrangers) = (budget, max(1, most))
         (self.logger, self.clock) = (logger.ofStrangers(), clock)
+        self.new = NewConnections(budgets, logger: logger, clock: clock)
     }
 
     /// Counts a connection that was just accepted, on the account of its network, until it is closed. Call it on the event loop of
@@ -115,6 +119,8 @@ package final class HeldConnections: Sendable {
         case .known: return
         case .assigned(let connection, let victims):
             for victim in victims { self.close(victim) }
+            // What anybody can show says nothing of a network.
+            if !account.isClient { self.new.note(account, on: connection.channel) }
             UnauthenticatedConnections.markAuthenticated(connection.channel)
         case .refused(let refusal, let victims):
             for victim in victims { self.close(victim) }

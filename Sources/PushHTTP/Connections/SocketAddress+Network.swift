@@ -18,6 +18,12 @@ extension SocketAddress {
         }
     }
 
+    /// Indicates whether the address says nothing of a client: at a proxy on the same machine all have that of the proxy.
+    package var isLoopback: Bool { Self.loopbacks.contains(self.network) }
+
+    /// The networks of 127.0.0.1, ::1 and sockets of Unix.
+    private static let loopbacks: [[UInt8]] = [[127, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 0], []]
+
     /// The bytes before an IPv4 address in one of IPv6 (RFC 4291, section 2.5.5.2).
     private static let mappedIPv4: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 }

@@ -2,6 +2,8 @@ extension Resource {
     /// The row of this resource, with its default limits.
     package var row: ResourceRow {
         switch self {
+        case .newConnections: .newConnections
+        case .strangerConnections: .strangerConnections
         case .connections:
             ResourceRow(
                 noun: "connections",

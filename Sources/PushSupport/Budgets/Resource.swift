@@ -2,6 +2,8 @@
 /// which is made from here.
 package enum Resource: String, CaseIterable, Hashable, Sendable {
     // The API.
+    case newConnections
+    case strangerConnections
     case connections
     case requests
     case publicRequests

@@ -1,5 +1,27 @@
 /// The rows of what no response to a request refuses.
 extension ResourceRow {
+    static let newConnections = ResourceRow(
+        noun: "new connections of networks that have shown a key within a day",
+        caller: "network",
+        limits: BudgetLimits(
+            .init(app: .rate(perSecond: 500, burst: 1000), caller: .rate(perSecond: 500, burst: 1000))
+        ),
+        setting: "serve.connectionRate",
+        code: "too_many_connections",
+        outcome: "closed as soon as it is accepted"
+    )
+
+    static let strangerConnections = ResourceRow(
+        noun: "new connections of other networks",
+        caller: "network",
+        limits: BudgetLimits(
+            .init(whole: .rate(perSecond: 500, burst: 1000), caller: .rate(perSecond: 50, burst: 100))
+        ),
+        setting: "serve.connectionRate",
+        code: "too_many_connections",
+        outcome: "closed as soon as it is accepted"
+    )
+
     static let followedOutcomes = ResourceRow(
         noun: "tokens of gorush's whose outcomes are followed",
         caller: "app",

@@ -27,8 +27,9 @@ import Testing
                 app: .timesFree(2),
                 caller: .timesFree(1)
             )
-            (self.loop, self.budget) = (loop, Budget(.connections, limits: BudgetLimits(bounds)))
-            self.held = HeldConnections(self.budget, logger: silentLogger) { loop.now }
+            let budgets = Budgets([.connections: BudgetLimits(bounds)])
+            (self.loop, self.budget) = (loop, budgets[.connections])
+            self.held = HeldConnections(budgets, logger: silentLogger) { loop.now }
         }
 
         /// Opens a connection of a network, a second after the one before. It is closed if there is no room for it.

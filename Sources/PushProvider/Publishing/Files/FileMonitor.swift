@@ -12,7 +12,7 @@ package final class FileMonitor: Service {
     package let folder: FileFolder
     private let store: any PublishingStore
     private let logger: Logger
-    private let known = Mutex<Set<UsedFile>>([])
+    private let known = Mutex(LostFiles())
 
     package init(store: any PublishingStore, folder: FileFolder, logger: Logger) {
         (self.store, self.folder, self.logger) = (store, folder, logger)
@@ -37,12 +37,13 @@ package final class FileMonitor: Service {
     package func check() async throws {
         var missing: [UsedFile] = []
         let folder = self.folder
+        self.known.withLock { $0.beginCheck() }
         for byte in UInt8.min...UInt8.max where !Task.isShuttingDownGracefully {
             let files = try await self.store.usedFiles(beginning: byte)
             guard !files.isEmpty else { continue }
             missing += try await FileFolder.blocking { folder.missing(of: files) }
         }
-        self.known.withLock { [missing] in $0 = Set(missing) }
+        self.known.withLock { [missing] in $0.endCheck(missing) }
         guard !missing.isEmpty else { return }
         self.logger.error(
             "files of issues are missing",
@@ -51,15 +52,38 @@ package final class FileMonitor: Service {
     }
 
     /// Notes a file whose content could not be read.
-    package func noteMissing(_ file: UsedFile) { self.known.withLock { _ = $0.insert(file) } }
+    package func noteMissing(_ file: UsedFile) { self.known.withLock { $0.note(file) } }
 
     /// Returns the files that are still missing, by name.
     package func missing() async -> [UsedFile] {
-        let known = self.known.withLock { Array($0) }
+        let known = self.known.withLock { Array($0.files) }
         guard !known.isEmpty else { return [] }
         let folder = self.folder
         let missing = (try? await FileFolder.blocking { folder.missing(of: known) }) ?? known
-        self.known.withLock { $0.subtract(Set(known).subtracting(missing)) }
+        self.known.withLock { $0.remove(Set(known).subtracting(missing)) }
         return missing.sorted { ($0.file.name, $0.file.hash.hex) < ($1.file.name, $1.file.hash.hex) }
+    }
+}
+
+/// The files that are known to have lost their content.
+///
+/// A value without I/O.
+struct LostFiles {
+    private(set) var files: Set<UsedFile> = []
+    /// Those that were noted since the last check of all files began, which may have looked for them before they were lost.
+    private var noted: Set<UsedFile> = []
+
+    mutating func note(_ file: UsedFile) {
+        self.files.insert(file)
+        self.noted.insert(file)
+    }
+
+    mutating func beginCheck() { self.noted = [] }
+
+    mutating func endCheck(_ missing: [UsedFile]) { self.files = self.noted.union(missing) }
+
+    mutating func remove(_ found: Set<UsedFile>) {
+        self.files.subtract(found)
+        self.noted.subtract(found)
     }
 }
