@@ -6,7 +6,8 @@ import Testing
 /// The settings that change limits of resources.
 @Suite struct ConfiguredBudgetsTests {
     private static let settings: [(String, @Sendable (inout ProviderConfiguration, Int) -> Void)] = [
-        ("serve.connectionRate", { $0.limits.connectionRate = $1 }), ("serve.connections", { $0.limits.connections = $1 }), ("serve.keyRate", { $0.limits.keyRate = $1 }),
+        ("serve.connectionRate", { $0.limits.connectionRate = $1 }),
+        ("serve.connections", { $0.limits.connections = $1 }), ("serve.keyRate", { $0.limits.keyRate = $1 }),
         ("serve.publicKeyRate", { $0.limits.publicKeyRate = $1 }),
         ("serve.homeserverRate", { $0.limits.homeserverRate = $1 }),
         ("serve.publishing.downloads", { $0.publishing.maximumDownloads = $1 }),

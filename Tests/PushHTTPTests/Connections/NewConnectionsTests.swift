@@ -103,32 +103,32 @@ import Testing
     }
 
     #if os(Linux)
-        // Other systems have no further addresses of their own without a setting.
-        @Test func aListenerClosesWhatExceedsTheRate() async throws {
-            let bound = BudgetLimits(.init(caller: .rate(perSecond: 0.001, burst: 2)))
-            let rates = Rates([.strangerConnections: bound])
-            let prepared = Mutex(0)
-            let group = MultiThreadedEventLoopGroup.singleton
-            let listener = try await ServerBootstrap(group: group)
-                .childChannelInitializer { channel in
-                    prepared.withLock { $0 += 1 }
-                    return channel.eventLoop.makeSucceededVoidFuture()
-                }
-                .bind(host: "127.0.0.1", port: 0).get()
-            try await rates.new.bound(listener)
-            let address = try #require(listener.localAddress)
-            func client(_ own: String) async throws -> any Channel {
-                try await ClientBootstrap(group: group).bind(to: SocketAddress(ipAddress: own, port: 0))
-                    .connect(to: address).get()
+    // Other systems have no further addresses of their own without a setting.
+    @Test func aListenerClosesWhatExceedsTheRate() async throws {
+        let bound = BudgetLimits(.init(caller: .rate(perSecond: 0.001, burst: 2)))
+        let rates = Rates([.strangerConnections: bound])
+        let prepared = Mutex(0)
+        let group = MultiThreadedEventLoopGroup.singleton
+        let listener = try await ServerBootstrap(group: group)
+            .childChannelInitializer { channel in
+                prepared.withLock { $0 += 1 }
+                return channel.eventLoop.makeSucceededVoidFuture()
             }
-            let admitted = [try await client("127.0.0.2"), try await client("127.0.0.2")]
-            // This one is closed by the listener, the ones before are not.
-            try await client("127.0.0.2").closeFuture.get()
-            let other = try await client("127.0.0.3")
-            #expect(admitted.allSatisfy { $0.isActive } && other.isActive)
-            for channel in admitted + [other, listener] { try await channel.close() }
-            #expect(prepared.withLock { $0 } == 3)
+            .bind(host: "127.0.0.1", port: 0).get()
+        try await rates.new.bound(listener)
+        let address = try #require(listener.localAddress)
+        func client(_ own: String) async throws -> any Channel {
+            try await ClientBootstrap(group: group).bind(to: SocketAddress(ipAddress: own, port: 0))
+                .connect(to: address).get()
         }
+        let admitted = [try await client("127.0.0.2"), try await client("127.0.0.2")]
+        // This one is closed by the listener, the ones before are not.
+        try await client("127.0.0.2").closeFuture.get()
+        let other = try await client("127.0.0.3")
+        #expect(admitted.allSatisfy { $0.isActive } && other.isActive)
+        for channel in admitted + [other, listener] { try await channel.close() }
+        #expect(prepared.withLock { $0 } == 3)
+    }
     #endif
 }
 
