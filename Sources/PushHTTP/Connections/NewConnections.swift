@@ -1,6 +1,6 @@
 package import Logging
 package import NIOCore
-import PushSupport
+package import PushSupport
 import Synchronization
 
 /// The rates at which networks open connections.

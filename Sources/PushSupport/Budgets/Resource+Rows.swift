@@ -56,7 +56,11 @@ extension Resource {
                 noun: "bytes of long bodies",
                 caller: "API key",
                 limits: BudgetLimits(
-                    .init(caller: .rate(perSecond: 8_388_608, burst: 8_388_608)),
+                    // An app may have many keys.
+                    .init(
+                        app: .rate(perSecond: 8_388_608, burst: 8_388_608),
+                        caller: .rate(perSecond: 8_388_608, burst: 8_388_608)
+                    ),
                     patience: .seconds(10)
                 ),
                 code: "too_many_bytes",
