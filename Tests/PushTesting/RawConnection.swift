@@ -9,7 +9,12 @@ package struct RawConnection: Sendable {
     private let channel: any Channel
     private let received: AsyncThrowingStream<ByteBuffer, any Error>
 
-    package static func open(port: Int, tls: TLSConfiguration? = nil) async throws -> RawConnection {
+    /// - Parameter address: The client's own address, which counts as a network: Linux has all of 127.0.0.0/8.
+    package static func open(
+        port: Int,
+        tls: TLSConfiguration? = nil,
+        from address: String = "127.0.0.1"
+    ) async throws -> RawConnection {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
         let context = try tls.map { try NIOSSLContext(configuration: $0) }
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -23,6 +28,7 @@ package struct RawConnection: Sendable {
                 }
             }
             .connectTimeout(.patience)
+            .bind(to: SocketAddress(ipAddress: address, port: 0))
             .connect(host: "127.0.0.1", port: port)
             .get()
         return RawConnection(channel: channel, received: stream)

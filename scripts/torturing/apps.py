@@ -30,8 +30,8 @@ SECONDS, RISE = size("APP_SECONDS", 5), 1
 SETTLING = 60
 # The greatest number of complaints that are printed.
 PRINTED = 40
-# The rate of one key and of a form, in requests a second, so that an attack exceeds it on any machine.
-RATE = 100
+# The rate of one key and of a form, in requests a second, and that of new connections, so that an attack exceeds them on any machine.
+RATE, CONNECTION_RATE = 100, 300
 # What may grow beside one attack: the memory and the log of the provider, and its disk beside an attack of those who have no key.
 BOUNDS = {"memory_mb": 256, "log_lines": 300}
 DISK_BOUND = {"disk_mb": 48}
@@ -58,7 +58,8 @@ def resources(martlet):
 
 def attacked(options, rng, attacks):
     """Complaints about what a good app notices of each attack."""
-    arguments = ["--door", f"{HOSTILE}={FORM_KEY}", "--key-rate", str(RATE), "--chat-authority", f"{options.work}/server.pem",
+    arguments = ["--door", f"{HOSTILE}={FORM_KEY}", "--key-rate", str(RATE), "--connection-rate", str(CONNECTION_RATE),
+                 "--chat-authority", f"{options.work}/server.pem",
                  "--bridge-binary-port", "0", "--bridge-certificate", f"{options.work}/server.pem",
                  "--bridge-key", f"{options.work}/server.key"]
     service = PushService(options.work)

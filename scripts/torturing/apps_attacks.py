@@ -14,7 +14,7 @@ import urllib.parse
 from apps_client import stranger
 from apps_doors import PASSWORD
 from apps_hostile import (APP, DEVICES, FORM_KEY, HELD, SECRET, asked, blast, filled, head, holding, identity, keeping, opened,
-                          pushkey)
+                          pushkey, reset)
 from basics import size
 
 # Those who attack at the same time.
@@ -43,11 +43,13 @@ def new_connections(world, number):
 
 @attack("strangerConnections", is_strangers=True)
 def stranger_connections(world, number):
-    """Those of one network, and of as many as there are, which are closed at once."""
+    """Those of one network, and of as many as there are, which are reset at once."""
     count = 0
     while True:
         count += 1
-        yield asked(world.port, b"", stranger(1 + (number * 1000 + count) % 10_000) if number % 2 else stranger())
+        # No other attack has these addresses: none of them has shown a key.
+        address = stranger(20_000 + (number * 1000 + count) % 10_000 if number % 2 else 20_000)
+        yield reset(world.port, address)
 
 
 @attack("connections")

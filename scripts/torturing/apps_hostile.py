@@ -7,6 +7,7 @@ import re
 import select
 import socket
 import ssl
+import struct
 import subprocess
 import threading
 import time
@@ -164,14 +165,24 @@ def opened(port, request, address=None):
 
 
 def asked(port, request, address):
-    """The status of the answer to a request on a connection of its own, "open" for one without a request; None if it is closed."""
+    """The status of the answer to a request on a connection of its own; None without one."""
     try:
         with socket.create_connection(("127.0.0.1", port), 10, (address, 0)) as connection:
-            if not request:
-                return "open"
             connection.sendall(request)
             answer = re.match(rb"HTTP/1\.1 (\d{3})", connection.recv(65536))
             return int(answer[1]) if answer else None
+    except OSError:
+        return None
+
+
+def reset(port, address):
+    """Opens a connection and resets it, so that no port of the address waits for its end."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), 10, (address, 0)) as connection:
+            # The listener has the time to find its address.
+            time.sleep(0.002)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return "opened"
     except OSError:
         return None
 

@@ -10,7 +10,8 @@ extension ProviderConfiguration {
         }
         set(.newConnections) { limits in
             limits.bounds.app = .rate(self.limits.connectionRate)
-            limits.bounds.caller = .rate(self.limits.connectionRate)
+            // Who shares a network with a key need have none: what they open leaves half to the app's other networks.
+            limits.bounds.caller = .rate((self.limits.connectionRate + 1) / 2)
         }
         set(.strangerConnections) { limits in
             limits.bounds.whole = .rate(self.limits.connectionRate)

@@ -103,8 +103,8 @@ package struct ProviderConfiguration: Sendable {
         /// The most connections; further ones wait until one is closed. Those without a key have a lower limit of their
         /// own. Default 1,000.
         package var connections = 1000
-        /// The new connections per second of one network that has shown a key, and of all others together, of which each has a tenth;
-        /// twice as many at once; 0 sets no limit. Default 500.
+        /// The new connections per second of all networks of an app that have shown a key, of which each has half, and of all other
+        /// networks, of which each has a tenth; twice as many at once; 0 sets no limit. Default 500.
         package var connectionRate = 500
 
         package init() {}

@@ -30,8 +30,8 @@ extension ProviderServer {
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections + Self.acceptedBeyond)
             ),
             onServerRunning: { channel in
-                // It fails for a listener that has ended meanwhile.
-                try? await held.new.bound(channel)
+                // A listener that has ended meanwhile cannot be limited.
+                try? await held.rates.limit(channel)
                 self.listening.resolve(.success(channel.localAddress?.port ?? port))
                 // Requests wait until the first admin key is in its file.
                 _ = try? await self.bound.value

@@ -124,7 +124,7 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
             let place = try self.listener.places.take(for: owner)
             if let context = self.context {
                 self.place = place
-                self.listener.new.note(owner, on: context.channel)
+                self.listener.rates.note(owner, on: context.channel)
             }
             return .success(BinaryIntake.Connection(client))
         } catch {

@@ -12,7 +12,7 @@ struct BinaryBridgeListener: Sendable {
     /// The budget of the connections whose certificates are known.
     let places: Budget
     /// The rates at which connections are opened, which know the networks of known certificates.
-    let new: NewConnections
+    let rates: ConnectionRates
     var limits = BinaryServerStateMachine.Limits()
     let time: any TimeSource
     let logger: Logger

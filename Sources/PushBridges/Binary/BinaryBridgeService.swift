@@ -33,7 +33,7 @@ package final class BinaryBridgeService: Service {
         let (store, time, logger) = (parts.store, parts.time, parts.logger.ofStrangers())
         self.directory = BinaryClientDirectory(store: store, trustsTopics: configuration.authority != nil)
         self.windows = RepeatWindows(time: time)
-        let new = parts.runner.connections.new
+        let rates = parts.runner.connections.rates
         let intake = BinaryIntake(
             store: store,
             acceptor: parts.acceptor,
@@ -50,7 +50,7 @@ package final class BinaryBridgeService: Service {
             directory: self.directory,
             intake: intake,
             places: parts.budgets[.bridgeConnections],
-            new: new,
+            rates: rates,
             limits: limits,
             time: time,
             logger: logger
@@ -68,7 +68,7 @@ package final class BinaryBridgeService: Service {
             configuration,
             tls: tls,
             allowsHalfClosure: false,
-            new: new,
+            rates: rates,
             unauthenticated: unauthenticated,
             logger: logger
         )
@@ -79,7 +79,7 @@ package final class BinaryBridgeService: Service {
             configuration,
             tls: tls,
             allowsHalfClosure: true,
-            new: new,
+            rates: rates,
             unauthenticated: unauthenticated,
             logger: logger
         )

@@ -10,26 +10,26 @@ final class LegacyTLSListener: Sendable {
     private let name: String
     private let configuration: BinaryBridgeConfiguration
     private let tls: NIOSSLContext
-    private let new: NewConnections
+    private let rates: ConnectionRates
     private let unauthenticated: UnauthenticatedConnections
     private let allowsHalfClosure: Bool
     private let connections: ListenerConnections
 
     /// - Parameters:
     ///   - name: The name for logs and errors.
-    ///   - new: The rates at which connections are opened.
+    ///   - rates: The rates at which connections are opened.
     ///   - allowsHalfClosure: Whether a client that has closed its write side still gets an error packet.
     init(
         name: String,
         _ configuration: BinaryBridgeConfiguration,
         tls: TLSConfiguration,
         allowsHalfClosure: Bool,
-        new: NewConnections,
+        rates: ConnectionRates,
         unauthenticated: UnauthenticatedConnections,
         logger: Logger
     ) throws {
         (self.name, self.configuration) = (name, configuration)
-        (self.allowsHalfClosure, self.new, self.unauthenticated) = (allowsHalfClosure, new, unauthenticated)
+        (self.allowsHalfClosure, self.rates, self.unauthenticated) = (allowsHalfClosure, rates, unauthenticated)
         self.connections = ListenerConnections(of: name, maximum: configuration.connections, logger: logger)
         self.tls = try NIOSSLContext(configuration: tls)
     }
@@ -52,7 +52,7 @@ final class LegacyTLSListener: Sendable {
                 .bind(host: host, port: port)
                 .get()
             self.connections.began(server)
-            try await self.new.bound(server)
+            try await self.rates.limit(server)
             return server.localAddress?.port ?? port
         } catch {
             throw LegacyListenerError(listener: self.name, address: "\(host):\(port)", why: ErrorDescription.of(error))

@@ -51,7 +51,7 @@ package final class HeldConnections: Sendable {
     }
 
     /// The rates at which they are opened.
-    package let new: NewConnections
+    package let rates: ConnectionRates
     private let budget: Budget
     private let maximumStrangers: Int
     private let logger: Logger
@@ -59,7 +59,7 @@ package final class HeldConnections: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - budgets: Among them the one of `Resource.connections`.
+    ///   - budgets: The budgets, among them the one of `Resource.connections`.
     ///   - maximumStrangers: The maximum number of connections of which only the network is known, half of the whole at most.
     package init(
         _ budgets: Budgets,
@@ -72,7 +72,7 @@ package final class HeldConnections: Sendable {
         if case .held(let whole) = budget.limits.bounds.whole { most = min(most, whole / 2) }
         (self.budget, self.maximumStrangers) = (budget, max(1, most))
         (self.logger, self.clock) = (logger.ofStrangers(), clock)
-        self.new = NewConnections(budgets, logger: logger, clock: clock)
+        self.rates = ConnectionRates(budgets, logger: logger, clock: clock)
     }
 
     /// Counts a connection that was just accepted, on the account of its network, until it is closed. Call it on the event loop of
@@ -120,7 +120,7 @@ package final class HeldConnections: Sendable {
         case .assigned(let connection, let victims):
             for victim in victims { self.close(victim) }
             // What anybody can show says nothing of a network.
-            if !account.isClient { self.new.note(account, on: connection.channel) }
+            if !account.isClient { self.rates.note(account, on: connection.channel) }
             UnauthenticatedConnections.markAuthenticated(connection.channel)
         case .refused(let refusal, let victims):
             for victim in victims { self.close(victim) }

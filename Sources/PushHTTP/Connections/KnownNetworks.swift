@@ -2,7 +2,7 @@ import NIOCore
 import PushSupport
 import PushTypes
 
-/// The networks whose clients have shown a key or a session of late, each with the app of the first one.
+/// The networks whose clients have shown a key or a session of late, each with the app of that.
 ///
 /// A value without I/O.
 struct KnownNetworks {
@@ -31,6 +31,8 @@ struct KnownNetworks {
     mutating func note(_ network: BudgetCaller.Identity, app: Topic?, now: NIODeadline) {
         if self.account(of: network, now: now) != nil {
             self.entries[network]?.last = now
+            // A network of several apps counts on none of them: else one could use up what the others have there.
+            if self.entries[network]?.app != app { self.entries[network]?.app = nil }
             return
         }
         if self.entries.count >= Self.maximum { self.makeRoom(now: now) }
@@ -43,7 +45,7 @@ struct KnownNetworks {
         let apps = Dictionary(grouping: self.entries) { $0.value.app }.mapValues { entries in
             entries.sorted { $0.value.last < $1.value.last }
         }
-        let share = Self.share(of: apps.values.map(\.count), in: Self.maximum * 9 / 10)
+        let share = max(1, Self.share(of: apps.values.map(\.count), in: Self.maximum * 9 / 10))
         for entries in apps.values {
             for (network, _) in entries.dropLast(share) { self.entries[network] = nil }
         }

@@ -18,8 +18,8 @@ extension SocketAddress {
         }
     }
 
-    /// Indicates whether the address says nothing of a client: at a proxy on the same machine all have that of the proxy.
-    package var isLoopback: Bool { Self.loopbacks.contains(self.network) }
+    /// Indicates whether the address says nothing of a client: behind a proxy on the same machine all have that of the proxy.
+    package var isOfLocalProxy: Bool { Self.loopbacks.contains(self.network) }
 
     /// The networks of 127.0.0.1, ::1 and sockets of Unix.
     private static let loopbacks: [[UInt8]] = [[127, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 0], []]

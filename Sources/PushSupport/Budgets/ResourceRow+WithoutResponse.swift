@@ -4,7 +4,7 @@ extension ResourceRow {
         noun: "new connections of networks that have shown a key within a day",
         caller: "network",
         limits: BudgetLimits(
-            .init(app: .rate(perSecond: 500, burst: 1000), caller: .rate(perSecond: 500, burst: 1000))
+            .init(app: .rate(perSecond: 500, burst: 1000), caller: .rate(perSecond: 250, burst: 500))
         ),
         setting: "serve.connectionRate",
         code: "too_many_connections",

@@ -180,12 +180,13 @@ enum ServeSettings {
                 .detail("A further one closes an idle one of the client that has the most.")
                 .detail("Those without a valid key may be half as many."),
             .integer("serve.connectionRate", flag: "connection-rate", 0...1_000_000, \.limits.connectionRate)
-                .help("New connections per second of one address, 0 for no limit")
+                .help("New connections per second of an app, and of strangers, 0 for no limit")
                 .detail(
                     """
-                    Twice as many may come at once; further ones are closed as soon as they are accepted. It holds for an address (a \
-                    /48 of IPv6) from which a valid key came within a day. All other addresses have as many together, and one of \
-                    them a tenth. A proxy on this machine has no limit; for one on another machine, raise it.
+                    Twice as many may come at once; further ones are closed as soon as they are accepted. Those of an app come from \
+                    networks that have shown one of its keys within a day, and one of these has half of them. Those of strangers \
+                    come from all other networks, and one of these has a tenth. A proxy at 127.0.0.1 has no limit; for one on \
+                    another machine, and for many devices behind one address, raise it.
                     """
                 ),
             .time("serve.requestSeconds", flag: "request-seconds", 1...3600, \.limits.request)

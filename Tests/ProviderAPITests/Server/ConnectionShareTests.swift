@@ -81,4 +81,22 @@ import Testing
             for connection in open { await connection.close() }
         }
     }
+
+    #if os(Linux)
+    @Test func aNetworkThatHasShownAKeyHasARateOfItsOwn() async throws {
+        let bound = BudgetLimits(.init(caller: .rate(perSecond: 0.001, burst: 2)))
+        try await withPublishing(configure: { $0.budgetLimits[.strangerConnections] = bound }) { fixture in
+            let port = try #require(URL(string: fixture.api.baseURL)?.port)
+            func open() async throws -> RawConnection { try await RawConnection.open(port: port, from: "127.0.0.2") }
+            let (first, second) = (try await open(), try await open())
+            #expect(try await Self.request(first, "GET /v1/apps").contains("HTTP/1.1 401"))
+            #expect(try await Self.request(second, "GET /v1/apps").contains("HTTP/1.1 401"))
+            #expect(try await open().readToEnd().isEmpty)
+            #expect(try await Self.request(second, "GET /v1/apps", key: fixture.api.apiKey).contains("HTTP/1.1 200"))
+            let third = try await open()
+            #expect(try await Self.request(third, "GET /v1/apps").contains("HTTP/1.1 401"))
+            for connection in [first, second, third] { await connection.close() }
+        }
+    }
+    #endif
 }

@@ -78,9 +78,12 @@ struct BinaryBridgeFixture: Sendable {
     }
 
     /// Connects an old provider.
-    func connect(_ certificate: PushCertificate? = nil) async throws -> RawConnection {
+    func connect(
+        _ certificate: PushCertificate? = nil,
+        from address: String = "127.0.0.1"
+    ) async throws -> RawConnection {
         let tls = try self.tls(certificate)
-        return try await RawConnection.open(port: self.ports.binary ?? 0, tls: tls)
+        return try await RawConnection.open(port: self.ports.binary ?? 0, tls: tls, from: address)
     }
 
     /// Writes bytes as an old provider, and returns what it gets until the end of the connection.

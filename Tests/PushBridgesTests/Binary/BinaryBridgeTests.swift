@@ -229,6 +229,29 @@ import Testing
         }
     }
 
+    #if os(Linux)
+    /// Strangers of one network exceed their rate, and none of them has shown a certificate.
+    @Test func aNetworkThatHasShownACertificateHasARateOfItsOwn() async throws {
+        let limits = BudgetLimits(.init(caller: .rate(perSecond: 0.001, burst: 2)))
+        try await BinaryBridgeFixture.run(limits: [.strangerConnections: limits]) { fixture in
+            var sent = fixture.sent.makeAsyncIterator()
+            for number in 1...4 {
+                let connection = try await fixture.connect(from: "127.0.0.2")
+                connection.write(try Self.frame(UInt32(number)))
+                #expect(await sent.next() != nil)
+                await connection.close()
+            }
+            let port = try #require(fixture.ports.binary)
+            let silent = [
+                try await RawConnection.open(port: port, from: "127.0.0.3"),
+                try await RawConnection.open(port: port, from: "127.0.0.3"),
+            ]
+            #expect(try await RawConnection.open(port: port, from: "127.0.0.3").readToEnd().isEmpty)
+            for connection in silent { await connection.close() }
+        }
+    }
+    #endif
+
     @Test func noOtherBridgeTakesACertificateAway() async throws {
         try await BinaryBridgeFixture.run { fixture in
             for other in ["com.example.Aaa", "com.example.Zzz"] {

@@ -56,11 +56,11 @@ package final class FileMonitor: Service {
 
     /// Returns the files that are still missing, by name.
     package func missing() async -> [UsedFile] {
-        let known = self.known.withLock { Array($0.files) }
+        let (known, notes) = self.known.withLock { (Array($0.files), $0.notes) }
         guard !known.isEmpty else { return [] }
         let folder = self.folder
         let missing = (try? await FileFolder.blocking { folder.missing(of: known) }) ?? known
-        self.known.withLock { $0.remove(Set(known).subtracting(missing)) }
+        self.known.withLock { $0.remove(Set(known).subtracting(missing), unlessNotedAfter: notes) }
         return missing.sorted { ($0.file.name, $0.file.hash.hex) < ($1.file.name, $1.file.hash.hex) }
     }
 }
@@ -70,19 +70,24 @@ package final class FileMonitor: Service {
 /// A value without I/O.
 struct LostFiles {
     private(set) var files: Set<UsedFile> = []
-    /// Those that were noted since the last check of all files began, which may have looked for them before they were lost.
+    /// The number of times that a file was noted.
+    private(set) var notes = 0
+    /// The files that were noted since the last check of all files began, which may have looked for them before they were lost.
     private var noted: Set<UsedFile> = []
 
     mutating func note(_ file: UsedFile) {
         self.files.insert(file)
         self.noted.insert(file)
+        self.notes += 1
     }
 
     mutating func beginCheck() { self.noted = [] }
 
     mutating func endCheck(_ missing: [UsedFile]) { self.files = self.noted.union(missing) }
 
-    mutating func remove(_ found: Set<UsedFile>) {
+    /// Removes files that were found, unless one was noted after they were looked for.
+    mutating func remove(_ found: Set<UsedFile>, unlessNotedAfter notes: Int) {
+        guard self.notes == notes else { return }
         self.files.subtract(found)
         self.noted.subtract(found)
     }

@@ -33,8 +33,19 @@ import Testing
         var files = LostFiles()
         files.beginCheck()
         files.note(one)
-        files.remove([one])
+        files.remove([one], unlessNotedAfter: 1)
         files.endCheck([])
         #expect(files.files.isEmpty)
+    }
+
+    /// It was found, then lost, and a reader has noticed.
+    @Test func aFileThatIsNotedAfterItWasFoundStaysKnown() throws {
+        let one = try self.file("a")
+        var files = LostFiles()
+        files.note(one)
+        let notes = files.notes
+        files.note(one)
+        files.remove([one], unlessNotedAfter: notes)
+        #expect(files.files == [one])
     }
 }

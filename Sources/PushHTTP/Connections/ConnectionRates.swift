@@ -1,13 +1,14 @@
 package import Logging
 package import NIOCore
 package import PushSupport
+import PushTypes
 import Synchronization
 
 /// The rates at which networks open connections.
 ///
 /// A connection that exceeds them is closed as soon as it is accepted, before it costs a handshake, a handler or a place of another one.
 /// Networks that have shown a key lately have rates of their own, so that no number of others can keep them out.
-package final class NewConnections: Sendable {
+package final class ConnectionRates: Sendable {
     /// The maximum number of connections that a listener accepts before its event loop has other turns.
     ///
     /// swift-nio's own is 4. Where each turn is long, the queue of the system overflows then, and a client's next attempt comes a second
@@ -20,42 +21,47 @@ package final class NewConnections: Sendable {
     private let clock: @Sendable () -> NIODeadline
     private let networks = Mutex(KnownNetworks())
 
-    /// - Parameter budgets: Those of `Resource.newConnections` and `Resource.strangerConnections`.
+    /// - Parameter budgets: The budgets, among them those of `Resource.newConnections` and `Resource.strangerConnections`.
     package init(_ budgets: Budgets, logger: Logger, clock: @escaping @Sendable () -> NIODeadline = { .now() }) {
         (self.known, self.strangers) = (budgets[.newConnections], budgets[.strangerConnections])
         (self.logger, self.clock) = (logger.ofStrangers(), clock)
     }
 
-    /// Bounds the connections that a listener accepts from now on.
-    package func bound(_ listener: any Channel) async throws {
+    /// Limits the connections that a listener accepts from now on.
+    package func limit(_ listener: any Channel) async throws {
         try await listener.setOption(.maxMessagesPerRead, value: Self.acceptedAtOnce).get()
         try await listener.eventLoop.submit {
-            try listener.pipeline.syncOperations.addHandler(NewConnectionsHandler(self), position: .first)
+            try listener.pipeline.syncOperations.addHandler(ConnectionRateHandler(self), position: .first)
         }
         .get()
     }
 
-    /// Notes that the client of a connection has shown a key, a session or a certificate.
-    /// - Parameter channel: The connection, or a stream of HTTP/2.
-    package func note(_ account: BudgetCaller, on channel: any Channel) {
-        guard let network = BudgetCaller(from: channel)?.site.identity else { return }
+    /// Notes that the client of a connection has shown a key, a session or a certificate, now and until the connection is closed.
+    package func note(_ account: BudgetCaller, on connection: any Channel) {
+        guard let network = BudgetCaller(from: connection)?.identity else { return }
+        self.note(network, account.app)
+        connection.closeFuture.whenComplete { _ in self.note(network, account.app) }
+    }
+
+    private func note(_ network: BudgetCaller.Identity, _ app: Topic?) {
         let now = self.clock()
-        self.networks.withLock { $0.note(network, app: account.app, now: now) }
+        self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
     /// Counts a connection that was just accepted.
     /// - Returns: `false` if it exceeds a rate.
     func admits(_ address: SocketAddress?) -> Bool {
-        // At a proxy on the same machine all clients have its address.
-        guard let address, !address.isLoopback else { return true }
-        let stranger = BudgetCaller(.network(address.network)).site
+        // Its client has reset it already.
+        guard let address else { return false }
+        guard !address.isOfLocalProxy else { return true }
+        let client = BudgetCaller(.network(address.network))
         let now = self.clock()
-        let account = self.networks.withLock { $0.account(of: stranger.identity, now: now) }
+        let account = self.networks.withLock { $0.account(of: client.identity, now: now) }
         do throws(BudgetRefusal) {
             if let account {
                 try self.known.spend(for: account)
             } else {
-                try self.strangers.spend(for: stranger)
+                try self.strangers.spend(for: client.site)
             }
             return true
         } catch {
@@ -69,17 +75,17 @@ package final class NewConnections: Sendable {
 }
 
 /// Closes what a listener accepts beyond the rates.
-private final class NewConnectionsHandler: ChannelInboundHandler {
+private final class ConnectionRateHandler: ChannelInboundHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
 
-    private let connections: NewConnections
+    private let rates: ConnectionRates
 
-    init(_ connections: NewConnections) { self.connections = connections }
+    init(_ rates: ConnectionRates) { self.rates = rates }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let accepted = Self.unwrapInboundIn(data)
-        guard self.connections.admits(accepted.remoteAddress) else { return accepted.close(promise: nil) }
+        guard self.rates.admits(accepted.remoteAddress) else { return accepted.close(promise: nil) }
         context.fireChannelRead(data)
     }
 }
