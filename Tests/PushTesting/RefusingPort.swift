@@ -5,6 +5,7 @@ import Musl
 #else
 import Glibc
 #endif
+import NIOCore
 
 /// A port of this machine that refuses connections: a socket is bound to it and does not listen, so that no other test
 /// gets it meanwhile.
@@ -19,18 +20,19 @@ package final class RefusingPort: Sendable {
         let stream = CInt(SOCK_STREAM.rawValue)
         #endif
         let descriptor = socket(AF_INET, stream, 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
-            }
+        let isBound = try SocketAddress(ipAddress: "127.0.0.1", port: 0).withSockAddr { address, size in
+            bind(descriptor, address, socklen_t(size)) == 0
+        }
+        // Family and port precede the address of `sockaddr_in`.
+        var bytes = [UInt8](repeating: 0, count: 128)
+        var length = socklen_t(bytes.count)
+        let hasName = bytes.withUnsafeMutableBytes { bytes in
+            guard let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
+            return getsockname(descriptor, address, &length) == 0
         }
         self.descriptor = descriptor
-        guard isBound else { throw NoPort() }
-        self.number = Int(UInt16(bigEndian: address.sin_port))
+        guard isBound, hasName else { throw NoPort() }
+        self.number = Int(bytes[2]) << 8 | Int(bytes[3])
     }
 
     deinit {
