@@ -15,6 +15,7 @@ package struct Bridges: ProviderExtension {
     private let doors: Doors
     private let matrix: MatrixRoutes
     private let pushDoor: PushDoor
+    private let sessions: ChatSessionService
 
     /// - Parameter binary: The listeners for old providers; `nil` for none.
     /// - Throws: An error of certificates that cannot be used.
@@ -34,6 +35,7 @@ package struct Bridges: ProviderExtension {
         let (doors, sessions) = (Doors(parts, client: clients(.settings)), ChatSessionService(parts))
         self.binary = binary
         self.doors = doors
+        self.sessions = sessions
         let forwarder = UnifiedPushForwarder(client: strangers, budgets: parts.budgets, time: time)
         self.matrix = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
         self.pushDoor = PushDoor(
@@ -46,7 +48,8 @@ package struct Bridges: ProviderExtension {
             time: time
         )
         self.controllers = [
-            BridgesController(store: store, time: time), ShadowController(store: store),
+            BridgesController(store: store, addresses: configuration.webhookAddresses, time: time),
+            ShadowController(store: store),
             PushResourcesController(store: store, origins: origins, time: time),
             XMPPNodesController(store: store, time: time),
             ChatSessionsController(store: store, service: sessions, time: time),
@@ -67,4 +70,7 @@ package struct Bridges: ProviderExtension {
         self.pushDoor.addRoutes(to: router)
         self.doors.addRoutes(to: router)
     }
+
+    /// Ends the sessions at chat servers that are gone.
+    package func erasureBegan() { self.sessions.refresh() }
 }

@@ -10,6 +10,8 @@ import PushTypes
 /// `/v1/apps/{app}/bridges`: the bridges that lead other systems' requests to an app.
 struct BridgesController: Controller {
     let store: any ProviderStore
+    /// The servers that callers which are limited to apps may name.
+    var addresses = AddressPolicy()
     let time: any TimeSource
 
     /// The settings of each kind that can be configured.
@@ -83,6 +85,7 @@ struct BridgesController: Controller {
         let fields = try await request.fields(Self.members)
         let given = try fields.object("settings") ?? [:]
         try settings.check(given, at: "settings")
+        if kind == .xmpp, request.caller?.apps != nil { try await self.checkServer(given, of: name, app) }
         let made = try fields.bool("generateSecret") == true ? DoorAccess.makeSecret() : nil
         let chosen = try fields.string("secret", maximum: Self.secretLength.upperBound)
         guard made == nil || chosen == nil else {
@@ -104,14 +107,38 @@ struct BridgesController: Controller {
             secret: secret ?? "",
             changedAt: self.time.now
         )
-        guard let stored = try await self.store.setBridge(bridge, keepsSecret: secret == nil) else {
-            throw RequestError.conflict(
-                "name_taken",
-                "a bridge of another app has this name: choose another",
-                at: "bridge"
-            )
-        }
+        let stored = try await self.stored(bridge, keepsSecret: secret == nil)
         return try .json(BridgeResponse(bridge: stored, secret: made))
+    }
+
+    /// Checks the server of a component. One that is set already stays.
+    private func checkServer(_ given: [String: JSONValue], of name: String, _ app: AppRecord) async throws {
+        let fields = try JSONFields(members: given, path: "settings", known: ComponentSettings.members)
+        let settings = try ComponentSettings(fields)
+        if let bridge = try await self.store.bridge(.xmpp, name: name), bridge.app == app.id,
+            let before = try? ComponentSettings(bridge), before.host == settings.host, before.port == settings.port
+        {
+            return
+        }
+        try settings.checkServer(self.addresses)
+    }
+
+    /// Stores a bridge.
+    private func stored(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord {
+        switch try await self.store.setBridge(bridge, keepsSecret: keepsSecret) {
+        case .done(let stored): return stored
+        case .nameTaken:
+            let message = "a bridge of another app has this name: choose another"
+            throw RequestError.conflict("name_taken", message, at: "bridge")
+        case .nameOverlaps:
+            let message = """
+                a bridge of another app is for some of the same app ids: choose a name or a pattern that begins with the bundle id
+                """
+            throw RequestError.conflict("name_overlaps", message, at: "bridge")
+        case .tooMany:
+            let message = "an app has at most \(BridgeRecord.maximumOfApp) bridges: remove some first"
+            throw RequestError.conflict("too_many_bridges", message)
+        }
     }
 
     private func remove(_ request: OperationRequest) async throws -> Response {

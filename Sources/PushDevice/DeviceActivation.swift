@@ -15,7 +15,7 @@ public struct DeviceActivation: Sendable {
 
     /// The base URL of the admin API, such as `http://127.0.0.1:2198`.
     public var adminURL: String
-    /// The time from the start of the request to its response. Default 15 s.
+    /// The time from the start of the request to the end of its response. Default 15 s.
     public var timeout: Duration
     /// The HTTP proxy that passes the request on; `nil` for none.
     public var proxy: ProxyEndpoint?
@@ -42,8 +42,6 @@ public struct DeviceActivation: Sendable {
         // A refused connection fails at once, instead of being tried again until the timeout.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false
-        // The timeout of the request ends with the head of the response; this one ends a body that stalls.
-        configuration.timeout.read = TimeAmount(self.timeout)
         configuration.timeout.connect = TimeAmount(self.timeout)
         configuration.proxy = self.proxy.map { proxy in
             let authorization = proxy.user.map {
@@ -72,12 +70,10 @@ public struct DeviceActivation: Sendable {
         request.headers.add(name: "content-type", value: "application/json")
         let body = ActivationRequest(csr: try Self.signingRequest(for: key), name: name)
         request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
-        let response = try await client.execute(request, timeout: TimeAmount(self.timeout))
-        let content = try await response.body.collect(upTo: Self.maximumResponseLength)
-        guard response.status == .created else {
-            let hint = response.status == .notFound ? " (is this the URL of a gateway's admin API?)" : ""
-            let text =
-                "\(self.adminURL)\(self.route) responded \(response.status.code)\(hint): \(String(buffer: content))"
+        let (status, content) = try await self.response(to: request, client)
+        guard status == .created else {
+            let hint = status == .notFound ? " (is this the URL of a gateway's admin API?)" : ""
+            let text = "\(self.adminURL)\(self.route) responded \(status.code)\(hint): \(String(buffer: content))"
             throw DeviceError.activationFailed(text)
         }
         let issued = try JSONDecoder().decode(ActivationResponse.self, from: Data(content.readableBytesView))
@@ -87,6 +83,27 @@ public struct DeviceActivation: Sendable {
             privateKey: key.pemRepresentation,
             serviceAuthority: issued.authority
         )
+    }
+
+    /// Returns the status and the whole body of the response, or throws when the time is up.
+    private func response(
+        to request: HTTPClientRequest,
+        _ client: HTTPClient
+    ) async throws -> (HTTPResponseStatus, ByteBuffer) {
+        try await withThrowingTaskGroup(of: (HTTPResponseStatus, ByteBuffer).self) { group in
+            group.addTask {
+                let response = try await client.execute(request, timeout: TimeAmount(self.timeout))
+                return (response.status, try await response.body.collect(upTo: Self.maximumResponseLength))
+            }
+            // The timeout of the HTTP client ends with the head of the response.
+            group.addTask {
+                try await Task.sleep(for: self.timeout)
+                throw HTTPClientError.deadlineExceeded
+            }
+            defer { group.cancelAll() }
+            guard let response = try await group.next() else { throw CancellationError() }
+            return response
+        }
     }
 
     /// The words that name the proxy in errors; empty without one.

@@ -18,22 +18,37 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         case closed(DeviceLinkClientStateMachine.CloseReason)
         /// The connection failed, for example because the service's certificate is not trusted.
         case failed(String)
+
+        /// The bytes that the push service has chosen: those of its tokens, payload and texts.
+        var size: Int {
+            switch self {
+            case .connected(let baseToken): baseToken?.count ?? 0
+            case .message(let message): message.token.count + message.payload.readableBytes + message.texts
+            case .scopedToken(let response): response.token.count
+            case .nothingStored(let token): token.count
+            case .channel(let response): response.channel.utf8.count
+            case .closed: 0
+            case .failed(let text): text.utf8.count
+            }
+        }
     }
 
     private var stateMachine: DeviceLinkClientStateMachine
     private let connect: DeviceLinkConnectRequest
     private let time: any TimeSource
     private let events: AsyncStream<Event>.Continuation
+    private let unread: UnreadBytes
     private var timer: Scheduled<Void>?
 
     init(
         limits: DeviceLinkClientStateMachine.Limits,
         connect: DeviceLinkConnectRequest,
         time: any TimeSource,
-        events: AsyncStream<Event>.Continuation
+        events: AsyncStream<Event>.Continuation,
+        unread: UnreadBytes = UnreadBytes()
     ) {
         self.stateMachine = DeviceLinkClientStateMachine(limits: limits)
-        (self.connect, self.time, self.events) = (connect, time, events)
+        (self.connect, self.time, self.events, self.unread) = (connect, time, events, unread)
     }
 
     /// Starts on the open connection: TLS keeps the first packet until its handshake is done.
@@ -80,9 +95,10 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         self.schedule(context: context)
     }
 
-    /// Hands an event to the session. A session whose queue is full loses its connection; what it has not acknowledged
-    /// comes again.
+    /// Hands an event to the session. A session whose queue is full, by number or by bytes, loses its connection; what it has not
+    /// acknowledged comes again.
     private func yield(_ event: Event, context: ChannelHandlerContext) {
+        guard self.unread.add(event.size) else { return context.close(promise: nil) }
         if case .dropped = self.events.yield(event) { context.close(promise: nil) }
     }
 
@@ -93,5 +109,12 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
             self.perform(self.stateMachine.tick(now: self.time.steady), context: context)
         }
+    }
+}
+
+extension DeviceLinkMessage {
+    /// The bytes of its texts.
+    fileprivate var texts: Int {
+        [self.apnsID, self.pushType, self.collapseID, self.channelID].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     }
 }

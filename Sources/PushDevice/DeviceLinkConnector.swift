@@ -39,8 +39,10 @@ struct DeviceLinkConnector: Sendable {
     func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnectRequest {
         let nonce = DeviceLinkNonce(time: now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce)
+        // One that is too long would be refused with the whole packet. The service gives another.
+        let isShort = (identity.baseToken?.count ?? 0) <= DeviceLinkConnectResponse.maximumBaseToken
         return DeviceLinkConnectRequest(
-            baseToken: identity.baseToken,
+            baseToken: isShort ? identity.baseToken : nil,
             state: self.configuration.isActive ? .active : .inactive,
             certificate: self.certificate,
             nonce: nonce,
@@ -61,9 +63,10 @@ struct DeviceLinkConnector: Sendable {
             of: DeviceLinkClientHandler.Event.self,
             bufferingPolicy: .bufferingOldest(Device.queueLength)
         )
-        let channel = try await self.channel(connect: connect, port: port, time: time, events: continuation)
+        let unread = UnreadBytes()
+        let channel = try await self.channel(connect: connect, port: port, time: time, events: continuation, unread)
         return await withTaskCancellationHandler {
-            let wasConnected = await session.run(events) { packet in
+            let wasConnected = await session.run(events, unread) { packet in
                 channel.writeAndFlush(packet.encoded, promise: nil)
             }
             try? await channel.close()
@@ -77,7 +80,8 @@ struct DeviceLinkConnector: Sendable {
         connect: DeviceLinkConnectRequest,
         port: Int,
         time: any TimeSource,
-        events: AsyncStream<DeviceLinkClientHandler.Event>.Continuation
+        events: AsyncStream<DeviceLinkClientHandler.Event>.Continuation,
+        _ unread: UnreadBytes
     ) async throws -> any Channel {
         let host = self.configuration.host
         let timeout = TimeAmount(self.configuration.connectTimeout)
@@ -87,7 +91,7 @@ struct DeviceLinkConnector: Sendable {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
         let secure: @Sendable (any Channel) -> EventLoopFuture<any Channel> = { channel in
             channel.eventLoop.makeCompletedFuture {
-                try self.addHandlers(to: channel, connect: connect, time: time, events: events)
+                try self.addHandlers(to: channel, connect: connect, time: time, events: events, unread)
                 return channel
             }
         }
@@ -112,7 +116,8 @@ struct DeviceLinkConnector: Sendable {
         to channel: any Channel,
         connect: DeviceLinkConnectRequest,
         time: any TimeSource,
-        events: AsyncStream<DeviceLinkClientHandler.Event>.Continuation
+        events: AsyncStream<DeviceLinkClientHandler.Event>.Continuation,
+        _ unread: UnreadBytes
     ) throws {
         var limits = DeviceLinkClientStateMachine.Limits()
         limits.keepAlive = self.configuration.keepAlive
@@ -120,6 +125,14 @@ struct DeviceLinkConnector: Sendable {
         let name = self.configuration.host.serverName
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(NIOSSLClientHandler(context: self.tls, serverHostname: name))
-        try pipeline.addHandler(DeviceLinkClientHandler(limits: limits, connect: connect, time: time, events: events))
+        let handler = DeviceLinkClientHandler(
+            limits: limits,
+            connect: connect,
+            time: time,
+            events: events,
+            unread: unread
+        )
+        // A service that takes no acknowledgements is read no further.
+        try pipeline.addHandlers([BackPressureHandler(), handler])
     }
 }

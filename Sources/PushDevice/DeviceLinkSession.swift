@@ -15,9 +15,11 @@ struct DeviceLinkSession: Sendable {
     let connected: @Sendable ((@Sendable (DeviceLinkPacket) -> Void)?) -> Void
 
     /// Processes the events of a connection until it ends.
+    /// - Parameter unread: The bytes of the events that it has not taken yet.
     /// - Returns: Whether the service had accepted the device.
     func run(
         _ events: AsyncStream<DeviceLinkClientHandler.Event>,
+        _ unread: UnreadBytes = UnreadBytes(),
         write: @escaping @Sendable (DeviceLinkPacket) -> Void
     ) async -> Bool {
         var isConnected = false
@@ -27,6 +29,7 @@ struct DeviceLinkSession: Sendable {
             self.connected(nil)
         }
         for await event in events {
+            unread.remove(event.size)
             switch event {
             case .connected(let baseToken):
                 isConnected = true

@@ -52,6 +52,8 @@ struct Martlet: AsyncParsableCommand {
         for warning in warnings { StandardError.line("warning: \(warning)") }
         do {
             try await Self.run(words)
+        } catch let error as OutputError where error.isClosedPipe {
+            Self.exit(withError: ExitCode.failure)
         } catch let error as any StatusError {
             StandardError.line("Error: \(error)")
             Self.exit(withError: ExitCode(error.status.rawValue))

@@ -8,20 +8,39 @@ import Synchronization
 let waiting = ["--wait", "--wait-seconds", "\(Duration.patience.components.seconds)"]
 
 /// Runs a command as it would be typed after `martlet`, in this process.
+/// - Parameters:
+///   - interruption: Returns when the command is interrupted, as with Ctrl-C.
+///   - write: Writes standard output; `nil` keeps it.
 /// - Returns: its standard output, without the last line break.
 @discardableResult
-func martlet(_ words: [String]) async throws -> String {
+func martlet(
+    _ words: [String],
+    interruption: @escaping @Sendable () async -> Void = untilCancelled,
+    write: (@Sendable (Data) throws -> Void)? = nil
+) async throws -> String {
     let output = Output()
-    try await StandardOutput.$write.withValue({ output.add($0) }) {
+    let writer: @Sendable (Data) throws -> Void = write ?? { data in output.add(data) }
+    try await StandardOutput.$write.withValue(writer) {
         try await APIClient.$timeout.withValue(.patience) {
             try await APIClient.$silence.withValue(.patience) {
                 try await DirectDestination.$timeout.withValue(.patience) {
-                    try await Martlet.run(FormerSpelling.translated(words).words)
+                    try await Interruption.$wait.withValue(interruption) {
+                        try await ProviderSend.$pause.withValue(.zero) {
+                            try await Martlet.run(FormerSpelling.translated(words).words)
+                        }
+                    }
                 }
             }
         }
     }
     return output.text
+}
+
+/// Returns when the task is cancelled.
+@Sendable func untilCancelled() async {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+    for await _ in stream {}
+    continuation.finish()
 }
 
 private final class Output: Sendable {
@@ -32,10 +51,7 @@ private final class Output: Sendable {
         return text.hasSuffix("\n") ? String(text.dropLast()) : text
     }
 
-    func add(_ more: Data) -> Bool {
-        self.data.withLock { $0 += more }
-        return true
-    }
+    func add(_ more: Data) { self.data.withLock { $0 += more } }
 }
 
 extension RunningProvider {

@@ -1,5 +1,9 @@
+import ProviderAPI
+import PushStore
 import PushSupport
 import PushTesting
+import PushTypes
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.patience)) struct BridgesControllerTests {
@@ -113,6 +117,40 @@ import Testing
             #expect(try await provider.api.get(Self.door).status == 200)
             let none = try await provider.api.get("/v1/apps/com.example.None/bridges")
             #expect(none.status == 404 && none.code == "no_such_app")
+        }
+    }
+
+    @Test func aPatternThatTakesAnotherAppsPushesIsRefused() async throws {
+        try await withDoors { provider in
+            let other = "/v1/apps/com.example.Other/bridges/matrix"
+            try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
+            #expect(try await provider.api.put("\(Self.bridges)/matrix/org.shop.ios.%2A", [:]).status == 200)
+            for name in ["%2A", "org.%2A", "org.shop.ios.dev", "%2A.dev"] {
+                let refused = try await provider.api.put("\(other)/\(name)", [:])
+                #expect(refused.status == 409 && refused.code == "name_overlaps", "\(name)")
+                #expect(refused.field == "bridge")
+            }
+            for name in ["org.shop.mac", "org.shop.ios", "com.example.Other.%2A"] {
+                #expect(try await provider.api.put("\(other)/\(name)", [:]).status == 200, "\(name)")
+            }
+        }
+    }
+
+    @Test func anAppHasAMaximumOfBridges() async throws {
+        let parts = Mutex<ProviderParts?>(nil)
+        try await withDoors(capture: { value in parts.withLock { $0 = value } }) { provider in
+            let store = try #require(parts.withLock { $0 }).store
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try #require(try await store.app(bundleID: bundleID)).id
+            for number in 1...BridgeRecord.maximumOfApp {
+                let bridge = BridgeRecord(kind: .fcm, name: "shop\(number)", app: app, changedAt: Vectors.issuedAt)
+                _ = try await store.setBridge(bridge, keepsSecret: false)
+            }
+            let refused = try await provider.api.put(Self.door, [:])
+            #expect(refused.status == 409 && refused.code == "too_many_bridges")
+            #expect(try await provider.api.put("\(Self.bridges)/fcm/shop1", [:]).status == 200, "it is there already")
+            #expect(try await provider.api.delete("\(Self.bridges)/fcm/shop1").status == 204)
+            #expect(try await provider.api.put(Self.door, [:]).status == 200)
         }
     }
 

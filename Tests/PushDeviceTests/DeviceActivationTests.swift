@@ -33,6 +33,20 @@ import Testing
         }
     }
 
+    @Test func aResponseThatDripsEnds() async throws {
+        try await DrippingServer.run { port in
+            try await withGrowingLimit { limit in
+                do {
+                    _ = try await DeviceActivation(adminURL: "http://127.0.0.1:\(port)", timeout: limit).activate()
+                    Issue.record("there is no identity in it")
+                    return true
+                } catch DeviceError.activationFailed(let why) {
+                    return why.contains("deadlineExceeded")
+                }
+            }
+        }
+    }
+
     @Test func aFailedActivationNamesTheReason() async throws {
         await #expect {
             try await DeviceActivation(adminURL: "http://127.0.0.1:1", timeout: .patience).activate()

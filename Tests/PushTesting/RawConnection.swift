@@ -9,11 +9,14 @@ package struct RawConnection: Sendable {
     private let channel: any Channel
     private let received: AsyncThrowingStream<ByteBuffer, any Error>
 
-    /// - Parameter address: The client's own address, which counts as a network: Linux has all of 127.0.0.0/8.
+    /// - Parameters:
+    ///   - address: The client's own address, which counts as a network: Linux has all of 127.0.0.0/8.
+    ///   - isReading: `false` for a client that takes nothing from its socket.
     package static func open(
         port: Int,
         tls: TLSConfiguration? = nil,
-        from address: String = "127.0.0.1"
+        from address: String = "127.0.0.1",
+        isReading: Bool = true
     ) async throws -> RawConnection {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
         let context = try tls.map { try NIOSSLContext(configuration: $0) }
@@ -27,6 +30,7 @@ package struct RawConnection: Sendable {
                     try pipeline.addHandler(Collector(continuation))
                 }
             }
+            .channelOption(ChannelOptions.autoRead, value: isReading)
             .connectTimeout(.patience)
             .bind(to: SocketAddress(ipAddress: address, port: 0))
             .connect(host: "127.0.0.1", port: port)

@@ -135,6 +135,14 @@ def body_bytes(world, number):
     yield from holding(world, request + bytes(length // 2), number)
 
 
+@attack("responseBytes")
+def response_bytes(world, number):
+    """A list of long templates, of which nothing is read."""
+    key = world.keys[number % len(world.keys)]
+    request = head("GET", f"/v1/apps/{APP}/templates?limit=1000", [f"authorization: Bearer {key}"])
+    yield from holding(world, request, number)
+
+
 @attack("followedOutcomes", clients=2)
 def followed_outcomes(world, number):
     """Pushes to many tokens, whose failures are to be told to a server that never answers."""
@@ -304,7 +312,7 @@ def unknown_targets(world, number):
         yield client.status("POST", f"/push/{rng.getrandbits(128):032x}", b"x", {"ttl": "60"})
 
 
-@attack("chatSignIns")
+@attack("chatSignIns", "chatConnections")
 def chat(world, number):
     """Sessions at servers that accept connections and say nothing."""
     yield from sessions(world, number, "127.0.0.1", world.tarpit_port)

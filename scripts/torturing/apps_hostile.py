@@ -24,6 +24,9 @@ SECRET = "a-secret-of-the-bridge-that-is-long-enough"
 # Connections of each client that holds some; devices of the app, so many that a costly count takes its time.
 CONNECTIONS, DEVICES = size("APP_CONNECTIONS", 75), size("APP_HOSTILE_DEVICES", 20_000)
 COMPONENT = "push.hostile.example"
+# Long templates of the app, many more than a page has.
+TEMPLATES = size("APP_TEMPLATES", 50)
+LOCALES = "cs da de el es et fi fr hr hu it nl pl pt ro".split()
 # Said in place of a status while an attack only holds what it has.
 HELD = object()
 
@@ -53,6 +56,11 @@ class Hostile:
         provider.must("PUT", f"{path}/bridges/gorush/{APP}", {"environment": "sandbox", "secret": SECRET})
         provider.must("PUT", f"{path}/bridges/gorush/default", {
             "environment": "sandbox", "secret": SECRET, "settings": {"feedbackHook": url}})
+        for number in range(TEMPLATES):
+            # 60 kB: each payload has as much as a device may get.
+            provider.must("PUT", f"{path}/templates/template{number}", {"content": {
+                "alert": {"title": "Hello", "body": "Hello"},
+                "localizations": {locale: {"body": "x" * 4000} for locale in LOCALES}}})
         self.old_provider = OldProvider(provider)
         self.component = ComponentServer(COMPONENT, SECRET, "hostile.example")
         provider.must("PUT", f"{path}/bridges/xmpp/{COMPONENT}", {"environment": "sandbox", "secret": SECRET, "settings": {

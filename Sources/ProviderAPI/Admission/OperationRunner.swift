@@ -44,20 +44,20 @@ package struct OperationRunner: Sendable {
             // The caller's budget is charged with the queries of the operation.
             let account = caller.map { $0.account(of: context.bundleID ?? $0.onlyApp) } ?? BudgetCaller()
             let asker = QueryCaller(budget: self.queryBudget, account: account)
-            response = try await QueryCaller.$current.withValue(asker) {
+            // All copies of an app have its public key: what one client sends and reads is on the account of its site.
+            let isStranger = caller?.isPublic ?? true
+            let client = isStranger ? BudgetCaller(app: account.app, from: context.channel)?.site ?? account : account
+            let made = try await QueryCaller.$current.withValue(asker) {
                 try await operation.respond(
                     to: request,
                     context,
                     query: .strict,
                     caller: caller,
                     readBody: { request, maximum in
-                        // All copies of an app have its public key: what one client sends is on the account of its site.
-                        let isStranger = caller?.isPublic ?? true
-                        let client = BudgetCaller(app: account.app, from: context.channel)?.site ?? account
                         let (body, held) = try await request.wholeBody(
                             maximum: maximum,
                             from: self.budgets[.bodyBytes],
-                            for: isStranger ? client : account,
+                            for: client,
                             asItArrives: isStranger
                         )
                         notes.hold(held)
@@ -67,6 +67,7 @@ package struct OperationRunner: Sendable {
                     noteResource: { notes.made($0) }
                 )
             }
+            response = try self.holding(made, of: operation, for: client, notes)
         } catch {
             response = await self.failures.response(to: error, request)
         }
@@ -84,6 +85,26 @@ package struct OperationRunner: Sendable {
         self.refusals.note(status: response.status.code, key: known?.name)
         self.metrics.count(operation.id, status: response.status.code, duration: ContinuousClock.now - start)
         return response
+    }
+
+    /// Returns a response that holds the bytes of its body, if that is long, until its reader has taken them.
+    ///
+    /// What was changed is not refused any more: without room, its response holds what the body of the request did.
+    /// - Throws: `BudgetRefusal` for the response of an operation that changes nothing.
+    private func holding(
+        _ response: Response,
+        of operation: ProviderOperation,
+        for reader: BudgetCaller,
+        _ notes: RequestNotes
+    ) throws(BudgetRefusal) -> Response {
+        guard !operation.isStreamed, let length = response.longBody else { return response }
+        do throws(BudgetRefusal) {
+            return response.holding(try self.budgets[.responseBytes].take(length, for: reader))
+        } catch {
+            if operation.effect == .readOnly { throw error }
+            guard let held = notes.handOver() else { return response }
+            return response.holding(held)
+        }
     }
 
     /// Returns `true` for an operation whose changes share audit entries, `nil` for one that changes nothing.
@@ -162,6 +183,9 @@ private final class RequestNotes: Sendable {
     func made(_ id: String) { self.state.withLock { $0.resource = id } }
 
     func hold(_ permit: BudgetPermit?) { self.state.withLock { $0.held = permit } }
+
+    /// Returns what the body holds, which ``end()`` does not give back then.
+    func handOver() -> BudgetPermit? { self.state.withLock { $0.held.take() } }
 
     /// Gives back what the body holds: there is a response.
     func end() { self.state.withLock { $0.held }?.end() }

@@ -44,7 +44,8 @@ struct AppStopController: Controller {
             by: request.caller?.reference
         )
         let stop = try await self.store.stop(wanted)
-        return try .json(AppStopResponse(stop: stop, underWay: self.direct.apply(.app(app.id)).count))
+        let underWay = self.direct.apply(.app(app.id)).count + self.direct.forwards.count(of: app.id)
+        return try .json(AppStopResponse(stop: stop, underWay: underWay))
     }
 
     private func resume(_ request: OperationRequest) async throws -> Response {

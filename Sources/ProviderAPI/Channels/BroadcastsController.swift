@@ -86,7 +86,8 @@ struct BroadcastsController: Controller {
             let warnings = notification.warnings + [stop].compactMap(\.self) + faulty.compactMap(\.warning)
             return try self.accepted(record, app, warnings: warnings, request)
         case .repeated(let earlier): return try self.accepted(earlier, app, isRepeated: true, request)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn:
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn,
+            .sessionRemoved:
             throw SendingController.conflict
         }
     }

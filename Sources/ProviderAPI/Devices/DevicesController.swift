@@ -45,7 +45,7 @@ struct DevicesController: Controller {
         let app = try await request.app(self.store)
         let registration = try DeviceRequest.parse(try await request.body())
         try await self.subscriptions.check(registration, app: app.id)
-        let result = try await self.store.register([registration], app: app.id, now: self.time.now).first
+        let result = try await self.store.register([registration], app: app.id, at: self.time.reading).first
         if case .rejected(let excess)? = result?.kind { throw RequestError(excess) }
         let devices = try await self.store.devices(app: app.id, token: registration.token)
         guard let result, let device = devices.first(where: { $0.id == result.device }) else {
@@ -78,7 +78,7 @@ struct DevicesController: Controller {
                 results.append(BatchResponse.Entry(error))
             }
         }
-        let registered = try await self.store.register(registrations, app: app.id, now: self.time.now)
+        let registered = try await self.store.register(registrations, app: app.id, at: self.time.reading)
         let underWay = self.direct.takeBack(registered, app: app.id)
         var done = registered.makeIterator()
         let all = results.enumerated().map { $1 ?? BatchResponse.Entry(done.next(), index: $0) }
@@ -109,7 +109,7 @@ struct DevicesController: Controller {
             app: app,
             token: request.pathToken(),
             environment: request.environment(),
-            now: self.time.now
+            now: self.time.recorded
         )
         guard !deleted.isEmpty else { throw RequestError.noSuchDevice }
         self.direct.takeBack(devices: deleted, app: app)

@@ -122,7 +122,9 @@ struct HistoryController: Controller {
         guard let count = try fields.integer("count", in: 0...Int64(BadgeChange.maximumCount)) else {
             throw fields.error("count", "missing_field", "this member is required")
         }
-        try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.user(user))
+        guard try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.user(user)) else {
+            throw RequestError.noSuch("app", by: "bundle id")
+        }
         return try .json(["count": count])
     }
 

@@ -83,7 +83,7 @@ struct InstallationsController: Controller {
             registration,
             isProven: own.map { InstallationSecret.isEqual($0, secret) } ?? false,
             app: app.id,
-            now: self.time.now
+            at: self.time.reading
         )
         guard let result else {
             let message = "this installation has another token: send its secret, that of an earlier response"
@@ -106,7 +106,8 @@ struct InstallationsController: Controller {
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let installation = try request.ownInstallation(of: app, self.store)
-        let deleted = try await self.store.deleteDevices(app: app.id, installation: installation, now: self.time.now)
+        let now = self.time.recorded
+        let deleted = try await self.store.deleteDevices(app: app.id, installation: installation, now: now)
         self.direct.takeBack(devices: deleted, app: app.id)
         return .noContent
     }

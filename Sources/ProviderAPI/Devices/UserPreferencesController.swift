@@ -31,7 +31,9 @@ struct UserPreferencesController: Controller {
     private func set(_ request: OperationRequest) async throws -> Response {
         let (app, user) = (try await request.app(self.store), try request.user())
         let preferences = try Preferences(try await request.fields(Preferences.members))
-        let devices = try await self.store.setPreferences(preferences, app: app.id, user: user)
+        guard let devices = try await self.store.setPreferences(preferences, app: app.id, user: user) else {
+            throw RequestError.noSuch("app", by: "bundle id")
+        }
         // They were read with the earlier preferences.
         let underWay = self.direct.takeBack(devices: devices, app: app.id)
         guard case .object(var members) = preferences.json else { return try .json(preferences.json) }

@@ -18,6 +18,8 @@ struct ErasureController: Controller {
     let patience: Duration
     /// Ends the post in flight to a webhook.
     let interrupt: @Sendable (UUID) async -> Void
+    /// Tells the part that another module adds of an erasure (``ProviderExtension/erasureBegan()``).
+    let noteErasure: @Sendable () -> Void
     let time: any TimeSource
 
     /// The state of an erasure in a response.
@@ -62,6 +64,7 @@ struct ErasureController: Controller {
         guard
             let erasure = try await self.store.eraseApp(app.id, now: self.time.recorded, steady: self.time.steady)
         else { throw RequestError.noSuch("app", by: "bundle id") }
+        self.noteErasure()
         // Its rows may take longer to go than its pushes.
         _ = self.direct.apply(.app(app.id))
         self.faults.forget(app: app.id)
@@ -71,9 +74,9 @@ struct ErasureController: Controller {
 
     private func eraseUser(_ request: OperationRequest) async throws -> Response {
         let (app, user) = (try await request.app(self.store), try request.user())
-        return try await self.response(
-            try await self.store.eraseUser(user, app: app.id, steady: self.time.steady)
-        )
+        let erasure = try await self.store.eraseUser(user, app: app.id, steady: self.time.steady)
+        self.noteErasure()
+        return try await self.response(erasure)
     }
 
     /// Erases rows for a while, and leaves the rest to the service.
@@ -90,6 +93,8 @@ struct ErasureController: Controller {
         guard isErased, isSettled else {
             return try .json(Answer(state: .erasing, underWay: count), status: .accepted)
         }
+        // From now on the same request is another one, for what has come since.
+        try await self.store.noteAnswered(erasure)
         return try .json(Answer(state: .erased, underWay: count))
     }
 

@@ -89,7 +89,8 @@ struct CompatibilityRoutes: Sendable {
             switch acceptance {
             case .accepted: return Self.accepted(notification)
             case .repeated(let earlier): return Self.accepted(earlier)
-            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn:
+            case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn,
+                .sessionRemoved:
                 let message = "this id was used for another product or other waves: choose a new one"
                 throw RequestError.conflict("idempotency_conflict", message, at: "Id")
             }
@@ -154,7 +155,7 @@ struct CompatibilityRoutes: Sendable {
         let client = BudgetCaller(app: app.bundleID, from: context.channel) ?? BudgetCaller(app: app.bundleID)
         try self.runner.budgets.countForm(of: client)
         try self.runner.connections.assign(context.channel, to: client)
-        let results = try await self.store.register([registration], app: app.id, now: self.time.now)
+        let results = try await self.store.register([registration], app: app.id, at: self.time.reading)
         guard let result = results.first else { throw Self.closed }
         if case .rejected(let excess) = result.kind { throw RequestError(excess) }
         return result

@@ -17,6 +17,8 @@ struct LibraryItems {
     private var plural: String { "\(self.kind.rawValue)s" }
     /// The name of the kind in the ids of operations.
     private var title: String { self.kind.rawValue.capitalized }
+    /// The cursors of the lists of items and of names.
+    private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
     /// The path of one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
 
@@ -90,20 +92,21 @@ struct LibraryItems {
         _ response: @Sendable (LibraryItem, AppRecord) -> Item
     ) async throws -> Response {
         let app = try await request.app(self.store)
-        let page = try request.page(self.kind == .audience ? .audiences : .templates)
-        let items = try await self.store.libraryItems(
+        let wanted = try request.page(self.cursors)
+        let page = try await self.store.libraryItems(
             of: self.kind,
             app: app.id,
-            after: page.after ?? 0,
-            limit: page.limit
+            after: wanted.after ?? 0,
+            limit: wanted.limit,
+            bytes: self.limits.pageBytes
         )
-        let entries = items.map { response($0, app) }
-        return try .page(self.plural, entries, next: page.next(after: items) { $0.number })
+        let entries = page.entries.map { response($0, app) }
+        return try .page(self.plural, entries, next: page.next?.cursor(self.cursors, isSorted: false))
     }
 
     private func names(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let page = try request.page(self.kind == .audience ? .audiences : .templates)
+        let page = try request.page(self.cursors)
         let entries = try await self.store.libraryNames(
             of: self.kind,
             app: app.id,
@@ -116,11 +119,15 @@ struct LibraryItems {
 
     private func versions(_ request: OperationRequest) async throws -> Response {
         let (item, _) = try await self.item(request)
-        let page = try request.page(.libraryVersions)
-        let before = page.after ?? Int64.max
-        let versions = try await self.store.libraryVersions(of: item.id, before: before, limit: page.limit)
-        let entries = versions.map { LibraryVersionResponse(version: $0, kind: self.kind) }
-        return try .page("versions", entries, next: page.next(after: versions) { $0.version })
+        let wanted = try request.page(.libraryVersions)
+        let page = try await self.store.libraryVersions(
+            of: item.id,
+            before: wanted.after ?? Int64.max,
+            limit: wanted.limit,
+            bytes: self.limits.pageBytes
+        )
+        let entries = page.entries.map { LibraryVersionResponse(version: $0, kind: self.kind) }
+        return try .page("versions", entries, next: page.next?.cursor(.libraryVersions, isSorted: false))
     }
 
     // MARK: Changes

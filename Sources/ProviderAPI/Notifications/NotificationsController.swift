@@ -50,17 +50,16 @@ struct NotificationsController: Controller {
 
     /// Responds with a notification with its audience and content, which lists leave out.
     private func show(_ request: OperationRequest) async throws -> Response {
-        let notification = try await self.notification(request)
+        let detail = try await request.object("notification") { try await self.store.detail(of: $0) }
+        let notification = detail.notification
         var response = try await self.response(notification)
         response.audience = notification.audience
         response.content = ContentResponse(notification.content)
         if notification.progress.skipped > 0 {
-            response.skipped = try await self.store.skipCounts(of: notification.id).map {
-                SkippedRecipients(reason: $0.reason, count: $0.count)
-            }
+            response.skipped = detail.skipCounts.map { SkippedRecipients(reason: $0.reason, count: $0.count) }
         }
         if notification.content.receipts != .none {
-            response.receiptCounts = ReceiptCountResponse.list(try await self.store.receiptCounts(of: notification.id))
+            response.receiptCounts = ReceiptCountResponse.list(detail.receiptCounts)
         }
         return try .json(response)
     }

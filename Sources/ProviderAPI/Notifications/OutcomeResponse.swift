@@ -36,12 +36,11 @@ struct OutcomeList {
     /// The number of recipients without a final state.
     let pending: Int
 
-    /// - Parameters:
-    ///   - deliveries: The states of the recipients that have one.
-    ///   - devices: The devices of the audience; those without a final state are pending.
-    init(_ notification: NotificationRecord, _ deliveries: [DeliveryRecord], devices: [DeviceRecord]) {
+    /// - Parameter found: The notification with what is known of its recipients. The devices without a final state are pending.
+    init(_ found: NotificationOutcomes) {
+        let (notification, devices) = (found.notification, found.devices)
         let ids = DeliveryID(notification: notification.id)
-        let final = deliveries.filter { $0.state != .sending }
+        let final = found.deliveries.filter { $0.state != .sending }
         var outcomes: [OutcomeResponse] = []
         if case .tokens = notification.audience {
             let known = Dictionary(final.map { ($0.recipient, $0) }) { $1 }
@@ -86,9 +85,4 @@ struct OutcomeList {
         self.outcomes = outcomes
         self.pending = outcomes.count { $0.delivery == nil }
     }
-}
-
-extension NotificationRecord {
-    /// `true` if no recipient changes its state any more.
-    var hasEnded: Bool { self.state == .done || self.state == .cancelled && self.progress.retrying == 0 }
 }

@@ -102,7 +102,8 @@ struct SendingController: Controller {
             warnings += try await self.pauseWarnings(app, wanted)
             return try await self.accepted(notification, app, warnings: warnings, waiting, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, body, waiting, request)
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn:
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn,
+            .sessionRemoved:
             throw Self.conflict
         }
     }
@@ -138,7 +139,8 @@ struct SendingController: Controller {
         switch try await self.store.accepted(idempotency, app: app.id) {
         case .repeated(let earlier): earlier
         case .conflict: throw Self.conflict
-        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn, nil:
+        case .accepted, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn,
+            .sessionRemoved, nil:
             nil
         }
     }
@@ -190,7 +192,10 @@ struct SendingController: Controller {
         var list: OutcomeList?
         if let waiting {
             notification = try await waiting.end(of: new, self.outcomes, self.store, on: request.context.channel)
-            list = try await self.outcomes(of: notification)
+            // A page may have held a few more recipients than were counted.
+            let most = OutcomeWaiting.maximumRecipients * 2
+            let found = try await self.store.outcomes(of: new.id, limit: most) ?? NotificationOutcomes(notification)
+            (notification, list) = (found.notification, OutcomeList(found))
         } else if new.delivery != nil {
             // With its shards, which tell when it is sent.
             notification = try await self.store.notification(new.id) ?? new
@@ -202,31 +207,6 @@ struct SendingController: Controller {
         (response.outcomes, response.pending) = (list?.outcomes, list?.pending)
         let headers: HTTPFields = [.location: "/v1/notifications/\(new.id.uuidString)"]
         return try .json(response, status: .accepted, headers: headers)
-    }
-
-    /// Returns the outcomes of a notification with few recipients.
-    private func outcomes(of notification: NotificationRecord) async throws -> OutcomeList {
-        // A page may have held a few more recipients than were counted.
-        let most = OutcomeWaiting.maximumRecipients * 2
-        let deliveries = try await self.store.deliveries(
-            of: notification.id,
-            state: nil,
-            reason: nil,
-            after: nil,
-            limit: most
-        )
-        var devices: [DeviceRecord] = []
-        if !notification.hasEnded, case .devices(let audience) = notification.audience {
-            devices = try await self.store.devices(
-                app: notification.app,
-                audience: audience,
-                environment: notification.environment,
-                kind: notification.content.tokenKind,
-                after: 0,
-                limit: most
-            )
-        }
-        return OutcomeList(notification, deliveries, devices: devices)
     }
 
     private static let resendRequest = Schema.object(optional: [
@@ -277,7 +257,8 @@ struct SendingController: Controller {
         case .accepted: return try await self.accepted(notification, app, warnings: [], nil, request)
         case .repeated(let earlier): return try await self.repeated(earlier, app, .null, nil, request)
         case .originalForgotten: throw NotificationResend.forgotten
-        case .conflict, .scheduleChanged, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn: throw Self.conflict
+        case .conflict, .scheduleChanged, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn, .sessionRemoved:
+            throw Self.conflict
         }
     }
 

@@ -99,7 +99,7 @@ struct EntitlementResponse: ResponseObject {
         .optional(
             "reason",
             \.reason,
-            "The code of a refusal; \(Self.unavailable) or too_many_questions where asking later may help."
+            "The code of a refusal; \(Self.unavailable), too_many_questions or too_many_requests where asking later may help."
         ),
         .optional("message", \.message),
         .optional("retryAfterSeconds", \.retryAfter, "Where asking again later may help."),

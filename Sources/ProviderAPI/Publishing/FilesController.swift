@@ -44,7 +44,7 @@ struct FilesController: Controller {
             .init(.head, path, id: "fileHead", "The fields of that response.", self.respond)
                 .parameters(address + conditions).responses(head),
         ]
-        return operations.map { $0.tag(.publishing).errors(.forbidden, .unavailable) }
+        return operations.map { $0.tag(.publishing).errors(.forbidden, .unavailable).streamed() }
     }
 
     private func respond(_ request: OperationRequest) async throws -> Response {

@@ -64,9 +64,12 @@ struct PublicationsController: Controller {
             createdAt: self.time.now
         )
         try Self.changes(fields).apply(to: &publication)
-        guard try await self.store.addPublication(publication) else {
+        switch try await self.store.addPublication(publication) {
+        case .added: break
+        case .tooMany:
             let message = "an app has at most \(PublicationRecord.maximumOfApp) publications"
             throw RequestError.conflict("too_many_publications", message)
+        case .noApp: throw RequestError.noSuch("app", by: "bundle id")
         }
         request.made(publication.id)
         return try .json(PublicationResponse(publication: publication, app: app.bundleID), status: .created)

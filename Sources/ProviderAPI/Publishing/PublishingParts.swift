@@ -42,6 +42,7 @@ struct PublishingParts: Sendable {
             addresses: configuration.webhookAddresses,
             resolver: resolver,
             questions: budgets[.entitlementQuestions],
+            wrong: budgets[.wrongSecrets],
             lines: budgets[.logLines],
             time: time,
             logger: logger

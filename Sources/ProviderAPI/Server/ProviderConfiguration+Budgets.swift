@@ -28,6 +28,10 @@ extension ProviderConfiguration {
         set(.bridgeRequests) { $0.bounds.app = .rate(self.limits.keyRate) }
         set(.matrixRequests) { $0.bounds.caller = .rate(self.limits.homeserverRate) }
         set(.addressMessages) { $0.bounds.caller = .rate(self.limits.keyRate) }
+        if let openFiles = self.openFiles {
+            // The other half is for those who connect here, for files, and for what else goes out.
+            set(.chatConnections) { $0.bounds.whole = .held(max(1, openFiles / 2)) }
+        }
         set(.downloads) { $0.bounds.whole = .held(self.publishing.maximumDownloads) }
         return changed.merging(self.budgetLimits) { $1 }
     }

@@ -48,6 +48,8 @@ package struct ProviderConfiguration: Sendable {
     package var sessions = SessionSettings()
     package var publishing = PublishingSettings()
     package var limits = Limits()
+    /// The limit of open files and sockets of the process. Chat sessions have half of it. Default `nil`: it is not known.
+    package var openFiles: Int?
     /// The limits of budgets in place of their defaults and of what settings say. Default none.
     package var budgetLimits: [Resource: BudgetLimits] = [:]
     /// Indicates whether there is a listener for the API and the pages. Default `true`.

@@ -14,6 +14,13 @@ package protocol ProviderExtension: Sendable {
     var services: [any Service] { get }
     /// Adds the routes beside the API, none of which begins with `/v1/apps`.
     func addRoutes(to router: Router<APIContext>)
+    /// Is called when a user or an app was marked for erasure, and again when that is asked for: the first rows are gone.
+    func erasureBegan()
+}
+
+extension ProviderExtension {
+    /// Keeps nothing in memory of users and apps.
+    package func erasureBegan() {}
 }
 
 /// The parts of a provider that an extension is made of.
@@ -23,6 +30,8 @@ package struct ProviderParts: Sendable {
     package let acceptor: NotificationAcceptor
     /// The signals by which requests wait for outcomes.
     package let outcomes: OutcomeSignals
+    /// The messages past the ledger, which stops count.
+    package let forwards: ForwardsUnderWay
     /// The runner of operations, for its keys, limits, metrics and audit.
     package let runner: OperationRunner
     /// The resolver of all names that callers give.

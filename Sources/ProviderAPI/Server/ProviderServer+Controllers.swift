@@ -108,6 +108,29 @@ extension ProviderServer {
         ]
     }
 
+    /// Returns the controller of erasures, which the part of another module hears of.
+    static func erasureController(
+        _ configuration: ProviderConfiguration,
+        _ store: SQLiteStore,
+        _ faults: ConfigurationFaults,
+        _ direct: DirectDispatch,
+        _ wake: WakeSignal,
+        _ webhooks: WebhookDelivery,
+        _ addition: (any ProviderExtension)?,
+        _ time: any TimeSource
+    ) -> ErasureController {
+        ErasureController(
+            store: store,
+            faults: faults,
+            direct: direct,
+            wake: wake,
+            patience: configuration.limits.outcome,
+            interrupt: { await webhooks.interrupt($0) },
+            noteErasure: { addition?.erasureBegan() },
+            time: time
+        )
+    }
+
     /// Returns the services that delete what is not kept any more.
     static func cleaning(
         _ configuration: ProviderConfiguration,

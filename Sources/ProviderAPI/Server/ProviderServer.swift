@@ -235,6 +235,7 @@ package final class ProviderServer: Service {
                 store: store,
                 acceptor: acceptor,
                 outcomes: outcomes,
+                forwards: direct.forwards,
                 runner: runner,
                 resolver: resolver,
                 budgets: budgets,
@@ -274,15 +275,7 @@ package final class ProviderServer: Service {
                     logger: logger
                 ),
                 EnvironmentsController(store: store, faults: faults, monitor: monitor),
-                ErasureController(
-                    store: store,
-                    faults: faults,
-                    direct: direct,
-                    wake: erasureWake,
-                    patience: configuration.limits.outcome,
-                    interrupt: { await webhooks.interrupt($0) },
-                    time: time
-                ),
+                Self.erasureController(configuration, store, faults, direct, erasureWake, webhooks, addition, time),
                 ReceiptsController(store: store, writer: receipts),
                 SchedulesController(store: store, wake: scheduleWake, time: time),
                 TimelineController(store: store, gateway: configuration.gatewayEvents, faults: faults, time: time),

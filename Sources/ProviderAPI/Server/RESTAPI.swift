@@ -47,7 +47,7 @@ struct RESTAPI: Sendable {
     private static func documentOperation(of others: [ProviderOperation]) -> ProviderOperation {
         @Sendable func operation(_ handler: @escaping ProviderOperation.Handler) -> ProviderOperation {
             .init(.get, "/openapi.json", id: "document", "This document.", handler)
-                .tag(.operation).responses(.ok(.object(isOpen: true), "OpenAPI 3.1."))
+                .tag(.operation).responses(.ok(.object(isOpen: true), "OpenAPI 3.1.")).streamed()
         }
         // Made at the first request: it takes longer than everything else at the start.
         let text = Mutex<ByteBuffer?>(nil)

@@ -150,7 +150,11 @@ package final class BinaryBridgeService: Service {
             settings: .object(["certificates": .array(client.fingerprints.map(JSONValue.string))]),
             changedAt: now
         )
-        _ = try await store.setBridge(bridge, keepsSecret: true)
+        if case .done = try await store.setBridge(bridge, keepsSecret: true) { return }
+        self.parts.logger.error(
+            "the bridge of an old provider is not set: its name is taken, or its app has too many",
+            metadata: ["bridge": "\(bridge.name)", "app": "\(client.topic.bundleID)"]
+        )
     }
 
     /// Remembers what was stored in the last minute: if the process before this one crashed, old providers send it again.

@@ -17,7 +17,13 @@ struct Doors: Sendable {
         let log = LimitedLog(parts.logger, parts.budgets[.logLines])
         let access = DoorAccess(runner: parts.runner, budgets: parts.budgets, log: log)
         let submission = PushSubmission(parts: parts)
-        let shadow = ShadowForwarder(client: client, store: parts.store, time: parts.time, logger: parts.logger)
+        let shadow = ShadowForwarder(
+            client: client,
+            bytes: parts.budgets[.bodyBytes],
+            store: parts.store,
+            time: parts.time,
+            logger: parts.logger
+        )
         let statistics = GorushStatistics()
         self.gorush = GorushRoutes(
             access: access,

@@ -83,7 +83,8 @@ struct PushSubmission: Sendable {
         switch acceptance {
         case .accepted: return notification
         case .repeated(let earlier): return earlier
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn:
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .issueWithdrawn,
+            .sessionRemoved:
             throw RequestError.conflict("idempotency_conflict", "another request has the same identity")
         }
     }

@@ -57,21 +57,23 @@ struct FCMRoutes: Sendable {
         _ project: FCMSender.Project,
         at: Timestamp
     ) async throws -> Response {
-        var answer: GuardedClient.Response?
+        var answer: ShadowForwarder.Answer?
         if let upstream = settings.upstream {
             var passesCredential = false
             if case .secret = project.admission { passesCredential = true }
-            do throws(PinnedClientFailure) {
+            do throws(ShadowForwarder.Failure) {
                 answer = try await self.shadow.ask(
                     upstream,
                     target: "/v1/projects/\(project.bridge.name)/messages:send",
                     request,
                     body: body,
-                    app: project.app.id,
+                    app: project.app,
                     passesCredential: passesCredential
                 )
             } catch {
                 await self.shadow.keep(ShadowComparison(unanswered: error.text, at: at), of: project.bridge)
+                // The old server sends what we do not: a client that tries again loses nothing.
+                if case .noRoom(let refusal) = error { throw refusal }
                 let message = "The server in whose shadow this bridge is does not answer: \(error.text)"
                 throw FCMError(503, "UNAVAILABLE", message, code: .unavailable)
             }

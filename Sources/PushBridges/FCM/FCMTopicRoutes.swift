@@ -68,7 +68,7 @@ struct FCMTopicRoutes: Sendable {
             let named = batch.texts.map(NamedToken.init)
             let registrations = named.compactMap(\.token)
                 .map { DeviceRegistration(environment: batch.environment, token: $0) }
-            _ = try await self.store.register(registrations, app: project.app.id, now: self.time.now)
+            _ = try await self.store.register(registrations, app: project.app.id, at: self.time.reading)
             let results = zip(batch.texts, named).map { text, named in
                 JSONValue.members([
                     "apns_token": .string(text), "status": .string(named.token == nil ? "INVALID_ARGUMENT" : "OK"),

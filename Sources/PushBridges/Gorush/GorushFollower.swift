@@ -20,6 +20,13 @@ struct GorushFollower: Service {
     private static let patience: Duration = .seconds(600)
     /// The posts of one notification that may fail one after the other; no more are made then.
     private static let maximumFailures = 3
+    /// The posts at a time, of all and of one app. Apps take turns, and within an app its hooks: those that never answer hold
+    /// up few of others.
+    static let postLimits = BudgetLimits(
+        .init(whole: .held(64), app: .held(8)),
+        waiting: .init(),
+        patience: .seconds(3600)
+    )
     /// The longest response to a post, in bytes. It is not looked at.
     private static let maximumResponse = 64 * 1024
 
@@ -32,21 +39,30 @@ struct GorushFollower: Service {
         let plan: GorushPlan
     }
 
+    /// The hook of an app.
+    private struct Hook: Sendable {
+        let url: String
+        let app: Int64
+        let bundleID: Topic
+    }
+
     /// The work of the service.
     private enum Work: Sendable {
-        case follow(Followed)
-        case post([GorushLogEntry], hook: String, app: Int64)
+        case follow(Followed, Topic)
+        case post([GorushLogEntry], Hook)
 
         /// The number of tokens and failures that it keeps in memory. Each takes about 200 bytes.
         var size: Int {
             switch self {
-            case .follow(let followed): GorushFollower.size + followed.push.tokens.count
-            case .post(let entries, _, _): GorushFollower.size + entries.count
+            case .follow(let followed, _): GorushFollower.size + followed.push.tokens.count
+            case .post(let entries, _): GorushFollower.size + entries.count
             }
         }
     }
 
     private let budget: Budget
+    /// The turns of posts, beside those of webhooks: what waits is in the account of ``budget``.
+    let posts = Budget(.webhookPosts, limits: Self.postLimits)
     private let submission: PushSubmission
     private let statistics: GorushStatistics
     private let client: GuardedClient
@@ -67,13 +83,15 @@ struct GorushFollower: Service {
     }
 
     /// Begins to follow a notification.
-    func follow(_ followed: Followed, of app: Topic) { self.add(.follow(followed), bridge: followed.bridge, app) }
+    func follow(_ followed: Followed, of app: Topic) { self.add(.follow(followed, app), bridge: followed.bridge, app) }
 
     /// Counts failures that were known before anything was sent, and has them posted.
     func report(_ failures: [GorushLogEntry], bridge: String, hook: String?, of app: AppRecord) {
         guard !failures.isEmpty else { return }
         self.statistics.count(bridge) { $0.failed += failures.count }
-        if let hook { self.add(.post(failures, hook: hook, app: app.id), bridge: bridge, app.bundleID) }
+        guard let hook else { return }
+        let work = Work.post(failures, Hook(url: hook, app: app.id, bundleID: app.bundleID))
+        self.add(work, bridge: bridge, app.bundleID)
     }
 
     /// Its budget bounds what waits or is followed. No app has all of it.
@@ -91,8 +109,8 @@ struct GorushFollower: Service {
                 group.addTask {
                     defer { place.end() }
                     switch work {
-                    case .follow(let followed): await self.observe(followed)
-                    case .post(let entries, let hook, let app): await self.post(entries, to: hook, app: app)
+                    case .follow(let followed, let app): await self.observe(followed, of: app)
+                    case .post(let entries, let hook): await self.post(entries, to: hook)
                     }
                 }
             }
@@ -100,7 +118,7 @@ struct GorushFollower: Service {
         }
     }
 
-    private func observe(_ followed: Followed) async {
+    private func observe(_ followed: Followed, of app: Topic) async {
         let id = followed.push.notification.id
         let parts = self.submission.parts
         do {
@@ -110,7 +128,7 @@ struct GorushFollower: Service {
                 repeat {
                     guard let current = try await parts.store.notification(id) else { return }
                     let verdicts = try await self.submission.verdicts(of: followed.push, now: current)
-                    await self.report(verdicts, of: followed, &reported)
+                    await self.report(verdicts, of: followed, app, &reported)
                     if reported.count >= followed.push.tokens.count || current.state == .done { return }
                 } while await iterator.next() != nil
             }
@@ -126,6 +144,7 @@ struct GorushFollower: Service {
     private func report(
         _ verdicts: [DeviceToken: TokenVerdict],
         of followed: Followed,
+        _ app: Topic,
         _ reported: inout Set<DeviceToken>
     ) async {
         var (succeeded, failures) = (0, [GorushLogEntry]())
@@ -140,36 +159,52 @@ struct GorushFollower: Service {
         self.statistics.count(followed.bridge) {
             ($0.succeeded, $0.failed) = ($0.succeeded + succeeded, $0.failed + failures.count)
         }
-        guard let hook = followed.hook else { return }
-        await self.post(failures, to: hook, app: followed.push.notification.app)
+        guard let url = followed.hook else { return }
+        await self.post(failures, to: Hook(url: url, app: followed.push.notification.app, bundleID: app))
     }
 
     /// Posts entries, one request each.
-    private func post(_ entries: [GorushLogEntry], to hook: String, app: Int64) async {
+    private func post(_ entries: [GorushLogEntry], to hook: Hook) async {
         var failed = 0
         for entry in entries {
             guard !Task.isCancelled, let body = try? entry.json.text else { return }
-            let why: String
-            do throws(PinnedClientFailure) {
-                let response = try await self.client.request(
-                    .POST,
-                    hook,
-                    headers: ["content-type": "application/json", "user-agent": "martlet"],
-                    body: body,
-                    app: app,
-                    maximum: Self.maximumResponse
-                )
-                if response.status == 200 {
-                    failed = 0
-                    continue
-                }
-                why = "status \(response.status)"
+            let failure: String?
+            do {
+                failure = try await self.post(body, to: hook)
+            } catch let refusal as BudgetRefusal {
+                failure = refusal.error.error.message
             } catch {
-                why = error.text
+                // The service ends.
+                return
+            }
+            guard let why = failure else {
+                failed = 0
+                continue
             }
             failed += 1
             self.logger.warning("post to a feedback hook failed", metadata: ["error": "\(why)"])
             guard failed < Self.maximumFailures else { return }
+        }
+    }
+
+    /// Posts an entry when it is its turn.
+    /// - Returns: The failure; `nil` for none.
+    /// - Throws: ``BudgetRefusal`` for a turn that does not come, `CancellationError`.
+    private func post(_ body: Data, to hook: Hook) async throws -> String? {
+        let turn = try await self.posts.wait(for: BudgetCaller(app: hook.bundleID, .name(hook.url)))
+        defer { turn.end() }
+        do throws(PinnedClientFailure) {
+            let response = try await self.client.request(
+                .POST,
+                hook.url,
+                headers: ["content-type": "application/json", "user-agent": "martlet"],
+                body: body,
+                app: hook.app,
+                maximum: Self.maximumResponse
+            )
+            return response.status == 200 ? nil : "status \(response.status)"
+        } catch {
+            return error.text
         }
     }
 }

@@ -98,21 +98,23 @@ struct GorushRoutes: Sendable {
         _ door: GorushSender.Door,
         at: Timestamp
     ) async throws -> Response {
-        var answer: GuardedClient.Response?
+        var answer: ShadowForwarder.Answer?
         if let upstream = settings.upstream {
             var passesCredential = false
             if case .secret = door.admission { passesCredential = true }
-            do throws(PinnedClientFailure) {
+            do throws(ShadowForwarder.Failure) {
                 answer = try await self.shadow.ask(
                     upstream,
                     target: "/api/push",
                     request,
                     body: body,
-                    app: door.app.id,
+                    app: door.app,
                     passesCredential: passesCredential
                 )
             } catch {
                 await self.shadow.keep(ShadowComparison(unanswered: error.text, at: at), of: door.bridge)
+                // The old server sends what we do not: a client that tries again loses nothing.
+                if case .noRoom(let refusal) = error { throw refusal }
                 let message = "the server in whose shadow this bridge is does not answer: \(error.text)"
                 return try Self.failure(.badGateway, message)
             }
@@ -194,7 +196,7 @@ struct GorushRoutes: Sendable {
         guard try await !self.sender.table.value.isEmpty else { throw Self.noDoor }
     }
 
-    /// Admits a request to the bridge that its path names, or to the standard one.
+    /// Admits a request to the bridge that its path names, or to that of the root.
     private func door(_ request: Request, _ context: APIContext) async throws -> GorushSender.Door {
         try await self.checkIsOpen()
         let name = context.parameters.get("bridge") == nil ? nil : context.path("bridge")
@@ -210,8 +212,9 @@ struct GorushRoutes: Sendable {
                 admission: .secret(app.bundleID)
             )
         }
-        let admission = DoorAccess.Admission.key(try await self.access.key(of: request, context))
-        guard let bridge = try await self.bridge(name), let app = try await self.app(of: bridge) else {
+        let caller = try await self.access.key(of: request, context)
+        let admission = DoorAccess.Admission.key(caller)
+        guard let bridge = try await self.bridge(name, for: caller), let app = try await self.app(of: bridge) else {
             throw Self.noDoor
         }
         guard admission.allows(.send, on: app.bundleID) else {
@@ -221,11 +224,23 @@ struct GorushRoutes: Sendable {
         return try .init(bridge: bridge, app: app, settings: GorushSettings(bridge), admission: admission)
     }
 
-    /// Returns the bridge with a name; without a name the standard one, or the only one.
-    private func bridge(_ name: String?) async throws -> BridgeRecord? {
+    /// Returns the bridge with a name. Without a name it is that of the root: of the app that had a bridge first among those that the
+    /// key is for, the standard one, or its first.
+    ///
+    /// So what other apps add later changes nothing, whether they take the standard name or another.
+    private func bridge(_ name: String?, for caller: APICaller) async throws -> BridgeRecord? {
         let bridges = try await self.sender.table.value
         if let name { return bridges[name] }
-        return bridges[GorushSettings.standardName] ?? (bridges.count == 1 ? bridges.values.first : nil)
+        var usable = Array(bridges.values)
+        if let topics = caller.apps {
+            var apps: Set<Int64> = []
+            for topic in topics {
+                if let app = try await self.store.app(bundleID: topic) { apps.insert(app.id) }
+            }
+            usable.removeAll { !apps.contains($0.app) }
+        }
+        guard let first = usable.min(by: { $0.number < $1.number }) else { return nil }
+        return usable.first { $0.app == first.app && $0.name == GorushSettings.standardName } ?? first
     }
 
     private func app(of bridge: BridgeRecord?) async throws -> AppRecord? {

@@ -8,7 +8,7 @@ struct GorushSettings: BridgeSettings, Hashable {
     static let kind = BridgeKind.gorush
     static let members: Set = ["sync", "maxNotifications", "feedbackHook", "shadow"]
 
-    /// The name of the bridge that requests without a name in their path reach.
+    /// The name of the bridge of an app that requests without a name in their path reach.
     static let standardName = "default"
     /// The numbers of notifications of a request that can be set.
     private static let notifications: ClosedRange<Int64> = 1...1000

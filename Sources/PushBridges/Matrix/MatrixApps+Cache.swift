@@ -11,28 +11,37 @@ extension MatrixApps {
         BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
     }
 
+    /// What the store knows of the app of bridges.
+    private struct Owner {
+        let app: AppRecord
+        /// The environments for which it has a credential.
+        let environments: Set<PushEnvironment>
+    }
+
     private static func read(_ store: any ProviderStore) async throws -> MatrixApps {
         var damaged = try await store.bridgeNames(kind: .matrix)
-        var apps: [MatrixApp] = []
-        for bridge in try await store.bridges(kind: .matrix) {
-            guard let app = try await Self.app(bridge, store) else { continue }
-            apps.append(app)
-            damaged.remove(bridge.name)
+        let bridges = try await store.bridges(kind: .matrix)
+        // Each app is looked up once, however many bridges it has.
+        var owners: [Int64: Owner] = [:]
+        for id in Set(bridges.map(\.app)) {
+            guard let app = try await store.app(id: id) else { continue }
+            owners[id] = Owner(app: app, environments: try await store.environments(app: id))
         }
+        let apps = bridges.compactMap { bridge in owners[bridge.app].flatMap { Self.app(bridge, of: $0) } }
+        damaged.subtract(apps.map(\.name))
         return MatrixApps(apps, damaged: damaged)
     }
 
-    /// Returns the app of a bridge; `nil` if that or the settings cannot be read.
-    private static func app(_ bridge: BridgeRecord, _ store: any ProviderStore) async throws -> MatrixApp? {
-        guard let settings = try? MatrixSettings(bridge), let app = try await store.app(id: bridge.app)
-        else { return nil }
+    /// Returns the app of a bridge; `nil` if the settings cannot be read.
+    private static func app(_ bridge: BridgeRecord, of owner: Owner) -> MatrixApp? {
+        guard let settings = try? MatrixSettings(bridge) else { return nil }
         return MatrixApp(
             name: bridge.name,
-            id: app.id,
-            bundleID: app.bundleID,
+            id: owner.app.id,
+            bundleID: owner.app.bundleID,
             environment: bridge.environment,
             settings: settings,
-            hasCredential: try await store.environments(app: app.id).contains(bridge.environment ?? .production)
+            hasCredential: owner.environments.contains(bridge.environment ?? .production)
         )
     }
 }

@@ -16,14 +16,15 @@ struct MatrixApp: Hashable, Sendable {
     let hasCredential: Bool
 }
 
-/// The configured Matrix apps. An `app_id` is that of the bridge with this name, or of the only one whose pattern it matches.
+/// The configured Matrix apps. An `app_id` is that of the bridge with this name, or of the one whose pattern it matches; of several
+/// such patterns that with the most characters before its first `*` or `?`.
 struct MatrixApps: Sendable {
     /// The result of a look-up.
     enum Match: Hashable, Sendable {
         case app(MatrixApp)
         /// There is no such app.
         case none
-        /// Several patterns match: nobody knows which app is meant.
+        /// Several patterns match equally well: nobody knows which app is meant.
         case ambiguous
         /// The bridge of this name cannot be read.
         case damaged
@@ -67,43 +68,14 @@ struct MatrixApps: Sendable {
         if let entry = self.exact[appID] { return entry.match }
         guard !self.patterns.isEmpty else { return .none }
         let scalars = Array(appID.unicodeScalars)
-        var found: Entry?
+        var best: (literals: Int, match: Match)?
         for (pattern, entry) in self.patterns where pattern.matches(scalars) {
-            guard found == nil else { return .ambiguous }
-            found = entry
-        }
-        return found?.match ?? .none
-    }
-}
-
-/// A pattern in which `*` stands for any characters, also none, and `?` for one.
-struct GlobPattern: Hashable, Sendable {
-    private let scalars: [Unicode.Scalar]
-
-    /// Returns `nil` for a text without `*` and `?`.
-    init?(_ text: String) {
-        guard text.unicodeScalars.contains(where: { $0 == "*" || $0 == "?" }) else { return nil }
-        self.scalars = Array(text.unicodeScalars)
-    }
-
-    /// Returns `true` if the whole text matches, in time that grows with the product of both lengths.
-    func matches(_ text: [Unicode.Scalar]) -> Bool {
-        var (position, next) = (0, 0)
-        // The last star, and the position up to which it has been tried.
-        var star: (next: Int, position: Int)?
-        while position < text.count {
-            if next < self.scalars.count, self.scalars[next] == "*" {
-                star = (next + 1, position)
-                next += 1
-            } else if next < self.scalars.count, self.scalars[next] == "?" || self.scalars[next] == text[position] {
-                (position, next) = (position + 1, next + 1)
-            } else if let last = star {
-                star = (last.next, last.position + 1)
-                (position, next) = (last.position + 1, last.next)
-            } else {
-                return false
+            guard let known = best, known.literals >= pattern.literals else {
+                best = (pattern.literals, entry.match)
+                continue
             }
+            if known.literals == pattern.literals { best = (pattern.literals, .ambiguous) }
         }
-        return self.scalars[next...].allSatisfy { $0 == "*" }
+        return best?.match ?? .none
     }
 }

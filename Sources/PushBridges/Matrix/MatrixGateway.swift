@@ -13,6 +13,9 @@ import PushTypes
 /// It responds once the ledger has the notification, and does not wait for the push service. What that says about a token reaches the
 /// homeserver with a later request, from the state of the token in the store.
 struct MatrixGateway: Sendable {
+    /// The time after which a homeserver repeats what is for a stopped app.
+    private static let stopDelay = Duration.seconds(60)
+
     private let store: any ProviderStore
     private let acceptor: NotificationAcceptor
     private let apps: BridgeCache<MatrixApps>
@@ -21,6 +24,7 @@ struct MatrixGateway: Sendable {
     private let templates: MatrixTemplates
     private let connections: MatrixConnections
     private let forwarder: (any UnifiedPushForwarding)?
+    private let forwards: ForwardsUnderWay
     private let time: any TimeSource
     private let log: LimitedLog
 
@@ -32,7 +36,7 @@ struct MatrixGateway: Sendable {
         self.log = LimitedLog(parts.logger, parts.budgets[.logLines])
         self.connections = MatrixConnections(parts.runner.connections)
         self.templates = MatrixTemplates(store: parts.store, log: self.log)
-        self.forwarder = forwarder
+        (self.forwarder, self.forwards) = (forwarder, parts.forwards)
     }
 
     /// Returns `true` if pushkeys that are addresses are forwarded for some app.
@@ -92,7 +96,7 @@ struct MatrixGateway: Sendable {
             case .nothing: rejection = nil
             case .push(let push): rejection = try await self.accept(push, device, arrival)
             case .forward(let app):
-                let outcome = try await self.forwarder?.forward(body, to: device.pushkey, of: app, for: arrival.client)
+                let outcome = try await self.forward(body, to: device.pushkey, of: app, for: arrival.client)
                 rejection = outcome == .gone ? .unknownEndpoint : nil
             }
             guard let rejection else { continue }
@@ -100,6 +104,29 @@ struct MatrixGateway: Sendable {
             rejected.append(device.pushkey)
         }
         return rejected
+    }
+
+    /// Forwards the body of a request to an address.
+    /// - Returns: The outcome; `nil` if nothing forwards.
+    private func forward(
+        _ body: [UInt8],
+        to endpoint: String,
+        of app: MatrixApp,
+        for client: BudgetCaller
+    ) async throws -> UnifiedPushOutcome? {
+        guard let forwarder else { return nil }
+        return try await self.forwards.forward(app: app.id) {
+            // It may have been stopped since the request came.
+            try await self.checkStop(of: app)
+            return try await forwarder.forward(body, to: endpoint, of: app, for: client)
+        }
+    }
+
+    /// Refuses to forward for a stopped app. Its notifications wait in the ledger; what is forwarded waits at the homeserver.
+    /// - Throws: ``MatrixError``, or an error of the store.
+    private func checkStop(of app: MatrixApp) async throws {
+        guard try await self.store.stop(of: app.id) != nil else { return }
+        throw MatrixError(503, .unknown, "everything of the app is stopped", delay: Self.stopDelay)
     }
 
     /// The tokens of an environment of an app that a request names.
@@ -120,6 +147,7 @@ struct MatrixGateway: Sendable {
         guard plans.count(where: \.isForwarded) <= 1 else {
             throw MatrixError(400, .badJSON, "notification.devices names more than one address")
         }
+        for case .forward(let app) in plans { try await self.checkStop(of: app) }
         var named: [Place: [DeviceToken]] = [:]
         var charges: [Charge] = []
         for case .push(let push) in plans {
@@ -218,7 +246,7 @@ struct MatrixGateway: Sendable {
         switch acceptance {
         case .accepted, .repeated: await self.keep(arrival.channel, push)
         case .inactiveToken: return .inactive
-        case .conflict, .tokenOfOtherKind, .originalForgotten, .scheduleChanged, .issueWithdrawn:
+        case .conflict, .tokenOfOtherKind, .originalForgotten, .scheduleChanged, .issueWithdrawn, .sessionRemoved:
             self.note("Matrix notification dropped", device, "\(acceptance)", app)
         }
         return nil

@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 package import PushTypes
 
 /// A message that arrived for a user.
@@ -15,7 +17,7 @@ package struct ChatMessage: Hashable, Sendable {
     package let isHighlight: Bool
     /// The text; `nil` for one that only the app can decrypt.
     package let text: String?
-    /// The server's id of the message; `nil` if it gave none.
+    /// The name by which the message is known again: the server's id, or a hash of what is longer; `nil` if there is none.
     package let id: String?
     /// The time of the message, by the server's clock if it told it.
     package let at: Timestamp
@@ -33,8 +35,14 @@ package struct ChatMessage: Hashable, Sendable {
         self.sender = Self.beginning(of: sender, Self.maximumName)
         self.conversation = Self.beginning(of: conversation, Self.maximumName)
         self.text = text.map { Self.beginning(of: $0, Self.maximumText) }
-        self.id = id.map { Self.beginning(of: $0, Self.maximumName) }
+        self.id = id.map(Self.name)
         (self.isDirect, self.isHighlight, self.at) = (isDirect, isHighlight, at)
+    }
+
+    /// Returns an id, or a hash of one that is too long: many may have one beginning.
+    private static func name(of id: String) -> String {
+        guard id.utf8.count > Self.maximumName else { return id }
+        return Hexadecimal.encode(SHA256.hash(data: Data(id.utf8)))
     }
 
     /// The name by which the messages of a conversation are gathered.

@@ -12,53 +12,104 @@ import PushTypes
 /// Asks an old server in the place of a bridge in shadow mode, and keeps how its answer differs from the bridge's.
 struct ShadowForwarder: Sendable {
     /// The longest answer of an old server, in bytes.
-    private static let maximumAnswer = 8 * 1024 * 1024
+    static let maximumAnswer = 1024 * 1024
     /// The fields of a request that the old server gets, besides the credential.
     private static let forwarded = ["content-type", "user-agent", "x-goog-api-format-version", "x-firebase-client"]
 
     let client: GuardedClient
+    /// The memory that answers take.
+    let bytes: Budget
     let store: any ProviderStore
     let time: any TimeSource
     let logger: Logger
 
-    /// Sends a request on.
+    /// The answer of an old server, which is in memory on the account of its app until the client has it.
+    struct Answer: Sendable {
+        let status: Int
+        let headers: HTTPHeaders
+        let body: Data
+        /// The memory of the body.
+        let held: BudgetPermit
+    }
+
+    /// The reason for which there is no answer.
+    enum Failure: Error, Sendable {
+        /// There is no room for an answer now: nothing was sent.
+        case noRoom(BudgetRefusal)
+        case unanswered(PinnedClientFailure)
+
+        /// The failure in words.
+        var text: String {
+            switch self {
+            case .noRoom(let refusal): "not asked: \(refusal.error.error.message)"
+            case .unanswered(let failure): failure.text
+            }
+        }
+    }
+
+    /// Sends a request on, once there is room for the longest answer.
     ///
     /// - Parameters:
     ///   - target: The path and the query of the old server's API.
     ///   - passesCredential: `true` sends the client's own `authorization` on. It is `false` where that is our API key.
-    /// - Throws: ``PinnedClientFailure``.
+    /// - Throws: ``Failure``.
     func ask(
         _ upstream: String,
         target: String,
         _ request: Request,
         body: Data,
-        app: Int64,
+        app: AppRecord,
         passesCredential: Bool
-    ) async throws(PinnedClientFailure) -> GuardedClient.Response {
+    ) async throws(Failure) -> Answer {
+        let held: BudgetPermit
+        do throws(BudgetRefusal) {
+            held = try self.bytes.take(Self.maximumAnswer, for: BudgetCaller(app: app.bundleID))
+        } catch {
+            throw .noRoom(error)
+        }
         var headers = HTTPHeaders()
         for name in Self.forwarded + (passesCredential ? ["authorization"] : []) {
             guard let field = HTTPField.Name(name), let value = request.headers[field] else { continue }
             headers.add(name: name, value: value)
         }
         let base = upstream.hasSuffix("/") ? String(upstream.dropLast()) : upstream
-        return try await self.client.request(
-            .POST,
-            base + target,
-            headers: headers,
-            body: body,
-            app: app,
-            maximum: Self.maximumAnswer
-        )
+        do throws(PinnedClientFailure) {
+            let response = try await self.client.request(
+                .POST,
+                base + target,
+                headers: headers,
+                body: body,
+                app: app.id,
+                maximum: Self.maximumAnswer
+            )
+            guard Self.isHandedOn(response.status) else {
+                throw .noResponse(reason: "its status is \(response.status), which no client understands")
+            }
+            held.reduce(to: response.body.count)
+            return Answer(status: response.status, headers: response.headers, body: response.body, held: held)
+        } catch {
+            held.end()
+            throw .unanswered(error)
+        }
     }
 
-    /// Returns the old server's answer as the response to the client.
-    static func response(_ answer: GuardedClient.Response) -> Response {
+    /// Returns `true` for a status that a response has. One below 200, such as 101, is no end of a request, and would change what
+    /// the connection of the client is for.
+    static func isHandedOn(_ status: Int) -> Bool { (200...599).contains(status) }
+
+    /// Returns the old server's answer as the response to the client. It holds its memory until it is written.
+    static func response(_ answer: Answer) -> Response {
         var headers: HTTPFields = [:]
         for name in ["content-type", "x-gorush-version", "retry-after"] {
             guard let field = HTTPField.Name(name), let value = answer.headers.first(name: name) else { continue }
             headers[field] = value
         }
-        let body = ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
+        let (bytes, held) = (ByteBuffer(bytes: answer.body), answer.held)
+        let body = ResponseBody(contentLength: bytes.readableBytes) { writer in
+            try await writer.write(bytes)
+            try await writer.finish(nil)
+            held.end()
+        }
         return Response(status: .init(code: answer.status), headers: headers, body: body)
     }
 
@@ -82,7 +133,7 @@ struct ShadowForwarder: Sendable {
 }
 
 extension ShadowComparison {
-    /// Adds a difference, of which nothing is kept but reasons and names.
+    /// Adds a difference, of which nothing is kept but reasons and names, unless there are as many as are kept.
     mutating func differ(
         _ subject: String,
         field: String? = nil,
@@ -90,6 +141,7 @@ extension ShadowComparison {
         theirs: String,
         at: Timestamp
     ) {
+        guard self.differences.count < Self.maximumDifferences else { return }
         self.differences.append(
             ShadowDifference(
                 at: at,

@@ -43,13 +43,17 @@ package struct FormFields: Equatable, Sendable {
         self.values[name.lowercased()]
     }
 
-    /// - Throws: ``RequestError`` for a field that is too long, and for too many fields.
+    /// - Throws: ``RequestError`` for a field that is too long or has a NUL, at which the store's texts end, and for too many
+    ///   fields.
     package mutating func add(_ name: String, _ value: String) throws(RequestError) {
         guard self.fields.count < self.limits.count else {
             throw Self.error("too_many", "a form has at most \(self.limits.count) fields")
         }
         guard name.utf8.count <= self.limits.name, value.utf8.count <= self.limits.value else {
             throw Self.error("too_long", "a field has at most \(self.limits.value) bytes")
+        }
+        guard !name.utf8.contains(0), !value.utf8.contains(0) else {
+            throw Self.error("invalid_form", "a field must not have a NUL")
         }
         self.fields.append(Field(name: name, value: value))
         let key = name.lowercased()

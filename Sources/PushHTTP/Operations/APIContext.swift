@@ -17,9 +17,11 @@ package struct APIContext: RequestContext {
         self.channel = source.channel
     }
 
-    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded.
+    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded or has a NUL, at which the store's
+    /// texts end.
     package func path(_ name: String) -> String {
         guard let text = self.parameters.get(name) else { return "" }
-        return text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? "" : text
+        let decoded = text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? "" : text
+        return decoded.utf8.contains(0) ? "" : decoded
     }
 }

@@ -42,9 +42,14 @@ extension APIOperation {
         }
     }
 
+    /// Returns the declared query items, percent-decoded.
+    /// - Throws: ``RequestError`` for one with a NUL, at which the store's texts end, and for what the policy does not allow.
     private func query(of request: Request, _ policy: QueryPolicy) throws -> [String: String] {
         let known = self.parameters.filter { $0.place == .query }.map(\.name)
         let items = request.uri.queryParameters.map { (String($0.key), String($0.value)) }
+        for (name, value) in items where known.contains(name) && value.utf8.contains(0) {
+            throw RequestError.invalid(name, "it must not have a NUL")
+        }
         guard policy == .strict else {
             return Dictionary(items.filter { known.contains($0.0) }, uniquingKeysWith: { first, _ in first })
         }

@@ -42,6 +42,9 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     private(set) var cost = OperationCost.small
     /// Indicates whether the handler itself leaves out the apps that its caller may not use.
     package private(set) var isFilteredByApp = false
+    /// Indicates whether the body of a response takes no memory of its own, however long it is: it is read piece by piece, or kept
+    /// for all.
+    package private(set) var isStreamed = false
 
     /// The kinds of errors that a response may report.
     var errorKinds: Set<RequestError.Kind> {
@@ -103,6 +106,9 @@ extension APIOperation {
 
     /// Lets keys of single apps make requests to an operation that names no app.
     package func filteredByApp() -> APIOperation { self.with { $0.isFilteredByApp = true } }
+
+    /// Lets the body of a response be long without an account: it takes no memory of its own.
+    package func streamed() -> APIOperation { self.with { $0.isStreamed = true } }
 
     package func parameters(_ parameters: ParameterDescription...) -> APIOperation {
         self.with { $0.parameters += parameters }

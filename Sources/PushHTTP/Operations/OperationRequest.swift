@@ -6,7 +6,7 @@ package import PushSupport
 package struct OperationRequest: Sendable {
     package let http: Request
     package let context: APIContext
-    /// The declared query items, percent-decoded.
+    /// The declared query items, percent-decoded. None has a NUL.
     package let query: [String: String]
     /// The maker of the request; `nil` where the operation needs none.
     package let caller: APICaller?
@@ -45,7 +45,7 @@ extension OperationRequest {
 // MARK: Path
 
 extension OperationRequest {
-    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded.
+    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded or has a NUL.
     package func path(_ name: String) -> String { self.context.path(name) }
 
     /// Returns the path component for `{name}` as a UUID.

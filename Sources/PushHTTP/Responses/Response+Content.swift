@@ -39,7 +39,7 @@ extension Response {
         return .content(ByteBuffer(bytes: error.body), "application/json", status ?? error.kind.status, headers)
     }
 
-    /// Returns a response with a body of a media type.
+    /// Returns a response with a body of a media type. A long one is written in pieces, see ``ResponseBody/pieces(of:)``.
     package static func content(
         _ body: ByteBuffer,
         _ contentType: String,
@@ -48,7 +48,7 @@ extension Response {
     ) -> Response {
         var headers = headers
         headers[.contentType] = contentType
-        return Response(status: status, headers: headers, body: .init(byteBuffer: body))
+        return Response(status: status, headers: headers, body: .pieces(of: body))
     }
 
     package static var noContent: Response { Response(status: .noContent) }

@@ -60,6 +60,8 @@ package final class DirectDispatch: Sendable {
     }
 
     let ledger: LedgerWriter
+    /// What goes past the ledger, and has to be counted by stops too.
+    package let forwards = ForwardsUnderWay()
     private let store: any DispatchStore
     private let time: any TimeSource
     private let maximum: Int

@@ -133,7 +133,7 @@ package struct Dispatcher: Service {
             )
             return claims.map { claim in
                 var claim = claim
-                claim.claimedAt = clocks.wall
+                claim.claimedAt = clocks.later
                 return Held(claim: claim, memory: ClaimInMemory(claim.notification))
             }
         }
@@ -155,7 +155,7 @@ package struct Dispatcher: Service {
             )
             return claims.map { claim in
                 var claim = claim
-                claim.claimedAt = clocks.wall
+                claim.claimedAt = clocks.later
                 return Held(claim: claim, memory: ClaimInMemory(claim.notification))
             }
         }

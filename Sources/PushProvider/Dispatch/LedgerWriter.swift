@@ -76,7 +76,7 @@ final class LedgerWriter: Sendable {
             var results = try await self.leases.claimNew(fences: \.fences, memory: { $0.memory(of: items) }) {
                 try await store.write(writes, now: clocks.later, leaseUntil: until)
             }
-            results.setClaimTime(clocks.wall)
+            results.setClaimTime(clocks.later)
             return results
         }
 
@@ -128,7 +128,7 @@ extension LedgerResults {
         }
     }
 
-    /// Sets the time at which requests were claimed, by the wall clock.
+    /// Sets the time at which requests were claimed, by the later clock.
     fileprivate mutating func setClaimTime(_ time: Timestamp) {
         for index in self.requests.indices {
             guard case .success(var result) = self.requests[index], result.claimed != nil else { continue }

@@ -44,7 +44,7 @@ struct OutcomeEvaluator {
 
     /// Returns the times of the page.
     func times(claimedAt: Timestamp?) -> PageTimes {
-        PageTimes(claimedAt: claimedAt, sentAt: self.sentAt.wall, answeredAt: self.now)
+        PageTimes(claimedAt: claimedAt, sentAt: self.sentAt.later, answeredAt: self.now)
     }
 
     /// Adds the outcomes of one batch, in the order of its recipients.

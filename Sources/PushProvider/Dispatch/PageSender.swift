@@ -66,7 +66,7 @@ struct PageSender: Sendable {
     ///   - memory: The claim's place in memory, where stops find the page.
     ///   - fence: The fencing number of the claim's lease.
     ///   - step: The position in the shard after this page; `nil` for retries. At-most-once writes it first.
-    ///   - claimedAt: The time of the claim, by the wall clock.
+    ///   - claimedAt: The time of the claim, by the later clock.
     func send(
         _ work: PageWork,
         of notification: PreparedNotification,
@@ -188,13 +188,12 @@ struct PageSender: Sendable {
         step: ShardStep?,
         claimedAt: Timestamp?
     ) async throws -> StartedPage {
-        let clocks = self.time.reading
-        let now = clocks.later
+        let now = self.time.recorded
         var result = PageResult(notificationNumber: notification.number, fence: fence)
         result.step = step
         result.reading = work.reading
         result.retries = work.postponed
-        result.times = PageTimes(claimedAt: claimedAt, sentAt: clocks.wall, answeredAt: now)
+        result.times = PageTimes(claimedAt: claimedAt, sentAt: now, answeredAt: now)
         result.endings = work.skipped.map { recipient, reason in
             notification.reported(notification.skipped(recipient, reason, at: now), of: recipient)
         }

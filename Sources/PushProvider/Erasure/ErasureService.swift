@@ -7,7 +7,8 @@ import Synchronization
 
 /// The times of the erasure of apps and users.
 package struct ErasureSettings: Hashable, Sendable {
-    /// The time after a request in which responses to pushes that were in flight may still be written. Default 60 s.
+    /// The time after a request in which responses to pushes that were in flight may still be written, and after the last row
+    /// in which the request may ask for its state. Default 60 s.
     package var settling: Duration = .seconds(60)
     /// The shortest time between two rewritings of the database file. Default 1 h.
     package var overwriting: Duration = .seconds(3600)
@@ -24,6 +25,15 @@ package final class ErasureService: Service {
     private let time: any TimeSource
     private let logger: Logger
     private let overwrittenAt = Mutex<Timestamp?>(nil)
+    /// The times at which the rows of erasures were found gone, by the steady clock.
+    private let completedAt = Mutex<[Round: Timestamp]>([:])
+
+    /// An erasure, as it was begun or extended by one request.
+    private struct Round: Hashable {
+        var erasure, request: Int64
+
+        init(_ erasure: ErasureRecord) { (self.erasure, self.request) = (erasure.id, erasure.request) }
+    }
 
     /// - Parameters:
     ///   - direct: The notifications in memory, from which pushes are taken back.
@@ -55,13 +65,15 @@ package final class ErasureService: Service {
     package func step() async -> Duration {
         do {
             var isSettling = false
-            for erasure in try await self.store.erasures() where !erasure.isEmptied {
+            let erasures = try await self.store.erasures().filter { !$0.isEmptied }
+            self.forgetOthers(than: erasures)
+            for erasure in erasures {
                 while try await self.store.continueErasure(erasure, now: self.time.recorded) {
                     guard !Task.isShuttingDownGracefully else { return .zero }
                 }
                 // A request that did not wait for all rows knew only some tokens.
                 _ = try await self.direct.takeBack(erasure, in: self.store)
-                if self.time.steady.since(erasure.requestedAt) >= self.settings.settling {
+                if self.time.steady.since(self.lastNews(of: erasure)) >= self.settings.settling {
                     try await self.store.finishErasure(erasure)
                 } else {
                     isSettling = true
@@ -74,6 +86,23 @@ package final class ErasureService: Service {
             self.logger.error("erasure could not be finished, it is tried again", metadata: ["error": "\(error)"])
             return .seconds(60)
         }
+    }
+
+    /// Returns the time of a request; of one that was not answered as complete, that at which its rows were gone. Until some
+    /// time after it the name stays, so that the same request still reports the state, and does not begin another erasure.
+    private func lastNews(of erasure: ErasureRecord) -> Timestamp {
+        guard erasure.isUnderWay else { return erasure.requestedAt }
+        let (round, now) = (Round(erasure), self.time.steady)
+        return self.completedAt.withLock { times in
+            let time = times[round] ?? now
+            times[round] = time
+            return max(time, erasure.requestedAt)
+        }
+    }
+
+    private func forgetOthers(than erasures: [ErasureRecord]) {
+        let rounds = Set(erasures.map(Round.init))
+        self.completedAt.withLock { times in times = times.filter { rounds.contains($0.key) } }
     }
 
     /// Rewrites the file, unless that was done lately.

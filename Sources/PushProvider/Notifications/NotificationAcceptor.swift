@@ -62,6 +62,7 @@ package struct NotificationAcceptor: Sendable {
     ///   - scheduleVersion: The version of the record from which the run was decided. The run is accepted only while the
     ///     schedule has this version.
     ///   - issue: The issue that it notifies of, whose notification it becomes in the same transaction.
+    ///   - session: The session at a chat server whose messages it tells of, without whose record nothing is accepted.
     package func accept(
         _ request: NotificationRequest,
         app: Int64,
@@ -71,10 +72,12 @@ package struct NotificationAcceptor: Sendable {
         run: ScheduleRun? = nil,
         scheduleVersion: Int64? = nil,
         issue: UUID? = nil,
+        session: UUID? = nil,
         acceptance received: AcceptanceRecord = AcceptanceRecord(),
         check: (Int?) throws -> Void = { _ in }
     ) async throws -> (notification: NotificationRecord, acceptance: Acceptance) {
-        let now = self.time.now
+        let clocks = self.time.reading
+        let now = clocks.wall
         var record = NotificationRecord(
             id: id,
             app: app,
@@ -110,7 +113,9 @@ package struct NotificationAcceptor: Sendable {
                 shards: isEmpty ? [] : plan?.shards ?? [],
                 idempotency: idempotency,
                 scheduleVersion: scheduleVersion,
-                issue: issue
+                issue: issue,
+                session: session,
+                openedAt: clocks.later
             )
         )
         if case .tokenOfOtherKind(let token, let kind) = acceptance, let wanted = record.content.tokenKind {

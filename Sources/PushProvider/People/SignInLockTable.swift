@@ -10,7 +10,8 @@ import Synchronization
 final class SignInLockTable: Sendable {
     /// The subject of a lock.
     enum Subject: Hashable, Sendable {
-        case network(NetworkAddress)
+        /// All networks of one site (``NetworkAddress/site``), which may have 65,536 of IPv6.
+        case network(site: [UInt8])
         case known(UUID, NetworkAddress)
         case password(UUID)
 

@@ -49,7 +49,7 @@ package struct SignInService: Sendable {
         replacing old: Session? = nil
     ) async throws -> SessionGrant {
         guard name.utf8.count <= PersonRecord.maximumName, password.utf8.count <= PasswordPolicy.maximumBytes,
-            !name.isEmpty, !password.isEmpty
+            !name.isEmpty, !password.isEmpty, !name.utf8.contains(0)
         else { throw Self.wrong }
         let network = NetworkAddress(address)
         // An attempt that finds no place to be checked is none.
@@ -174,12 +174,12 @@ extension SignInService {
             try self.proceed(self.locks.attempt(subject, now: now), address)
             return subject
         }
-        try self.proceed(self.locks.attempt(.network(network), now: now), address)
+        try self.proceed(self.locks.attempt(.network(site: network.site), now: now), address)
         try self.proceed(
             await self.store.changeSignInLock(of: name, now: now) { $0.attempt(now: now, .name) },
             address
         )
-        return .network(network)
+        return .network(site: network.site)
     }
 
     /// - Parameter address: The address of the browser, for the log; `nil` for a change of a password.

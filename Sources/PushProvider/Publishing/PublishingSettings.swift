@@ -1,9 +1,13 @@
+import PushStore
+
 /// The limits of uploads and downloads.
 package struct PublishingSettings: Hashable, Sendable {
     /// The longest file, in bytes. Default 4 GiB.
     package var maximumFile = 4 * 1024 * 1024 * 1024
     /// The most bytes of the files of an app, with its uploads that are not complete; 0 for no limit. Default 100 GiB.
     package var quota = 100 * 1024 * 1024 * 1024
+    /// The most files of an app, with its uploads that are not complete. Default 100,000.
+    package var maximumFiles = FileRecord.maximumOfApp
     /// The most downloads at a time. Default 500.
     package var maximumDownloads = 500
     /// The most bytes per second of all downloads together; 0 for no limit. Default 0.

@@ -75,8 +75,8 @@ package final class ClockMonitor: Service {
         for wake in self.wakes { wake.signal() }
     }
 
-    /// Moves runs that were planned under a clock ahead of this one to their right time. Runs that have happened keep their
-    /// time, and no run happens twice.
+    /// Moves runs that were planned under a clock ahead of this one to their right time, and continues schedules that ended
+    /// by it alone. Runs that have happened keep their time, and no run happens twice.
     private func settleSchedules(_ now: Timestamp) async throws {
         for app in try await self.store.apps() {
             var cursor: ScheduleCursor?
@@ -91,9 +91,14 @@ package final class ClockMonitor: Service {
     }
 
     private func settle(_ schedule: ScheduleRecord, _ now: Timestamp) async throws {
-        guard let planned = schedule.nextRunAt else { return }
+        let planned = schedule.nextRunAt
         let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockStateMachine.plausible) ? $0 : nil }
-        guard let next = schedule.rule.nextRun(after: max(now, lastRun ?? now)), next < planned else { return }
+        guard let next = schedule.rule.nextRun(after: max(now, lastRun ?? now)) else { return }
+        if let planned, next >= planned { return }
+        if planned == nil {
+            let metadata: Logger.Metadata = ["schedule": "\(schedule.id)", "next": "\(next.rfc3339)"]
+            self.logger.warning("a schedule ended by a clock that was ahead, and continues", metadata: metadata)
+        }
         try await self.store.advanceSchedule(schedule.id, from: planned, to: next, lastRunAt: schedule.lastRunAt)
     }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+package import PushTypes
 
 /// A notification that is to be accepted.
 package struct AcceptanceRequest: Sendable {
@@ -12,9 +13,13 @@ package struct AcceptanceRequest: Sendable {
     /// The issue that it notifies of: it is accepted only if that is published, and is the issue's notification then. `nil` for
     /// any other.
     package var issue: UUID?
+    /// The session at a chat server whose messages it tells of: it is accepted only while that has a record. `nil` for any other.
+    package var session: UUID?
     /// Indicates whether the caller sends it at once. Its shard is claimed as it is added then, if it is the only one, of
     /// named tokens, and the app is not stopped.
     package var isClaimed: Bool
+    /// The time at which it is opened, unless that is later, by the later clock.
+    package var openedAt: Timestamp
 
     package init(
         _ notification: NotificationRecord,
@@ -22,10 +27,14 @@ package struct AcceptanceRequest: Sendable {
         idempotency: Idempotency? = nil,
         scheduleVersion: Int64? = nil,
         issue: UUID? = nil,
-        isClaimed: Bool = false
+        session: UUID? = nil,
+        isClaimed: Bool = false,
+        openedAt: Timestamp? = nil
     ) {
         (self.notification, self.shards, self.idempotency) = (notification, shards, idempotency)
-        (self.scheduleVersion, self.issue, self.isClaimed) = (scheduleVersion, issue, isClaimed)
+        (self.scheduleVersion, self.issue, self.session) = (scheduleVersion, issue, session)
+        self.isClaimed = isClaimed
+        self.openedAt = openedAt ?? notification.createdAt
     }
 }
 

@@ -161,4 +161,6 @@ package enum Acceptance: Hashable, Sendable {
     case scheduleChanged
     /// The issue that it notifies of is not published any more.
     case issueWithdrawn
+    /// The session at a chat server whose messages it tells of is gone, such as with its user.
+    case sessionRemoved
 }

@@ -12,7 +12,7 @@ package struct RetryClaim: Hashable, Sendable {
     package var readAt: Int64
     /// The earliest time at which one of the recipients became due, by the steady clock; `nil` for none with a time.
     package var dueSince: Timestamp?
-    /// The time of the claim, by the wall clock.
+    /// The time of the claim, by the later clock.
     package var claimedAt: Timestamp?
 }
 

@@ -43,7 +43,7 @@ package struct ShardClaim: Hashable, Sendable {
     package var openedAfter: Int64 = 0
     /// The time from which the shard waits for its first page, by the wall clock; `nil` once it had one.
     package var waitsSince: Timestamp?
-    /// The time of the claim, by the wall clock.
+    /// The time of the claim, by the later clock.
     package var claimedAt: Timestamp?
 }
 

@@ -51,10 +51,11 @@ struct RawStatement {
         if let eighth { self.bind(eighth, at: 8) }
     }
 
+    /// Binds a text. It ends at its first NUL, as the texts that GRDB binds do: what one writes the other finds.
     func bind(_ text: String?, at position: Int32) {
         guard let text else { return self.bindNull(at: position) }
         // SQLite copies the text: it need not live any longer.
-        sqlite3_bind_text(self.statement, position, text, Int32(clamping: text.utf8.count), Self.transient)
+        sqlite3_bind_text(self.statement, position, text, -1, Self.transient)
     }
 
     func bind(_ bytes: [UInt8], at position: Int32) {

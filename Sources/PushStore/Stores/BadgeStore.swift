@@ -11,5 +11,7 @@ package protocol BadgeStore: Sendable {
     /// Returns the count of a holder; 0 for one without a count.
     func badge(app: Int64, holder: String) async throws -> Int
     /// Sets the count of a holder.
-    func setBadge(_ count: Int, app: Int64, holder: String) async throws
+    /// - Returns: `false` if there is no such app any more.
+    @discardableResult
+    func setBadge(_ count: Int, app: Int64, holder: String) async throws -> Bool
 }

@@ -10,10 +10,9 @@ package protocol BridgeStore: Sendable {
     /// Returns a bridge; `nil` if there is none.
     /// - Throws: An error also for a row whose secret does not open.
     func bridge(_ kind: BridgeKind, name: String) async throws -> BridgeRecord?
-    /// Sets a bridge of an app.
+    /// Sets a bridge of an app. A new one counts among those of its app, and may not take app ids of another app's Matrix bridges.
     /// - Parameter keepsSecret: `true` keeps the secret of the bridge before, if there is one that opens.
-    /// - Returns: The bridge as it is stored; `nil` if the name belongs to another app's bridge, and nothing was changed.
-    func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord?
+    func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeSetting
     /// Removes a bridge of an app.
     /// - Returns: `false` if the app has none of this name.
     func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool

@@ -1,24 +1,28 @@
+package import PushSupport
 package import PushTypes
 
 /// The devices: one per app, environment and token, and one per app, environment, installation, kind and activity.
 package protocol DeviceStore: Sendable {
     /// Adds devices or refreshes them, in one transaction. What a registration leaves out stays as it was.
+    /// - Parameter clocks: The wall clock dates the registration, and the later one what is kept of its changes.
     func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
-        now: Timestamp
+        at clocks: ClockReading
     ) async throws -> [RegistrationResult]
     /// Adds or refreshes the device of an installation that registers itself.
     ///
     /// Whoever registers the token of another installation does not get its user.
-    /// - Parameter isProven: Whether the caller has shown that the installation is its own. Without that, only a token
-    ///   that the installation has, in either environment, is accepted.
+    /// - Parameters:
+    ///   - isProven: Whether the caller has shown that the installation is its own. Without that, only a token
+    ///     that the installation has, in either environment, is accepted.
+    ///   - clocks: The wall clock dates the registration, and the later one what is kept of its changes.
     /// - Returns: The result; `nil` if the installation has another token, and nothing was changed.
     func registerOwn(
         _ registration: DeviceRegistration,
         isProven: Bool,
         app: Int64,
-        now: Timestamp
+        at clocks: ClockReading
     ) async throws -> RegistrationResult?
     /// Returns devices in the order of their ids, beginning after `after`, with the inactive ones.
     ///
@@ -35,6 +39,8 @@ package protocol DeviceStore: Sendable {
         limit: Int
     ) async throws -> [DeviceRecord]
     /// Returns a page of the devices that a search finds, in an order. Devices that cannot be read are left out.
+    ///
+    /// Also before its limit a page ends once its attributes and tags exceed a megabyte.
     func devices(
         _ search: DeviceSearch,
         sort: DeviceSort,
@@ -46,6 +52,7 @@ package protocol DeviceStore: Sendable {
     /// Returns the devices with this token: one per environment at most.
     func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord]
     /// Deletes the devices with this token.
+    /// - Parameter now: The later clock.
     /// - Returns: The ids of the deleted devices, with those that cannot be read.
     func deleteDevices(
         app: Int64,
@@ -54,6 +61,7 @@ package protocol DeviceStore: Sendable {
         now: Timestamp
     ) async throws -> [Int64]
     /// Deletes the devices of this installation, in both environments and of all kinds.
+    /// - Parameter now: The later clock.
     /// - Returns: The ids of the deleted devices, with those that cannot be read.
     func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64]
     /// Returns the number of active devices in the audience, with tokens of one kind or of all.
@@ -70,6 +78,15 @@ package protocol DeviceStore: Sendable {
 }
 
 extension DeviceStore {
+    /// Registers devices at a time of which both clocks are.
+    package func register(
+        _ registrations: [DeviceRegistration],
+        app: Int64,
+        now: Timestamp
+    ) async throws -> [RegistrationResult] {
+        try await self.register(registrations, app: app, at: ClockReading(now))
+    }
+
     /// Returns devices as ``devices(app:audience:environment:kind:after:limit:)`` does, in both environments and of all
     /// kinds.
     package func devices(

@@ -11,7 +11,12 @@ package protocol ErasureStore: Sendable {
     /// Returns the erasure of an app that is marked; `nil` if none with this bundle id is.
     func erasure(ofApp bundleID: Topic) async throws -> ErasureRecord?
     /// Marks a user of an app, whether the user has devices or not.
+    ///
+    /// An erasure of the user that is under way stays as it is: what has come since its request is not part of it. Once it was
+    /// answered as complete (``noteAnswered(_:)``), it is extended to what there is now.
     func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord
+    /// Notes that the request of an erasure is answered as complete, unless it was extended since.
+    func noteAnswered(_ erasure: ErasureRecord) async throws
     /// Returns all erasures that have not ended, the oldest first.
     func erasures() async throws -> [ErasureRecord]
     /// Erases some rows.
@@ -21,7 +26,7 @@ package protocol ErasureStore: Sendable {
     func tokens(of erasure: ErasureRecord) async throws -> Set<DeviceToken>
     /// Erases what notifications that were in progress have kept of erased users' time with a device, once they have ended.
     func eraseEnded(now: Timestamp) async throws
-    /// Notes that all rows are gone, and forgets the name of the user.
+    /// Notes that all rows are gone, and forgets the name of the user. One that was extended since stays as it is.
     func finishErasure(_ erasure: ErasureRecord) async throws
     /// Writes the file anew and empties its log, and ends the erasures whose rows are gone.
     ///

@@ -4,8 +4,16 @@ package import Foundation
 package protocol LibraryStore: Sendable {
     /// Returns an item; `nil` if there is none.
     func libraryItem(_ name: LibraryItemName, of kind: LibraryItem.Kind, app: Int64) async throws -> LibraryItem?
-    /// Returns items of a kind in the order in which they were added, beginning after the number `after`.
-    func libraryItems(of kind: LibraryItem.Kind, app: Int64, after: Int64, limit: Int) async throws -> [LibraryItem]
+    /// Returns a page of the items of a kind in the order in which they were added, beginning after the number `after`. Those that
+    /// cannot be read are left out.
+    /// - Parameter bytes: The bytes of bodies after which the page ends, also before its limit.
+    func libraryItems(
+        of kind: LibraryItem.Kind,
+        app: Int64,
+        after: Int64,
+        limit: Int,
+        bytes: Int
+    ) async throws -> ListPage<LibraryItem>
     /// Returns the names of such items, without reading their contents.
     func libraryNames(of kind: LibraryItem.Kind, app: Int64, after: Int64, limit: Int) async throws -> [LibraryEntry]
     /// Returns items as they are at one moment. Those that do not exist are left out.
@@ -24,8 +32,10 @@ package protocol LibraryStore: Sendable {
         app: Int64,
         expected: Int64?
     ) async throws -> LibraryChangeResult
-    /// Returns the kept versions of an item, the newest first, beginning before the version `before`.
-    func libraryVersions(of item: UUID, before: Int64, limit: Int) async throws -> [LibraryVersion]
+    /// Returns a page of the kept versions of an item, the newest first, beginning before the version `before`. Those that cannot
+    /// be read are left out.
+    /// - Parameter bytes: The bytes of bodies after which the page ends, also before its limit.
+    func libraryVersions(of item: UUID, before: Int64, limit: Int, bytes: Int) async throws -> ListPage<LibraryVersion>
     /// Returns one version of an item; `nil` if it is not kept.
     func libraryVersion(_ version: Int64, of item: UUID) async throws -> LibraryVersion?
 }

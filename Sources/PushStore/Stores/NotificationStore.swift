@@ -9,6 +9,13 @@ package protocol NotificationStore: Sendable {
     /// Returns a notification; `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func notification(_ id: UUID) async throws -> NotificationRecord?
+    /// Returns a notification and the counts beside it, read at one moment; `nil` if there is none.
+    /// - Throws: ``DamagedRow`` if it cannot be read.
+    func detail(of notification: UUID) async throws -> NotificationDetail?
+    /// Returns a notification and the states of its recipients, read at one moment; `nil` if there is none.
+    /// - Parameter limit: The most deliveries, and the most devices.
+    /// - Throws: ``DamagedRow`` if it cannot be read.
+    func outcomes(of notification: UUID, limit: Int) async throws -> NotificationOutcomes?
     /// Returns a page of the notifications that a filter leaves, in an order. Those that cannot be read are left out.
     func notifications(
         _ filter: NotificationFilter,

@@ -5,9 +5,9 @@ package protocol PreferenceStore: Sendable {
     /// Returns the preferences of a user; empty ones for a user without any.
     func preferences(app: Int64, user: String) async throws -> Preferences
     /// Sets the preferences of a user; empty ones are removed.
-    /// - Returns: The ids of the user's devices.
+    /// - Returns: The ids of the user's devices; `nil` if there is no such app any more.
     @discardableResult
-    func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws -> [Int64]
+    func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws -> [Int64]?
     /// Takes the right to send notifications to users under a cap, in one transaction, so that no two notifications take
     /// the same.
     ///

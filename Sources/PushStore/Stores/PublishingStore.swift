@@ -4,8 +4,7 @@ package import PushTypes
 /// The publications of apps with their issues, and the files that were uploaded for them.
 package protocol PublishingStore: Sendable {
     /// Adds a publication to an app, unless it has ``PublicationRecord/maximumOfApp``.
-    /// - Returns: `false` if it has.
-    func addPublication(_ publication: PublicationRecord) async throws -> Bool
+    func addPublication(_ publication: PublicationRecord) async throws -> PublicationAddition
     /// Returns the publications of an app by name.
     func publications(app: Int64) async throws -> [PublicationRecord]
     func publication(_ id: UUID) async throws -> PublicationRecord?
@@ -47,8 +46,12 @@ package protocol PublishingStore: Sendable {
     func catalogue(app: Int64, account: String?, after: IssueCursor?, limit: Int) async throws -> [IssueRecord]
 
     /// Adds an upload to its app, unless it has ``UploadRecord/maximumOfApp`` that are not complete.
-    /// - Parameter quota: The maximum bytes of the app's files and uploads that are not complete; `nil` for no limit.
-    func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAddition
+    ///
+    /// A file that the app has already takes nothing of the quota, and is none more.
+    /// - Parameters:
+    ///   - quota: The maximum bytes of the app's files and uploads that are not complete; `nil` for no limit.
+    ///   - files: The maximum number of them.
+    func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAddition
     func upload(_ id: UUID) async throws -> UploadRecord?
     /// Notes that the first bytes of an upload are on disk.
     /// - Returns: `false` if there is no such upload.
@@ -85,4 +88,11 @@ package protocol PublishingStore: Sendable {
     func downloadable(_ hash: ContentHash, issue: UUID) async throws -> UsedFile?
     /// Returns the key that signs the addresses of files, which the first call makes.
     func addressKey() async throws -> String
+}
+
+extension PublishingStore {
+    /// Adds an upload to its app, which has ``FileRecord/maximumOfApp`` files at most.
+    package func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAddition {
+        try await self.addUpload(upload, quota: quota, files: FileRecord.maximumOfApp)
+    }
 }

@@ -25,7 +25,8 @@ package protocol ScheduleStore: Sendable {
     ) async throws -> ScheduleChangeResult
     /// Writes that the run at `from` is done, and no other columns. Without effect if that is not the next run any
     /// more, because the schedule was changed meanwhile.
-    func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws
+    /// - Parameter from: The next run until now; `nil` continues a schedule that has ended.
+    func advanceSchedule(_ id: UUID, from: Timestamp?, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     /// Writes what went wrong with the latest runs of a schedule. A text that is too long is cut.
     func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws
     /// Removes the problem of a schedule, unless it was noted at a time or later.

@@ -77,6 +77,17 @@ extension Resource {
                 code: "too_many_bytes",
                 remedy: "wait for the responses to the others"
             )
+        case .responseBytes:
+            ResourceRow(
+                noun: "bytes of long responses in memory",
+                caller: "API key",
+                limits: BudgetLimits(
+                    .init(whole: .held(128 << 20), app: .timesFree(2), caller: .timesFree(1))
+                ),
+                kind: .unavailable,
+                code: "too_many_bytes",
+                remedy: "read the responses to the others first"
+            )
         case .queries:
             ResourceRow(
                 noun: "long queries",
@@ -309,6 +320,7 @@ extension Resource {
                 kind: .unavailable,
                 code: "busy"
             )
+        case .chatConnections: .chatConnections
         case .chatSignIns:
             ResourceRow(
                 noun: "chat sessions that sign in",

@@ -11,6 +11,7 @@ package enum Resource: String, CaseIterable, Hashable, Sendable {
     case bridgeRequests
     case longBodies
     case bodyBytes
+    case responseBytes
     case queries
     case queryAttempts
     case exports
@@ -42,6 +43,7 @@ package enum Resource: String, CaseIterable, Hashable, Sendable {
     case bridgeConnections
     case componentRegistrations
     case chatPushes
+    case chatConnections
     case chatSignIns
     // Going out.
     case nameLookups

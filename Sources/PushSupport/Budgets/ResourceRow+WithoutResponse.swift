@@ -40,6 +40,21 @@ extension ResourceRow {
         outcome: "closed with the status *processing error*, after which its client connects again"
     )
 
+    static let chatConnections = ResourceRow(
+        noun: "connections to chat servers",
+        caller: "app",
+        limits: BudgetLimits(
+            // Half of the limit of open files, where that is known.
+            .init(whole: .held(20_000), app: .timesFree(2)),
+            // An app has 10,000 sessions at most. Those that have ended keep their places here until their turn.
+            waiting: .init(whole: 100_000, app: 20_000),
+            patience: .seconds(3600)
+        ),
+        kind: .unavailable,
+        code: "busy",
+        outcome: "waits its turn"
+    )
+
     static let nameLookups = ResourceRow(
         noun: "names that are looked up",
         caller: "giver in an app",

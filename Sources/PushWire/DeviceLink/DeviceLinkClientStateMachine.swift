@@ -126,6 +126,9 @@ package struct DeviceLinkClientStateMachine: ~Copyable, Sendable {
         guard packet.command == DeviceLinkCommand.connectResponse.rawValue else { return self.close(.unexpectedPacket) }
         guard let response = DeviceLinkConnectResponse(packet) else { return self.close(.malformedPacket) }
         guard response.status == .ok else { return self.close(.rejected) }
+        guard (response.baseToken?.count ?? 0) <= DeviceLinkConnectResponse.maximumBaseToken else {
+            return self.close(.malformedPacket)
+        }
         self.state = .connected(nextKeepAlive: now.advanced(by: self.limits.keepAlive))
         return [.connected(baseToken: response.baseToken)]
     }

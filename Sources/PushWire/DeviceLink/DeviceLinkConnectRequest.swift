@@ -63,6 +63,9 @@ package struct DeviceLinkConnectResponse: Hashable, Sendable {
         case rejected = 2
     }
 
+    /// The longest base token that a device keeps, in bytes: it is a part of each later *Connect*.
+    package static let maximumBaseToken = 256
+
     package var status: Status
     /// The device's base token; present when it is new or has changed.
     package var baseToken: [UInt8]?

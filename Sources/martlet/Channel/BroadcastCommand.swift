@@ -111,7 +111,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         let text = OutcomeText(outcome)
         let own: [String: JSONValue?] = ["channel": .string(self.channel.text), "outcome": .string(text.kind)]
         let json = JSONValue.members(text.fields.merging(own) { $1 })
-        StandardOutput.line(self.access.json ? try json.line : text.sentence)
+        try StandardOutput.result(self.access.json ? try json.line : text.sentence)
         if case .accepted = outcome { return .done }
         return .failed
     }

@@ -122,6 +122,6 @@ struct ChannelCommand: AsyncParsableCommand {
     }
 
     fileprivate static func print(_ json: JSONValue, _ text: String, asJSON: Bool) throws {
-        StandardOutput.line(asJSON ? try json.line : text)
+        try StandardOutput.result(asJSON ? try json.line : text)
     }
 }

@@ -37,9 +37,9 @@ extension APIAccess {
     /// Prints a response, as JSON or as the text of a closure.
     func print(_ response: JSONValue, _ text: (JSONValue) throws -> String) throws {
         if !self.json {
-            StandardOutput.line(try text(response))
+            try StandardOutput.result(try text(response))
         } else if response != .null {
-            StandardOutput.line(try response.line)
+            try StandardOutput.result(try response.line)
         }
     }
 

@@ -95,13 +95,24 @@ struct APIClient: Sendable {
     /// Sends a request and returns the response's JSON; `null` for an empty body.
     /// - Parameters:
     ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
-    ///   - limit: The longest time of the request; `nil` for ``timeout``.
+    ///   - limit: The longest time from the request to the end of the response; `nil` for ``timeout``.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` where no such API responds.
     @discardableResult
     func send(_ request: APIRequest, to path: String? = nil, within limit: Duration? = nil) async throws -> JSONValue {
         let message = try self.message(request, path: path)
-        let deadline = NIODeadline.now() + (limit.map { TimeAmount($0) } ?? Self.timeout)
-        return try await self.json(in: try await self.response(to: message, deadline: deadline))
+        let limit = limit.map { TimeAmount($0) } ?? Self.timeout
+        let deadline = NIODeadline.now() + limit
+        return try await withThrowingTaskGroup(of: JSONValue.self) { group in
+            group.addTask { try await self.json(in: try await self.response(to: message, deadline: deadline)) }
+            // The deadline of the HTTP client ends with the head of the response.
+            group.addTask {
+                try await Task.sleep(for: .nanoseconds(limit.nanoseconds))
+                throw NoResponseError(HTTPClientError.deadlineExceeded, from: self.baseURL)
+            }
+            defer { group.cancelAll() }
+            guard let json = try await group.next() else { throw CancellationError() }
+            return json
+        }
     }
 
     /// Returns the body of a response as it arrives, for as long as it does. Throws as ``send(_:to:)``.
@@ -156,7 +167,8 @@ struct APIClient: Sendable {
             throw NoResponseError(error, from: self.baseURL)
         }
         guard (200..<300).contains(response.status.code) else {
-            let body = try await response.body.collect(upTo: Self.maximumResponseLength)
+            // The status tells enough where the text does not arrive.
+            let body = (try? await response.body.collect(upTo: Self.maximumResponseLength)) ?? ByteBuffer()
             throw self.explained(APIErrorResponse(status: response.status.code, text: String(buffer: body)))
         }
         return response
@@ -164,15 +176,26 @@ struct APIClient: Sendable {
 
     /// Returns the JSON of a response; `null` for an empty body.
     private func json(in response: HTTPClientResponse) async throws -> JSONValue {
-        let data = Data(try await response.body.collect(upTo: Self.maximumResponseLength).readableBytesView)
+        let data: Data
+        do {
+            data = Data(try await response.body.collect(upTo: Self.maximumResponseLength).readableBytesView)
+        } catch {
+            throw NoResponseError(ofBody: error, from: self.baseURL)
+        }
         guard !data.isEmpty else { return .null }
         guard let value = try? JSONValue(parsing: data) else { throw self.notAnAPI }
         return value
     }
 
     /// The error for a server at the URL that is not one of ours.
-    var notAnAPI: SettingsError {
-        SettingsError("the server at \(self.baseURL) is no Martlet \(self.role): is the URL right?")
+    var notAnAPI: ForeignServerError {
+        ForeignServerError("the server at \(self.baseURL) is no Martlet \(self.role): is the URL right?")
+    }
+
+    /// Returns `true` for an error that the same request may not meet a little later.
+    static func mayPass(_ error: any Error) -> Bool {
+        if let error = error as? APIErrorResponse { return error.status == 429 || error.status >= 500 }
+        return error is NoResponseError
     }
 
     /// Returns an error with the likely cause, where the API's message does not name it.
@@ -191,6 +214,14 @@ struct APIClient: Sendable {
     }
 }
 
+/// The error of a response that none of Martlet's APIs gives.
+struct ForeignServerError: StatusError {
+    let description: String
+    let status = ExitStatus.failed
+
+    init(_ description: String) { self.description = description }
+}
+
 /// A response with an error status, and its message.
 struct APIErrorResponse: Error, CustomStringConvertible {
     /// The HTTP status.
@@ -206,6 +237,12 @@ struct APIErrorResponse: Error, CustomStringConvertible {
 
     /// Indicates whether one of Martlet's APIs has responded, rather than another server at that address.
     var isFromAPI: Bool { self.code != nil }
+
+    /// Indicates whether the server may have carried the request out: it failed, or another one before it did. An API that has
+    /// no room for a request has done nothing of it.
+    var mayBeDone: Bool {
+        self.status >= 500 && !(self.status == 503 && self.isFromAPI && self.code != "storage_unavailable")
+    }
 
     /// The message of the API's error, or the whole response of another server.
     var description: String {

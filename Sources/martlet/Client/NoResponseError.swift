@@ -16,7 +16,8 @@ struct NoResponseError: StatusError {
         let (isSecure, text) = (url.hasPrefix("https:"), "\(error)")
         let failure = error as? HTTPClientError
         let isBroken = (error as? IOError).map { Self.broken.contains($0.errnoCode) } ?? false
-        self.mayHaveArrived = failure.map { Self.afterConnecting.contains($0) } ?? isBroken
+        let mayBeSent = isBroken || error is CancellationError
+        self.mayHaveArrived = failure.map { Self.afterConnecting.contains($0) } ?? mayBeSent
         let timeouts: [HTTPClientError] = [.deadlineExceeded, .readTimeout, .writeTimeout, .connectTimeout]
         if let failure, timeouts.contains(failure) {
             self.description = "\(url) did not respond in time"
@@ -31,6 +32,12 @@ struct NoResponseError: StatusError {
         } else {
             self.description = "no response from \(url): is it running? (\(ErrorDescription.of(error)))"
         }
+    }
+
+    /// The error of a response that began, and whose body does not arrive.
+    init(ofBody error: any Error, from url: String) {
+        self.mayHaveArrived = true
+        self.description = "the response of \(url) did not arrive as a whole (\(ErrorDescription.of(error)))"
     }
 
     /// The errors of requests that may have been sent.

@@ -22,7 +22,7 @@ struct BackupCommand: AsyncParsableCommand {
         let result: JSONValue = .members([
             "database": source.json, "backup": self.to.json, "warnings": .texts(condition?.brokenRules ?? []),
         ])
-        StandardOutput.line(self.data.json ? try result.line : "\(source) is saved in \(self.to)")
+        try StandardOutput.result(self.data.json ? try result.line : "\(source) is saved in \(self.to)")
         StandardError.line("The master key is not in it: it is needed to restore.")
     }
 }

@@ -47,7 +47,7 @@ struct CheckCommand: AsyncParsableCommand {
                 "database": path.json, "bytes": condition.size.json, "migration": condition.migrations.last?.json,
                 "faults": .array((condition.faults + [missing].compactMap(\.self)).map(\.json)),
             ])
-            StandardOutput.line(try result.line)
+            try StandardOutput.result(try result.line)
             if !condition.faults.isEmpty || missing != nil { throw ExitCode.failure }
             return
         }
@@ -57,7 +57,7 @@ struct CheckCommand: AsyncParsableCommand {
             StandardError.line("Its migrations are not those of this version: the store's own rules were not checked.")
         }
         let size = Int64(condition.size).formatted(.byteCount(style: .file))
-        StandardOutput.line("\(path) is sound: \(size), migration \(condition.migrations.last ?? "none")")
+        try StandardOutput.result("\(path) is sound: \(size), migration \(condition.migrations.last ?? "none")")
     }
 
     /// Returns the text about the files that issues use and that are missing; `nil` if none is.

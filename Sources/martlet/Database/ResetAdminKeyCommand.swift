@@ -35,6 +35,13 @@ struct ResetAdminKeyCommand: AsyncParsableCommand {
         let result: JSONValue = .members([
             "id": key.id.uuidString.lowercased().json, "name": self.name.json, "key": text.json,
         ])
-        StandardOutput.line(self.data.json ? try result.line : text)
+        do {
+            try StandardOutput.result(self.data.json ? try result.line : text)
+        } catch let error as OutputError {
+            // Nobody has seen it, and it is valid.
+            let id = key.id.uuidString.lowercased()
+            let remedy = "run it again, and remove the key that was not shown with 'martlet key remove \(id)'"
+            throw SettingsError("\(error); \(remedy)")
+        }
     }
 }

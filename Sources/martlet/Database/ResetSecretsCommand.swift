@@ -43,13 +43,13 @@ struct ResetSecretsCommand: AsyncParsableCommand {
             let result: JSONValue = .members([
                 "database": path.json, "previous": kept.json, "removed": .array(entries),
             ])
-            return _ = StandardOutput.line(try result.line)
+            return try StandardOutput.result(try result.line)
         }
         for (table, count) in removed {
-            StandardOutput.line("removed \(count) \(table.name): \(table.remedy)")
+            try StandardOutput.result("removed \(count) \(table.name): \(table.remedy)")
         }
-        if removed.isEmpty { StandardOutput.line("\(path) holds no secrets") }
-        StandardOutput.line("the previous database is \(kept)")
+        if removed.isEmpty { try StandardOutput.result("\(path) holds no secrets") }
+        try StandardOutput.result("the previous database is \(kept)")
     }
 
     /// Returns the name under which the database is kept.

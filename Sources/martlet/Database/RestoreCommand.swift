@@ -38,12 +38,12 @@ struct RestoreCommand: AsyncParsableCommand {
                 "pausedNotifications": self.noPause ? nil : result.notifications.json,
                 "pausedSchedules": self.noPause ? nil : result.schedules.json, "warnings": .texts(result.faults),
             ])
-            return _ = StandardOutput.line(try summary.line)
+            return try StandardOutput.result(try summary.line)
         }
-        StandardOutput.line("\(paths.databasePath) is restored from \(self.backup)")
-        if let old = result.old { StandardOutput.line("the previous database is \(old)") }
+        try StandardOutput.result("\(paths.databasePath) is restored from \(self.backup)")
+        if let old = result.old { try StandardOutput.result("the previous database is \(old)") }
         if !self.noPause {
-            StandardOutput.line("paused: \(result.notifications) notifications, \(result.schedules) schedules")
+            try StandardOutput.result("paused: \(result.notifications) notifications, \(result.schedules) schedules")
         }
     }
 }

@@ -171,7 +171,7 @@ struct DemoNarrator: Sendable {
         let milliseconds = (ContinuousClock.now - self.start) / .milliseconds(1)
         let time = String(format: "%7.3f s", milliseconds / 1000)
         let role = role.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
-        _ = self.write(Data("\(time)  \(role)  \(text)\n".utf8))
+        try? self.write(Data("\(time)  \(role)  \(text)\n".utf8))
     }
 
     /// Prints an event of the phone or its app in one line.

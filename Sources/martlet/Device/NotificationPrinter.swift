@@ -27,7 +27,7 @@ struct NotificationPrinter: Service {
         for topic in self.topics {
             let token = try await self.device.deviceToken(for: topic)
             if self.endsAfterTokens {
-                StandardOutput.line(token)
+                try StandardOutput.result(token)
             } else {
                 StandardError.line("device token for \(topic): \(token)")
             }

@@ -16,14 +16,14 @@ extension GatewayActivationCommand {
     mutating func run() async throws {
         let request = self.request(try InputFile.text(self.signingRequest.csrFile).json)
         let response = try await self.access.connection().send(request)
-        guard !self.access.json else { return _ = StandardOutput.line(try response.line) }
+        guard !self.access.json else { return try StandardOutput.result(try response.line) }
         let certificate = response["certificate"].stringValue ?? ""
         StandardError.line("device \(response["deviceId"].stringValue ?? "?")")
         if let output = self.signingRequest.output {
             try OutputFile.write(pem: certificate, to: output, isSecret: false)
             StandardError.line("wrote \(output)")
         } else {
-            StandardOutput.line(certificate)
+            try StandardOutput.result(certificate)
         }
     }
 }

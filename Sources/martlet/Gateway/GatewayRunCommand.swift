@@ -27,6 +27,7 @@ struct GatewayRunCommand: AsyncParsableCommand {
 
         let logger = log.logger("martlet")
         StartLine.log(to: logger, "gateway starts", data: configuration.dataDirectory, settings)
+        OpenFileLimit.raise()
         let gateway = try Gateway(configuration: configuration, time: SystemTime(), logger: log.logger("gateway"))
         try await ServiceRunner.run([gateway], ready: { _ = try await gateway.addresses() }, logger: logger)
     }

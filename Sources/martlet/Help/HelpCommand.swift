@@ -31,7 +31,7 @@ struct HelpCommand: ParsableCommand {
         }
         switch self.words.first {
         case "settings": try self.settings(rest)
-        case "resources" where rest.isEmpty: StandardOutput.line(ResourceTableText.markdown, terminator: "")
+        case "resources" where rest.isEmpty: try StandardOutput.result(ResourceTableText.markdown, terminator: "")
         case "completions": try Self.completions(rest)
         case "man" where rest.isEmpty: try self.manual()
         default: throw CleanExit.helpRequest(try Self.subcommand(self.words))
@@ -45,7 +45,7 @@ struct HelpCommand: ParsableCommand {
             throw ValidationError("There is no setting \(words.joined(separator: " ")).")
         }
         let text = self.markdown ? SettingTableText.markdown(parts) : SettingTableText.plain(parts) + "\n"
-        StandardOutput.line(text, terminator: "")
+        try StandardOutput.result(text, terminator: "")
     }
 
     /// Prints the completion script of a shell.
@@ -54,7 +54,7 @@ struct HelpCommand: ParsableCommand {
             let shells = CompletionShell.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("Name the shell: one of \(shells).")
         }
-        StandardOutput.line(Martlet.completionScript(for: shell))
+        try StandardOutput.result(Martlet.completionScript(for: shell))
     }
 
     /// Writes the manual pages to a directory, with the date of `SOURCE_DATE_EPOCH` for builds that are repeated.
@@ -70,7 +70,7 @@ struct HelpCommand: ParsableCommand {
         } catch {
             throw SettingsError("--output: \(output) cannot be written: \(ErrorDescription.of(error))")
         }
-        StandardOutput.line("\(pages.count) manual pages are in \(output)")
+        try StandardOutput.result("\(pages.count) manual pages are in \(output)")
     }
 
     /// Returns the command with these names, beginning below `martlet`.

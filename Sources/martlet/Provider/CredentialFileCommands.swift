@@ -30,9 +30,9 @@ struct InspectCredential: AsyncParsableCommand {
         }
         let text = CredentialContentsText(contents, now: SystemTime().now)
         if self.json {
-            StandardOutput.line(String(decoding: try text.json.text, as: UTF8.self))
+            try StandardOutput.result(String(decoding: try text.json.text, as: UTF8.self))
         } else {
-            StandardOutput.line(text.lines.joined(separator: "\n"))
+            try StandardOutput.result(text.lines.joined(separator: "\n"))
         }
         if text.fault != nil { throw ExitCode.failure }
     }
@@ -86,7 +86,7 @@ struct ConvertCredential: AsyncParsableCommand {
             throw SettingsError(error, of: self.file)
         }
         let name = certificate.defaultTopic?.name ?? certificate.commonName
-        StandardOutput.line("\(self.output): certificate for \(name.printable) and its key")
+        try StandardOutput.result("\(self.output): certificate for \(name.printable) and its key")
     }
 
     private func outputFormat() throws -> Format {

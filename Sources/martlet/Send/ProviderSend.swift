@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import NIOCore
 import PushSupport
 
 /// The options of a notification that a provider sends.
@@ -24,11 +25,17 @@ struct ProviderSendOptions: ParsableArguments {
 
 /// Sends one notification through a provider, and perhaps follows it to its end.
 struct ProviderSend {
-    /// The number of tries of a request whose response is lost.
+    /// The number of tries of a request without a definite response.
     private static let tries = 3
 
+    /// The time before the second try; later ones wait longer. Tests leave it out.
+    @TaskLocal static var pause: Duration = .seconds(1)
+
     private let connection: APIConnection
-    private let options: ProviderSendOptions
+    /// The key of the notification; `nil` for a new one.
+    private let idempotencyKey: String?
+    /// The time for which the end is waited for; `nil` for none.
+    private let wait: Duration?
     private let path: String
     private let json: Bool
 
@@ -39,24 +46,43 @@ struct ProviderSend {
         path: String = ProviderNotification.path,
         json: Bool
     ) {
-        (self.connection, self.options, self.path, self.json) = (connection, options, path, json)
+        (self.connection, self.path, self.json) = (connection, path, json)
+        self.idempotencyKey = options.idempotencyKey
+        self.wait = options.wait ? .seconds(options.waitSeconds) : nil
     }
 
     /// Sends the notification and prints its id, then waits for its end if the options ask for that.
     func send(_ body: [String: JSONValue?]) async throws -> ExitStatus {
         // A notification that cannot be followed must not be sent: the caller would send it again.
-        if self.options.wait { try await self.checkScopes() }
-        let accepted = try await self.post(body)
+        if self.wait != nil { try await self.checkScopes() }
+        return try await Interruption.cancelling { try await self.sendAndFollow(body) }
+    }
+
+    private func sendAndFollow(_ body: [String: JSONValue?]) async throws -> ExitStatus {
+        let (id, accepted) = try await self.post(body)
         PreviewText.warn(accepted)
-        guard let id = accepted["id"].stringValue else { throw self.connection.client.notAnAPI }
-        guard self.options.wait else {
-            StandardOutput.line(self.json ? try accepted.line : id.printable)
+        guard let wait else {
+            try self.show(self.json ? try accepted.line : id.printable, of: id)
             return accepted.reachesNobody ? .nobodyReached : .done
         }
-        if self.json { StandardError.line("notification \(id.printable)") } else { StandardOutput.line(id.printable) }
-        let end = try await self.follow(id)
-        StandardOutput.line(self.json ? try end.line : NotificationProgressText.of(end))
+        if self.json {
+            StandardError.line("notification \(id.printable)")
+        } else {
+            try self.show(id.printable, of: id)
+        }
+        let end = try await self.follow(id, within: wait)
+        try StandardOutput.result(self.json ? try end.line : NotificationProgressText.of(end))
         return end.exitStatus
+    }
+
+    /// Prints a text about an accepted notification. Where that fails, standard error has its id.
+    private func show(_ text: String, of id: String) throws {
+        do {
+            try StandardOutput.result(text)
+        } catch let error as OutputError {
+            StandardError.line("notification \(id.printable) is accepted")
+            throw error
+        }
     }
 
     /// Checks that the key may read the notification that it sends.
@@ -75,39 +101,68 @@ struct ProviderSend {
         )
     }
 
-    /// Posts the notification. A request whose response is lost is repeated with the same idempotency key.
-    private func post(_ body: [String: JSONValue?]) async throws -> JSONValue {
-        let key = self.options.idempotencyKey ?? UUID().uuidString
+    /// Posts the notification. A request without a definite response is repeated with the same idempotency key.
+    /// - Returns: The id of the notification, and the response.
+    private func post(_ body: [String: JSONValue?]) async throws -> (id: String, response: JSONValue) {
+        let key = self.idempotencyKey ?? UUID().uuidString
         let request = APIRequest.post(self.path).body(body).idempotencyKey(key)
-        var attempt = 0
+        var (attempt, mayBeAccepted) = (0, false)
         while true {
             attempt += 1
             do {
-                return try await self.connection.send(request)
-            } catch let error as NoResponseError where error.mayHaveArrived {
-                guard attempt < Self.tries else {
-                    let advice =
-                        "the notification may have been accepted: repeat the command with --idempotency-key \(key)"
-                    throw SettingsError("\(error); \(advice)", status: .unavailable)
+                let response = try await self.connection.send(request)
+                guard let id = response["id"].stringValue else { throw self.connection.client.notAnAPI }
+                return (id, response)
+            } catch {
+                mayBeAccepted = mayBeAccepted || Task.isCancelled || Self.mayBeAccepted(error)
+                guard mayBeAccepted else { throw error }
+                guard attempt < Self.tries, APIClient.mayPass(error), await Self.rest(after: attempt) else {
+                    throw Self.unanswered(error, key)
                 }
-                try await Task.sleep(for: .seconds(attempt))
             }
         }
     }
 
+    /// Returns `true` if a request that has failed so may have been accepted.
+    private static func mayBeAccepted(_ error: any Error) -> Bool {
+        switch error {
+        case let error as NoResponseError: error.mayHaveArrived
+        case let error as APIErrorResponse: error.mayBeDone
+        default: error is ForeignServerError
+        }
+    }
+
+    /// Waits before the next try.
+    /// - Returns: `false` if there is none, because the command was interrupted.
+    private static func rest(after attempt: Int) async -> Bool {
+        (try? await Task.sleep(for: Self.pause * attempt)) != nil
+    }
+
+    /// Returns the error that names the key of a notification that may have been accepted.
+    private static func unanswered(_ error: any Error, _ key: String) -> SettingsError {
+        let isInterrupted = Task.isCancelled
+        let cause = isInterrupted ? "interrupted before the response" : "\(error)"
+        let advice = "the notification may have been accepted: repeat the command with --idempotency-key \(key)"
+        let isSilent = isInterrupted || error is NoResponseError
+        return SettingsError("\(cause); \(advice)", status: isSilent ? .unavailable : .failed)
+    }
+
     /// Waits until the notification has ended, with a bar on a terminal.
-    private func follow(_ id: String) async throws -> JSONValue {
+    private func follow(_ id: String, within limit: Duration) async throws -> JSONValue {
         let status = StatusLine()
         defer { status.clear() }
-        let limit = Duration.seconds(self.options.waitSeconds)
         var shownFaults: String?
-        return try await self.connection.client.end(ofNotification: id, within: limit) { notification in
-            if let faults = EnvironmentStateText.faults(notification), faults != shownFaults {
-                status.clear()
-                StandardError.line(faults)
-                shownFaults = faults
+        do {
+            return try await self.connection.client.end(ofNotification: id, within: limit) { notification in
+                if let faults = EnvironmentStateText.faults(notification), faults != shownFaults {
+                    status.clear()
+                    StandardError.line(faults)
+                    shownFaults = faults
+                }
+                status.show(NotificationProgressText.of(notification))
             }
-            status.show(NotificationProgressText.of(notification))
+        } catch is CancellationError {
+            throw SettingsError("interrupted; \(APIClient.advice(onUnfinished: id))", status: .unfinished)
         }
     }
 }
@@ -116,7 +171,8 @@ extension APIClient {
     /// The time between two looks at a notification that is waited for.
     static let pollInterval: Duration = .milliseconds(100)
 
-    /// Waits until every recipient of a notification has a final state, or the notification is cancelled.
+    /// Waits until every recipient of a notification has a final state, or the notification is cancelled. A look that fails
+    /// and that may succeed later is repeated.
     /// - Parameter progress: Is called with the notification while it has not ended.
     /// - Returns: The notification at its end.
     /// - Throws: ``SettingsError`` with ``ExitStatus/unfinished`` when the time is up.
@@ -126,20 +182,33 @@ extension APIClient {
         progress: (JSONValue) -> Void = { _ in }
     ) async throws -> JSONValue {
         let deadline = ContinuousClock.now + limit
+        let longest = Duration.nanoseconds(Self.timeout.nanoseconds)
         while true {
-            let notification = try await self.send(.get("notifications", id))
-            if notification.hasEnded { return notification }
-            progress(notification)
+            let state: String
+            var pause = Self.pollInterval
+            do {
+                let rest = max(.seconds(1), deadline - .now)
+                let notification = try await self.send(.get("notifications", id), within: min(longest, rest))
+                if notification.hasEnded { return notification }
+                progress(notification)
+                state = NotificationProgressText.of(notification)
+            } catch let error where Self.mayPass(error) {
+                state = "\(error)"
+                pause = ProviderSend.pause
+            }
             if ContinuousClock.now > deadline {
-                let state = NotificationProgressText.of(notification)
-                let advice = "the provider continues with it, 'martlet notification watch \(id)' follows it"
                 let time = "\(limit.components.seconds) s"
                 throw SettingsError(
-                    "notification \(id) was not done within \(time) (\(state)); \(advice)",
+                    "notification \(id) was not done within \(time) (\(state)); \(Self.advice(onUnfinished: id))",
                     status: .unfinished
                 )
             }
-            try await Task.sleep(for: Self.pollInterval)
+            try await Task.sleep(for: pause)
         }
+    }
+
+    /// Returns what a caller is told of a notification that is not waited for any longer.
+    static func advice(onUnfinished id: String) -> String {
+        "the provider continues with it, 'martlet notification watch \(id)' follows it"
     }
 }

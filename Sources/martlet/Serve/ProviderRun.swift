@@ -6,6 +6,7 @@ import PushBridges
 import PushHTTP
 import PushProvider
 import PushSender
+import PushSupport
 
 /// Runs a provider in the foreground, for `martlet serve` and `martlet bridge`.
 struct ProviderRun {
@@ -30,6 +31,7 @@ struct ProviderRun {
         sending.waitTimeout = Self.sendTimeout
         sending.proxy = self.services.proxy
         var configuration = self.configuration
+        configuration.openFiles = OpenFileLimit.raise()
         configuration.feedback = self.services.legacy.compactMapValues(\.feedback)
         let metrics = PrometheusRegistry(ProviderServer.metricDescriptions)
         MetricsSystem.bootstrap(metrics)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import martlet
 
-/// Requests without a deadline, to a server that has stopped.
+/// Requests to a server that has stopped, or whose response never ends.
 @Suite(.timeLimit(.patience)) struct APIClientTests {
     /// A short body is sent as a whole; of a long one the server takes the beginning.
     @Test(arguments: [1, 4096]) func anUploadEnds(pieces: Int) async throws {
@@ -28,6 +28,16 @@ import Testing
     @Test func aStreamEnds() async throws {
         try await Self.withClient { client in
             await #expect(throws: NoResponseError.self) { try await client.stream(.get("events")) }
+        }
+    }
+
+    @Test func aResponseThatDripsEnds() async throws {
+        try await DrippingServer.run { port in
+            let client = try APIClient(baseURL: "http://127.0.0.1:\(port)")
+            let error = await #expect(throws: NoResponseError.self) {
+                try await client.send(.get("apps"), within: .milliseconds(100))
+            }
+            #expect(error?.description.contains("did not respond in time") == true)
         }
     }
 

@@ -61,7 +61,6 @@ import Testing
                         return $0.count
                     }
                     next.yield(count)
-                    return true
                 },
                 operation: {
                     try await APIClient.$timeout.withValue(.patience) {

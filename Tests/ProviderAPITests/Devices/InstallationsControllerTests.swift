@@ -118,6 +118,18 @@ import Testing
         }
     }
 
+    /// The store's texts end at a NUL, and the secret is made of the whole id.
+    @Test func anInstallationWithANULIsNoOther() async throws {
+        try await self.withPublicKey { provider, api in
+            _ = try await Self.register(api, "installation-1", token: 1)
+            let stolen = try await Self.register(api, "installation-1%00", token: 2)
+            #expect(stolen.status == 400 && stolen.code == "invalid_value")
+            let path = "\(Self.app)/installations/installation-1%00"
+            #expect(try await api.call("DELETE", path, nil).status == 400)
+            #expect(try await Self.devices(provider, token: 1).count == 1)
+        }
+    }
+
     /// The secret is one for both environments, so that a token in one of them is no way to it.
     @Test func anotherEnvironmentIsNoWayToTheSecret() async throws {
         try await self.withPublicKey { provider, api in

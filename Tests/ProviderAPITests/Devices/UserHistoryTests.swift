@@ -39,6 +39,22 @@ import Testing
         }
     }
 
+    /// The store's texts end at a NUL, so that `alice%00` would be Alice there.
+    @Test func aUserIDWithANULIsNobody() async throws {
+        try await withProvider(senders: ScriptedSender()) { provider in
+            try await provider.addVectorsApp()
+            _ = try await provider.register(Vectors.tokenA, ["user": "alice"])
+            for user in ["alice%00", "alice%00x", "%00"] {
+                for (method, rest) in [("DELETE", ""), ("GET", "/history"), ("GET", "/badge")] {
+                    let response = try await provider.api.call(method, "\(Self.app)/users/\(user)\(rest)", nil)
+                    #expect(response.status == 400 && response.code == "invalid_value", "\(method) \(user)\(rest)")
+                }
+            }
+            let devices = try await provider.api.get("\(Self.app)/devices/\(Vectors.tokenA)").json["devices"].elements
+            #expect(devices.map { $0["user"] } == ["alice"])
+        }
+    }
+
     @Test func theAnswerToAStopSaysWhatIsUnderWay() async throws {
         let (sender, gate) = (ScriptedSender(), Gate())
         sender.onSend { _ in await gate.pass() }

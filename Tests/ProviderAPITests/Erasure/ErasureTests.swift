@@ -94,9 +94,11 @@ import Testing
         // A token that changed is still known from the events.
         let changed: [String: JSONValue] = ["user": .string(Self.user), "installation": "installation-1"]
         #expect(try await provider.register(Self.token(11).hex, changed).status == 200)
-        for to in [["user": .string(Self.user)], ["users": [.string(Self.user), .string(Self.other)]], ["all": true]]
-            as [JSONValue]
-        {
+        let audiences: [JSONValue] = [
+            ["user": .string(Self.user)], ["users": [.string(Self.user), .string(Self.other)]], ["all": true],
+            ["token": .string(Self.token(2).hex)],
+        ]
+        for to in audiences {
             let alert: JSONValue = to["user"] == .null ? "Hello everyone" : .string(Self.text)
             _ = try await provider.finished(
                 try await provider.send(["to": to, "alert": alert, "badge": "+1", "environment": "sandbox"])
@@ -112,7 +114,12 @@ import Testing
             "to": ["user": .string(Self.user)], "alert": .string(Self.text), "when": later,
         ])
         #expect(waiting.status == 202)
-        for to in [["user": .string(Self.user)], ["users": [.string(Self.user), .string(Self.other)]]] as [JSONValue] {
+        let named = [2, 3, 11].map { JSONValue.string(Self.token($0).hex.uppercased()) }
+        let scheduled: [JSONValue] = [
+            ["user": .string(Self.user)], ["users": [.string(Self.user), .string(Self.other)]],
+            ["tokens": .array(named)],
+        ]
+        for to in scheduled {
             let rule: JSONValue = ["cron": "0 9 1 1 *", "timeZone": "Europe/Berlin"]
             let schedule: JSONValue = ["name": "n", "schedule": rule, "notification": ["to": to, "alert": "Daily"]]
             #expect(try await provider.api.post("\(Self.app)/schedules", schedule).status == 201)
@@ -136,7 +143,8 @@ import Testing
             let count = try await provider.api.post("\(Self.app)/audience:count", ["audience": ["all": true]])
             #expect(count.json["count"] == 601)
             let schedules = try await provider.api.get("\(Self.app)/schedules").json["schedules"].elements
-            #expect(schedules.map { $0["notification"]["to"]["users"] } == [[.string(Self.other)]])
+            let named: JSONValue = ["tokens": [.string(Self.token(3).hex.uppercased())]]
+            #expect(schedules.map { $0["notification"]["to"] } == [["users": [.string(Self.other)]], named])
             let faults = try await store.database.read { database in
                 try Integrity.brokenRules(in: database, isAtRest: false, masterKey: nil)
             }
@@ -246,6 +254,7 @@ import Testing
             func erase() async throws -> ErasureRecord {
                 let erasure = try await store.eraseUser(Self.user, app: app, steady: Vectors.issuedAt)
                 while try await store.continueErasure(erasure, now: Vectors.issuedAt) {}
+                try await store.noteAnswered(erasure)
                 return erasure
             }
             func send() async throws -> NotificationRecord {

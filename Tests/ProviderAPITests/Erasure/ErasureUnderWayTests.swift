@@ -60,6 +60,23 @@ import Testing
         }
     }
 
+    /// The request is repeated until it is answered as complete: only after that it is another one.
+    @Test func askingForTheStateErasesNothingNew() async throws {
+        try await self.withPush(patience: .milliseconds(1)) { provider, store, _, gate, _ in
+            let (path, token) = ("\(Self.app)/users/alice", DeviceToken.numbered(2))
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try #require(try await store.app(bundleID: bundleID)).id
+            #expect(try await provider.api.delete(path).status == 202)
+            #expect(try await provider.register(token.hex, ["user": "alice"]).status == 201)
+            #expect(try await provider.api.delete(path).status == 202)
+            gate.open()
+            while try await provider.api.delete(path).status != 200 { try Task.checkCancellation() }
+            #expect(try await store.devices(app: app, token: token).count == 1)
+            while try await provider.api.delete(path).status != 200 { try Task.checkCancellation() }
+            #expect(try await store.devices(app: app, token: token).isEmpty)
+        }
+    }
+
     @Test func theAnswerCountsWhatItDoesNotWaitFor() async throws {
         try await self.withPush(patience: .milliseconds(1)) { provider, _, _, gate, _ in
             let answer = try await provider.api.delete("\(Self.app)/users/alice")

@@ -30,6 +30,16 @@ import Testing
         }
     }
 
+    /// Before, the sessions of all apps could have as many connections as there were files.
+    @Test(arguments: [(65_536, 32_768), (1024, 512), (1, 1)])
+    func chatSessionsHaveHalfOfTheFilesThatMayBeOpen(files: Int, connections: Int) {
+        var configuration = ProviderConfiguration(dataDirectory: "/nowhere")
+        configuration.openFiles = files
+        var expected = Resource.chatConnections.row.limits
+        expected.bounds.whole = .held(connections)
+        #expect(configuration.budgets[.chatConnections] == expected)
+    }
+
     @Test func everySettingOfARowIsTested() {
         let named = Set(Resource.allCases.compactMap(\.row.setting))
         #expect(named == Set(Self.settings.map(\.0)))

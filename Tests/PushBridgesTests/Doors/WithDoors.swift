@@ -102,9 +102,11 @@ final class OldServer: Sendable {
     }
 
     /// Listens while `body` runs.
+    /// - Parameter gate: What answers wait for; `nil` for nothing.
     static func run(
         status: Int = 200,
         answering answer: JSONValue = [:],
+        after gate: Gate? = nil,
         _ body: @escaping @Sendable (OldServer, String) async throws -> Void
     ) async throws {
         let server = OldServer()
@@ -119,6 +121,7 @@ final class OldServer: Sendable {
                 body: (try? JSONValue(parsing: Data(bytes.readableBytesView))) ?? .null
             )
             server.state.withLock { $0.append(asked) }
+            await gate?.pass()
             return Response(
                 status: .init(code: status),
                 headers: [.contentType: "application/json; charset=utf-8"],

@@ -1,8 +1,14 @@
+import ProviderAPI
+import PushProvider
+import PushStore
 import PushSupport
+import PushTesting
 import PushTypes
 import Testing
 
-@Suite struct GorushFollowerTests {
+@testable import PushBridges
+
+@Suite(.timeLimit(.patience)) struct GorushFollowerTests {
     /// Before, one app's tokens took all, and the outcomes of others were not followed.
     @Test func theTokensInMemoryAreLimitedByApp() throws {
         let budget = Budget(.followedOutcomes)
@@ -14,5 +20,59 @@ import Testing
         other.end()
         for place in held { place.end() }
         #expect(budget.usage.held == 0)
+    }
+
+    /// Before, hooks that never answered had a connection for each notification with a failure.
+    @Test func hooksThatNeverAnswerHoldAFewPostsOfTheirApp() async throws {
+        let parts = OneShotValue<ProviderParts>()
+        try await SilentServer.run { port in
+            try await withDoors(capture: { parts.resolve(.success($0)) }) { provider in
+                try await provider.api.post("/v1/apps", ["bundleId": "com.example.Second"])
+                try await Self.check(parts.value, hook: "http://127.0.0.1:\(port)/hook")
+            }
+        }
+    }
+
+    private static func check(_ parts: ProviderParts, hook: String) async throws {
+        func app(_ name: String) async throws -> AppRecord {
+            let topic = try #require(Topic(name))
+            return try #require(try await parts.store.app(bundleID: topic))
+        }
+        let (first, second) = (try await app(Vectors.bundleID), try await app("com.example.Second"))
+        let client = GuardedClient(
+            addresses: AddressPolicy(allowsPrivate: true),
+            resolver: parts.resolver,
+            giver: .settings,
+            deadline: .patience
+        )
+        let follower = GorushFollower(
+            PushSubmission(parts: parts),
+            GorushStatistics(),
+            client: client,
+            budgets: parts.budgets,
+            logger: silentLogger
+        )
+        let notification = try GorushRequestTests.notification(["tokens": ["zz"], "message": "It is ready"])
+        let failure = GorushLogEntry(notification, token: "zz", error: "BadDeviceToken")
+        try await withServices([follower]) {
+            for _ in 1...12 { follower.report([failure], bridge: "first", hook: hook, of: first) }
+            while follower.posts.usage != (8, 4) { await Task.yield() }
+            follower.report([failure], bridge: "second", hook: hook, of: second)
+            while follower.posts.usage != (9, 4) { await Task.yield() }
+            #expect(follower.posts.usage(of: BudgetCaller(app: second.bundleID, .name(hook))) == (1, 0))
+        }
+        // The end of the service ends them.
+        while follower.posts.usage != (0, 0) { await Task.yield() }
+    }
+
+    @Test func allAppsHaveSixtyFourPostsAtATime() throws {
+        let budget = Budget(.webhookPosts, limits: GorushFollower.postLimits)
+        var held: [BudgetPermit] = []
+        for number in 1...9 {
+            let caller = BudgetCaller(app: try #require(Topic("com.example.App\(number)")), .name("hook"))
+            while let place = try? budget.take(for: caller) { held.append(place) }
+            #expect(budget.usage(of: caller).held == (number <= 8 ? 8 : 0))
+        }
+        #expect(held.count == 64)
     }
 }

@@ -82,20 +82,6 @@ import Testing
     }
 }
 
-/// Matrix and the bridges for it, with a forwarder of a test.
-private struct MatrixAlone: ProviderExtension {
-    let controllers: [any Controller<APIScope>]
-    let services: [any Service] = []
-    private let routes: MatrixRoutes
-
-    init(_ parts: ProviderParts, _ forwarder: any UnifiedPushForwarding) {
-        self.controllers = [BridgesController(store: parts.store, time: parts.time)]
-        self.routes = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
-    }
-
-    func addRoutes(to router: Router<APIContext>) { self.routes.addRoutes(to: router) }
-}
-
 /// A forwarder that is never done.
 private struct HeldForwarder: UnifiedPushForwarding {
     let began = Gate()

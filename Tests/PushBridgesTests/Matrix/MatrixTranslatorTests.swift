@@ -45,8 +45,29 @@ import Testing
         #expect(apps.match("com.example.a") == .app(try MatrixVectors.app("com.example.a")))
         #expect(apps.match("com.example.c") == .app(try MatrixVectors.app("com.example.*")))
         #expect(apps.match("org.b") == .app(try MatrixVectors.app("*.b")))
-        #expect(apps.match("com.example.b") == .ambiguous)
         #expect(apps.match("org.c") == .none)
+    }
+
+    /// A neighbour's pattern that a database has from before does not stand in the way of an app's own.
+    @Test func theLongestBeginningComesBeforeOtherPatterns() throws {
+        let names = ["*", "com.*", "com.example.*", "com.example.?.prod", "*.prod", "com.example.a*"]
+        // In any order.
+        for names in [names, names.reversed()] {
+            let apps = MatrixApps(try names.map { try MatrixVectors.app($0) })
+            for (appID, name) in [
+                ("org.c", "*"), ("com.c", "com.*"), ("com.example.b", "com.example.*"),
+                ("com.example.ab", "com.example.a*"),
+            ] {
+                #expect(apps.match(appID) == .app(try MatrixVectors.app(name)), "\(appID)")
+            }
+            // The longer beginning of a third one decides between two that are alike.
+            #expect(apps.match("com.example.b.prod") == .ambiguous)
+            #expect(apps.match("com.example.a.prod") == .app(try MatrixVectors.app("com.example.a*")))
+            #expect(apps.match("org.prod") == .ambiguous)
+        }
+        let damaged = MatrixApps([try MatrixVectors.app("*")], damaged: ["com.*"])
+        #expect(damaged.match("com.a") == .damaged)
+        #expect(damaged.match("org.a") == .app(try MatrixVectors.app("*")))
     }
 
     @Test func aLongerNameThanAnAppMayHaveIsNone() throws {
@@ -57,7 +78,7 @@ import Testing
 
     @Test func onlyAnAppThatIsNotThereIsRejected() throws {
         let known = try MatrixVectors.app("com.example.*")
-        let other = try MatrixVectors.app("*.MyApp")
+        let other = try MatrixVectors.app("com.example.?yApp")
         #expect(try MatrixVectors.plans(Self.notification("org.nobody"), [known]) == [.reject(.unknownApp)])
         let bare = try MatrixVectors.app("bare", hasCredential: false)
         for (appID, apps) in [("com.example.MyApp", [known, other]), ("bare", [bare]), ("damaged", [known])] {

@@ -1,10 +1,13 @@
 import Foundation
+import Hummingbird
 import Logging
 import ProviderAPI
 import PushSender
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
+import ServiceLifecycle
 
 @testable import PushBridges
 
@@ -67,4 +70,19 @@ func withMatrix<Value: Sendable>(
         let homeserver = JSONClient(baseURL: provider.api.baseURL)
         return try await body(RunningMatrix(provider: provider, homeserver: homeserver))
     }
+}
+
+/// Matrix and the bridges for it, with a forwarder of a test.
+struct MatrixAlone: ProviderExtension {
+    let controllers: [any Controller<APIScope>]
+    let services: [any Service] = []
+    private let routes: MatrixRoutes
+
+    init(_ parts: ProviderParts, _ forwarder: any UnifiedPushForwarding) {
+        let addresses = parts.configuration.webhookAddresses
+        self.controllers = [BridgesController(store: parts.store, addresses: addresses, time: parts.time)]
+        self.routes = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
+    }
+
+    func addRoutes(to router: Router<APIContext>) { self.routes.addRoutes(to: router) }
 }

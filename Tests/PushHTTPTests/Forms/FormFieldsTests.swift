@@ -27,6 +27,21 @@ import Testing
         #expect(throws: RequestError.self) { try FormFields(urlEncoded: text.utf8) }
     }
 
+    /// The store's texts end at a NUL, so that a name with one would be another name there.
+    @Test func noFieldHasANUL() {
+        for text in ["a=%00", "a=b%00c", "a%00=b", "a=b\0", "%00"] {
+            let error = #expect(throws: RequestError.self) { try FormFields(urlEncoded: text.utf8) }
+            #expect(error?.code == "invalid_form", "\(text)")
+        }
+        for (name, value) in [("a", "b\0c"), ("a\0", "b")] {
+            let part = "--b\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n--b--"
+            let error = #expect(throws: RequestError.self) { try Self.multipart(part) }
+            #expect(error?.code == "invalid_form")
+        }
+        let error = #expect(throws: RequestError.self) { try FormFields(json: Array(#"{"a":"b\u0000"}"#.utf8)) }
+        #expect(error?.code == "invalid_form")
+    }
+
     @Test(arguments: ["b", "\"b\"", "b; charset=utf-8", "\"b\" ; x=\"y;boundary=z\""])
     func multipartIsRead(boundary: String) throws {
         let text = """

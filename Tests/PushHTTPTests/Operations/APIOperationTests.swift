@@ -23,7 +23,12 @@ import Testing
             "colour": try request.choice("colour", Colour.self)?.rawValue ?? "none",
         ])
     }
-    .parameters(.limit(), .query("colour", "A colour."), .header("idempotency", "A key."))
+    .parameters(
+        .limit(),
+        .query("colour", "A colour."),
+        .query("text", "Any text."),
+        .header("idempotency", "A key.")
+    )
 
     private static func respond(
         _ path: String,
@@ -38,13 +43,16 @@ import Testing
         let response = try await Self.respond("/v1/things/a%20b?colour=green&limit=7")
         #expect(response.json == ["thing": "a b", "limit": "7", "colour": "green"])
         #expect(try await Self.respond("/v1/things/a").json == ["thing": "a", "limit": "100", "colour": "none"])
-        #expect(try await Self.respond("/v1/things/%ff").json["thing"] == "")
+        for path in ["%ff", "a%00", "%00a"] {
+            #expect(try await Self.respond("/v1/things/\(path)").json["thing"] == "", "\(path)")
+        }
     }
 
     @Test(arguments: [
         ("limit=0", "invalid_value", "limit"), ("limit=1001", "invalid_value", "limit"),
         ("limit=x", "invalid_value", "limit"), ("limit=", "invalid_value", "limit"),
         ("colour=blue", "invalid_value", "colour"), ("limit=1&limit=2", "invalid_value", "limit"),
+        ("colour=red%00", "invalid_value", "colour"), ("text=a%00b", "invalid_value", "text"),
         ("size=1", "unknown_parameter", "size"), ("idempotency=1", "unknown_parameter", "idempotency"),
     ])
     func anInvalidQueryItemIsNamed(query: String, code: String, field: String) async throws {
@@ -58,6 +66,7 @@ import Testing
         let response = try await Self.respond("/v1/things/a?size=1&limit=2&limit=x", .lenient)
         #expect(response.json["limit"] == "2")
         #expect(try await Self.respond("/v1/things/a?limit=x", .lenient).status == 400)
+        #expect(try await Self.respond("/v1/things/a?text=a%00b", .lenient).status == 400)
     }
 
     @Test(arguments: [(64, 200), (65, 413)])

@@ -61,6 +61,7 @@ import Testing
             (["installation": .string("installation-2")], "another installation"),
             (["installation": .bool(true)], "another installation"), (["sub": .null], "no user id"),
             (["sub": .string("")], "no user id"), (["sub": .string(String(repeating: "a", count: 257))], "no user id"),
+            (["sub": .string("alice\0")], "no user id"), (["sub": .string("alice\0x")], "no user id"),
         ] as [([String: JSONValue], String)]
     )
     func aClaimThatDoesNotHoldIsRejected(claims: [String: JSONValue], why: String) throws {

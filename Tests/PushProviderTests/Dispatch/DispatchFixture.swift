@@ -130,7 +130,7 @@ struct DispatchFixture: Sendable {
             change(&registration)
             return registration
         }
-        _ = try await self.store.register(registrations, app: self.app, now: self.time.now)
+        _ = try await self.store.register(registrations, app: self.app, at: self.time.reading)
     }
 
     /// Takes a request as the API would.

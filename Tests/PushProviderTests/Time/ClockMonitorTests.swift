@@ -46,6 +46,47 @@ import Testing
     }
 
     @Test(arguments: StoreBackend.available)
+    func aScheduleThatEndedByAClockAheadContinues(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            var schedules: [ScheduleRecord] = []
+            for _ in 1...3 {
+                var schedule = try fixture.schedule()
+                schedule.rule.until = fixture.time.now.advanced(by: .seconds(10 * 86_400))
+                try await fixture.store.addSchedule(schedule)
+                schedules.append(schedule)
+            }
+            let keeper = self.keeper(fixture)
+            await keeper.step(isStart: true)
+            fixture.time.step(by: .seconds(40 * 86_400))
+            await keeper.step()
+            try await fixture.settle()
+            for schedule in schedules {
+                #expect(try await fixture.store.schedule(schedule.id)?.nextRunAt == nil)
+            }
+            // A person stops the second, and gives the third a rule that is over.
+            try await fixture.store.changeSchedule(schedules[1].id, .pause(version: nil))
+            schedules[2].rule.until = Timestamp(seconds: 1_700_000_001)
+            let over = ScheduleChange.replace(
+                name: "over",
+                request: schedules[2].request,
+                rule: schedules[2].rule,
+                nextRunAt: nil
+            )
+            try await fixture.store.changeSchedule(schedules[2].id, over)
+            fixture.time.step(by: .seconds(-40 * 86_400))
+            await keeper.step()
+            let next = Timestamp(seconds: 1_700_002_800)
+            #expect(try await fixture.store.schedule(schedules[0].id)?.nextRunAt == next)
+            #expect(try await fixture.store.schedule(schedules[1].id)?.nextRunAt == nil)
+            #expect(try await fixture.store.schedule(schedules[2].id)?.nextRunAt == nil)
+            let sent = fixture.sender.sent.count
+            try await fixture.settle(after: .seconds(3600))
+            #expect(fixture.sender.sent.count == sent + 1)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
     func aRunIsNotRepeatedAfterTheClockWasSetBack(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
             try await fixture.register(1...1)

@@ -136,6 +136,38 @@ import Testing
         }
     }
 
+    /// The messages of a session that is stopped are pushed, and those of one that is gone are not, such as with its user.
+    @Test(arguments: StoreBackend.available)
+    func nothingIsAcceptedOfASessionThatIsGone(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let session = try await self.add(self.session(app), to: store)
+            func accept() async throws -> Acceptance? {
+                let notification = try NotificationRecord.fixture(app: app, to: .devices(.user("ada")))
+                let shards = [ShardPlan(notBefore: self.now)]
+                let request = AcceptanceRequest(notification, shards: shards, session: session.id)
+                let writes = LedgerWrites(requests: [request])
+                let results = try await store.write(writes, now: self.now, leaseUntil: self.later)
+                return try results.requests.first?.get().acceptance
+            }
+            #expect(try await accept() == .accepted)
+            let stopped = try await store.setChatSessionState(
+                .stopped,
+                of: session.id,
+                app: app,
+                password: nil,
+                now: self.later
+            )
+            #expect(stopped != nil)
+            #expect(try await accept() == .accepted)
+            let erasure = try await store.eraseUser("ada", app: app, steady: self.now)
+            #expect(try await accept() == .sessionRemoved)
+            while try await store.continueErasure(erasure, now: self.now) {}
+            #expect(try await accept() == .sessionRemoved)
+            let left = try await store.notifications(app: app, state: nil, before: nil, limit: 9).notifications
+            #expect(left.isEmpty)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func itGoesWithItsApp(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in

@@ -44,8 +44,11 @@ import Testing
                 #expect(try await store.libraryItem(name, of: .audience, app: app + 1) == nil)
             }
             #expect(saved.version == 1 && saved.createdBy?.name == "ann")
-            #expect(try await store.libraryItems(of: .audience, app: app, after: 0, limit: 10) == [saved])
-            #expect(try await store.libraryItems(of: .audience, app: app, after: saved.number, limit: 10) == [])
+            let pages: [(after: Int64, items: [LibraryItem])] = [(0, [saved]), (saved.number, [])]
+            for (after, expected) in pages {
+                let page = try await store.libraryItems(of: .audience, app: app, after: after, limit: 10, bytes: .max)
+                #expect(page.entries == expected && page.next == nil)
+            }
         }
     }
 
@@ -60,9 +63,44 @@ import Testing
             #expect(first.map(\.name) == ["b", "a"])
             let rest = try await store.libraryNames(of: .audience, app: app, after: first[1].number, limit: 2)
             #expect(rest.map(\.name) == ["c"])
-            let items = try await store.libraryItems(of: .audience, app: app, after: 0, limit: 10)
-            #expect((first + rest).map(\.id) == items.map(\.id))
+            let items = try await store.libraryItems(of: .audience, app: app, after: 0, limit: 10, bytes: .max)
+            #expect((first + rest).map(\.id) == items.entries.map(\.id))
             #expect(try await store.libraryNames(of: .audience, app: app + 1, after: 0, limit: 2) == [])
+        }
+    }
+
+    /// Each body has 20 bytes.
+    @Test(arguments: StoreBackend.available)
+    func aPageEndsOnceItsBodiesAreLongEnough(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for name in ["a", "b", "c", "d", "e"] {
+                try await self.item(self.change(.add, name, app: app, ["tag": "0123456789"]), in: store)
+            }
+            func items(after: Int64, limit: Int = 10, bytes: Int) async throws -> ListPage<LibraryItem> {
+                try await store.libraryItems(of: .audience, app: app, after: after, limit: limit, bytes: bytes)
+            }
+            let first = try await items(after: 0, bytes: 40)
+            #expect(first.entries.map(\.name) == ["a", "b", "c"], "the third has exceeded it")
+            #expect(first.next?.number == first.entries.last?.number)
+            let rest = try await items(after: first.next?.number ?? 0, bytes: 40)
+            #expect(rest.entries.map(\.name) == ["d", "e"] && rest.next == nil)
+            #expect(try await items(after: 0, bytes: 0).entries.map(\.name) == ["a"], "there is one at least")
+            #expect(try await items(after: 0, limit: 2, bytes: 40).entries.map(\.name) == ["a", "b"])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aPageOfVersionsEndsOnceTheirBodiesAreLongEnough(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let body: [String: JSONValue] = ["alert": "0123456789"]
+            var item = try await self.item(self.change(.save, "t", app: app, kind: .template, body), in: store)
+            for _ in 1...3 {
+                item = try await self.item(self.change(.save, "t", app: app, kind: .template, body), in: store)
+            }
+            let first = try await store.libraryVersions(of: item.id, before: .max, limit: 10, bytes: 30)
+            #expect(first.entries.map(\.version) == [4, 3] && first.next?.number == 3)
+            let rest = try await store.libraryVersions(of: item.id, before: 3, limit: 10, bytes: 100)
+            #expect(rest.entries.map(\.version) == [2, 1] && rest.next == nil)
         }
     }
 
@@ -105,7 +143,7 @@ import Testing
                 return
             }
             #expect(item.version == 5 && item.body == ["alert": 2])
-            let versions = try await store.libraryVersions(of: item.id, before: .max, limit: 10)
+            let versions = try await store.libraryVersions(of: item.id, before: .max, limit: 10, bytes: .max).entries
             #expect(versions.map(\.version) == [5, 4, 3] && versions.first?.restoredFrom == 2)
             #expect(try await store.libraryVersion(3, of: item.id)?.body == ["alert": 3])
             #expect(try await store.libraryVersion(2, of: item.id) == nil, "older ones are forgotten")
@@ -164,7 +202,7 @@ import Testing
                     limits: limits
                 )
             }
-            let kept = try await store.libraryVersions(of: item.id, before: .max, limit: 10)
+            let kept = try await store.libraryVersions(of: item.id, before: .max, limit: 10, bytes: .max).entries
             #expect(kept.map(\.version) == [3, 1], "the version that the schedule names stays")
             #expect(try await store.deleteSchedule(schedule.id))
             #expect(try await store.deleteLibraryItem(name, of: .audience, app: app, expected: nil) == .deleted)

@@ -1,5 +1,6 @@
 import Foundation
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Testing
@@ -73,6 +74,32 @@ import Testing
                 }
                 let total = try await store.totalNotifications(filter.filter)
                 #expect(total == ListTotal(count: fitting.count, isExact: true))
+            }
+        }
+    }
+
+    /// The clock runs ahead for two notifications, and is set back.
+    @Test(arguments: StoreBackend.available)
+    func aRangeOfTimesIsWholeAfterTheClockWasSetBack(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            func time(_ seconds: Int) -> Timestamp { self.now.advanced(by: .seconds(seconds)) }
+            let times = [0, 1, 2, 1000, 1001, 3, 4, 5]
+            for seconds in times {
+                var record = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
+                record.createdAt = time(seconds)
+                _ = try await store.accept(record, shards: [ShardPlan(notBefore: self.now)], idempotency: nil)
+            }
+            for (from, to) in [(3, 5), (0, 5), (2, 2000), (1000, 1001), (4, 1001)] {
+                var filter = NotificationFilter(apps: [app])
+                (filter.from, filter.to) = (time(from), time(to))
+                let wanted = filter
+                let found = try await self.all {
+                    try await store.notifications(wanted, sort: .newest, after: $0, limit: 2)
+                }
+                let expected = times.filter { $0 >= from && $0 < to }.map(time)
+                #expect(found.map(\.createdAt).sorted() == expected.sorted(), "\(from) \(to)")
+                let total = try await store.totalNotifications(wanted)
+                #expect(total == ListTotal(count: expected.count, isExact: true))
             }
         }
     }
@@ -170,6 +197,27 @@ import Testing
             search.tokenPrefix = Array(token.prefix(2))
             let found = try await store.devices(search, sort: .token, after: nil, limit: 100).entries
             #expect(found.count == all.count { $0.token.bytes.starts(with: token.prefix(2)) })
+        }
+    }
+
+    /// Each has 16,000 bytes of attributes.
+    @Test(arguments: StoreBackend.available)
+    func aPageOfLongDevicesEndsAfterAMegabyte(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let text = JSONValue.string(String(repeating: "x", count: 4000))
+            for number in 1...70 {
+                try await store.register(number, app: app) { registration in
+                    for name in 1...4 { registration.attributes["text\(name)"] = .set(text) }
+                }
+            }
+            let search = DeviceSearch(app: app)
+            for sort in [DeviceSort.oldest, .newest, .lastSeen, .token] {
+                let first = try await store.devices(search, sort: sort, after: nil, limit: 100)
+                #expect((60..<70).contains(first.entries.count) && first.next != nil, "\(sort)")
+                let all = try await self.all { try await store.devices(search, sort: sort, after: $0, limit: 100) }
+                #expect(all.count == 70 && Set(all.map(\.id)).count == 70, "\(sort)")
+                self.expectOrder(all, sort)
+            }
         }
     }
 

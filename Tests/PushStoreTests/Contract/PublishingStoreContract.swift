@@ -13,7 +13,7 @@ import Testing
         account: String? = nil
     ) async throws -> PublicationRecord {
         let record = PublicationRecord(id: UUID(), app: app, name: "The Example", account: account, createdAt: self.now)
-        #expect(try await store.addPublication(record))
+        #expect(try await store.addPublication(record) == .added)
         return record
     }
 
@@ -194,6 +194,56 @@ import Testing
             #expect(try await store.storedBytes(app: app) == used + 100)
             upload.id = UUID()
             #expect(try await store.addUpload(upload, quota: used + 199) == .overQuota(used: used + 100))
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anAppHasAMaximumOfFilesAndUploads(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            _ = try await self.file(store, app, 1)
+            func add(_ byte: UInt8, size: Int = 10, files: Int) async throws -> UploadAddition {
+                let upload = UploadRecord(
+                    id: UUID(),
+                    app: app,
+                    size: size,
+                    hash: try #require(ContentHash(bytes: Array(repeating: byte, count: 32))),
+                    contentType: "application/zip",
+                    name: "issue.zip",
+                    createdAt: self.now
+                )
+                return try await store.addUpload(upload, quota: nil, files: files)
+            }
+            #expect(try await add(2, files: 1) == .tooManyFiles)
+            #expect(try await add(2, files: 2) == .added)
+            #expect(try await add(3, files: 2) == .tooManyFiles, "the one that is not complete may become a file")
+            #expect(try await add(1, files: 1) == .added, "it has this file already")
+            #expect(try await add(1, size: 11, files: 1) == .added, "it is none more")
+            #expect(try await add(3, files: 5) == .added)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func aFileThatIsRemovedLeavesItsRoom(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            _ = try await self.file(store, app, 1)
+            var upload = UploadRecord(
+                id: UUID(),
+                app: app,
+                size: 10,
+                hash: try #require(ContentHash(bytes: [UInt8](repeating: 9, count: 32))),
+                contentType: "application/zip",
+                name: "next.zip",
+                createdAt: self.now
+            )
+            #expect(try await store.addUpload(upload, quota: 10, files: 9) == .overQuota(used: 10))
+            #expect(try await store.addUpload(upload, quota: 20, files: 1) == .tooManyFiles)
+            #expect(try await store.forgetFiles(unusedSince: self.later, limit: 10) == 1)
+            #expect(try await store.storedBytes(app: app) == 0)
+            #expect(try await store.addUpload(upload, quota: 10, files: 1) == .added)
+            #expect(try await store.completeUpload(upload.id, now: self.now) != nil)
+            #expect(try await store.storedBytes(app: app) == 10, "it counts once")
+            upload.id = UUID()
+            #expect(try await store.addUpload(upload, quota: 10, files: 1) == .added, "it has this file already")
         }
     }
 

@@ -70,8 +70,13 @@ import Testing
             try await store.changeSchedule(old.id, old.asReplacement)
             #expect(try await store.schedule(old.id)?.lastRunAt == run)
             #expect(try await store.schedule(old.id)?.isPaused == true, "a replacement leaves the pause")
+            // Only one that has ended continues.
+            try await store.advanceSchedule(old.id, from: nil, to: next, lastRunAt: run)
+            #expect(try await store.schedule(old.id)?.nextRunAt == run)
             try await store.advanceSchedule(old.id, from: run, to: nil, lastRunAt: run)
             #expect(try await store.schedule(old.id)?.nextRunAt == nil)
+            try await store.advanceSchedule(old.id, from: nil, to: next, lastRunAt: run)
+            #expect(try await store.schedule(old.id)?.nextRunAt == next)
         }
     }
 

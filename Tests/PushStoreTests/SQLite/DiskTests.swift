@@ -186,7 +186,7 @@ import Testing
         "UPDATE notification SET accepted = 5", "UPDATE notification SET state = 'done'",
         "DELETE FROM shard", "DELETE FROM notification",
         "INSERT INTO retry (notification, recipient, lane, attempts, dueAt) VALUES (1, 1, 1, 1, 1)",
-        "UPDATE deviceTag SET device = 77",
+        "UPDATE deviceTag SET device = 77", "INSERT INTO fileUsage VALUES (1, 0, 5)",
         "UPDATE device SET token = x'01' WHERE app = 9; DELETE FROM deviceTag; DELETE FROM device; DELETE FROM app",
     ])
     func aBrokenRuleIsReported(sql: String) async throws {

@@ -112,6 +112,29 @@ import Testing
         }
     }
 
+    /// A change by a clock that is behind comes after the changes before it all the same.
+    @Test(arguments: StoreBackend.available)
+    func usersStayInTheirOrderAfterTheClockWasSetBack(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await self.register("alice", at: 0, store, app)
+            try await self.send(store, app)
+            try await self.register("bob", at: 100, store, app)
+            try await self.register("carol", at: 50, store, app)
+            try await self.register("dave", at: 60, store, app)
+            #expect(try await self.deliveries(of: "alice", store, app) == 1)
+            for user in ["bob", "carol", "dave"] {
+                #expect(try await self.deliveries(of: user, store, app) == 0)
+            }
+            func period(of user: String) async throws -> UserPeriod? {
+                try await store.periods(app: app, user: user, limit: 9).first
+            }
+            let changes = [0, 1, 2].map { self.at(100).advanced(by: .milliseconds($0)) }
+            #expect(try await period(of: "bob") == UserPeriod(device: 1, since: changes[0], until: changes[1]))
+            #expect(try await period(of: "carol") == UserPeriod(device: 1, since: changes[1], until: changes[2]))
+            #expect(try await period(of: "dave") == UserPeriod(device: 1, since: changes[2]))
+        }
+    }
+
     /// A retry that ends because another user has the device is that of the user to whom it was sent before.
     @Test(arguments: StoreBackend.available, [EndedRetry.Cause.leftAudience, .cancelled, .deviceRemoved])
     func anEndWithoutATryIsTheFormerUsers(backend: StoreBackend, cause: EndedRetry.Cause) async throws {

@@ -158,7 +158,7 @@ import Testing
         _ = try await store.statistics(apps: [app], from: .atOnce, to: self.now, step: .hour)
         _ = try await store.topReasons(apps: [app], from: .atOnce, to: self.now, limit: 5)
         _ = try await store.rollUpStatistics(now: self.now.advanced(by: .seconds(9_000_000)))
-        _ = try await store.libraryItems(of: .audience, app: app, after: 0, limit: 10)
+        _ = try await store.libraryItems(of: .audience, app: app, after: 0, limit: 10, bytes: .max)
         _ = try await store.libraryNames(of: .audience, app: app, after: 0, limit: 10)
         _ = try await store.forgetAudit(before: self.now, limit: 10)
     }

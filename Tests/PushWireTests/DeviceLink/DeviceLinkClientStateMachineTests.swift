@@ -29,6 +29,17 @@ import Testing
         #expect(self.machine.receive(bytes(rejection), now: self.now) == [.close(.rejected)])
     }
 
+    /// It is a part of every later *Connect*, which has a greatest length.
+    @Test(arguments: [(256, true), (257, false), (32_000, false)])
+    func aBaseTokenHasAGreatestLength(length: Int, isTaken: Bool) {
+        _ = self.machine.start(DeviceLinkConnectRequest(), now: self.now)
+        let token = [UInt8](repeating: 7, count: length)
+        let response = DeviceLinkConnectResponse(status: .ok, baseToken: token, serverTime: self.now).packet
+        let expected: DeviceLinkClientStateMachine.Action =
+            isTaken ? .connected(baseToken: token) : .close(.malformedPacket)
+        #expect(self.machine.receive(bytes(response), now: self.now) == [expected])
+    }
+
     @Test func aSilentServerIsNotAwaitedForever() {
         _ = self.machine.start(DeviceLinkConnectRequest(), now: self.now)
         #expect(self.machine.tick(now: self.now.advanced(by: .seconds(15))) == [.close(.connectTimeout)])

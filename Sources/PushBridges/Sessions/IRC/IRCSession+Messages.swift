@@ -29,7 +29,7 @@ extension IRCSession {
         guard !Self.isService(sender, message.command), let words = Self.words(text) else { return [] }
         let isDirect = self.isOwn(target)
         // A bouncer has a nick of its own.
-        let names = [self.nick] + (self.nicksTried > 0 ? [self.settings.nick] : []) + self.settings.highlights
+        let names = [self.nickWord] + (self.nicksTried > 0 ? [self.settings.nickWord] : []) + self.settings.highlights
         return [
             .message(
                 ChatMessage(

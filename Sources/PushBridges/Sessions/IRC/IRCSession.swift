@@ -45,7 +45,9 @@ package struct IRCSession: ChatSession {
     private var isProven = false
     var offered: [String: String] = [:]
     /// The nick at the server.
-    var nick: String
+    var nick: String { didSet { self.nickWord = IRCText.word(self.nick) } }
+    /// The same as it is searched for in lines.
+    private(set) var nickWord: IRCText.Word
     private(set) var nicksTried = 0
     var seenThrough: Timestamp
     /// The time through which messages were dealt with before this connection.
@@ -58,7 +60,8 @@ package struct IRCSession: ChatSession {
     package init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError) {
         self.settings = try IRCSettings(login)
         self.login = login
-        (self.nick, self.joins) = (self.settings.nick, IRCJoins(self.settings.channels))
+        (self.nick, self.nickWord) = (self.settings.nick, self.settings.nickWord)
+        self.joins = IRCJoins(self.settings.channels)
         (self.seenThrough, self.seenBefore) = (memory.seenThrough, memory.seenThrough)
     }
 

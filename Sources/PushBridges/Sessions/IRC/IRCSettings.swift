@@ -18,10 +18,12 @@ struct IRCSettings: Hashable, Sendable {
     static let members: Set<String> = ["nick", "channels", "highlights", "authentication"]
 
     let nick: String
+    /// The nick as it is searched for in lines.
+    let nickWord: IRCText.Word
     /// The channels that are joined. A bouncer is in its own ones.
     let channels: [String]
     /// The words besides the nick that make a line in a channel a highlight.
-    let highlights: [String]
+    let highlights: [IRCText.Word]
     let authentication: Authentication
 
     /// - Throws: ``RequestError`` that names the member at fault.
@@ -37,14 +39,14 @@ struct IRCSettings: Hashable, Sendable {
         guard Self.isMiddle(nick), !"#&+!*".contains(nick.first ?? "#") else {
             throw fields.error("nick", "invalid_value", "a nick has no spaces, and begins with none of # & + ! *")
         }
-        self.nick = nick
+        (self.nick, self.nickWord) = (nick, IRCText.word(nick))
         self.channels = try fields.strings("channels", count: Self.maximumChannels, maximum: Self.maximumChannel) ?? []
         for (index, channel) in self.channels.enumerated()
         where !Self.isMiddle(channel) || channel.contains(",") || !"#&+!".contains(channel.first ?? " ") {
             throw fields.error("channels[\(index)]", "invalid_value", "a channel begins with # and has no spaces")
         }
-        self.highlights =
-            try fields.strings("highlights", count: Self.maximumHighlights, maximum: Self.maximumNick) ?? []
+        let highlights = try fields.strings("highlights", count: Self.maximumHighlights, maximum: Self.maximumNick)
+        self.highlights = highlights?.map(IRCText.word) ?? []
         self.authentication = try fields.choice("authentication") ?? .sasl
     }
 

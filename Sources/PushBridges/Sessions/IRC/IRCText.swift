@@ -28,27 +28,38 @@ enum IRCText {
         if drop(&background) { rest.unicodeScalars = background }
     }
 
-    /// Returns `true` if a text has one of some words, in any case. A word ends where a nick would end.
-    static func contains(anyOf words: [String], in text: String) -> Bool {
-        let text = Array(text.lowercased().unicodeScalars)
-        return words.contains { Self.contains(Array($0.lowercased().unicodeScalars), in: text) }
+    /// A word in lower case, as it is searched for.
+    typealias Word = SearchPattern<Unicode.Scalar>
+
+    /// The number of scalars at the beginning of a text in which words are searched for. A push shows no more.
+    static let searched = 1024
+
+    /// Returns the word that is searched for in any case; one that is longer than what is searched is found nowhere.
+    static func word(_ text: String) -> Word {
+        let scalars = Array(text.lowercased().unicodeScalars)
+        return Word(scalars.count <= Self.searched ? scalars : [])
     }
 
-    private static func contains(_ word: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Bool {
-        guard let first = word.first, text.count >= word.count else { return false }
-        for start in 0...(text.count - word.count) where text[start] == first {
-            let end = start + word.count
-            if text[start..<end].elementsEqual(word), start == 0 || Self.isBoundary(text[start - 1]),
-                end == text.count || Self.isBoundary(text[end])
-            {
-                return true
+    /// Returns `true` if the beginning of a text has one of some words, in any case. A word ends where a nick would end.
+    static func contains(anyOf words: [Word], in text: String) -> Bool {
+        let beginning = text.unicodeScalars.prefix(Self.searched)
+        // What follows the beginning is not known: no word ends there.
+        let isWhole = beginning.endIndex == text.unicodeScalars.endIndex
+        let scalars = Array(String(beginning).lowercased().unicodeScalars)
+        let boundaries = scalars.map(Self.isBoundary)
+        return words.contains { word in
+            word.occurs(in: scalars) { range in
+                let begins = range.lowerBound == 0 || boundaries[range.lowerBound - 1]
+                return begins && (range.upperBound == scalars.count ? isWhole : boundaries[range.upperBound])
             }
         }
-        return false
     }
 
     private static func isBoundary(_ scalar: Unicode.Scalar) -> Bool {
-        !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
-            && !"-_[]\\{}|`^".unicodeScalars.contains(scalar)
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "-", "_", "[", "]", "\\", "{", "}", "|", "`", "^": false
+        case _ where scalar.isASCII: true
+        default: !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
+        }
     }
 }

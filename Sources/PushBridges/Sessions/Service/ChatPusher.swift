@@ -136,9 +136,14 @@ final class ChatPusher: Sendable {
                     request,
                     app: app.id,
                     idempotency: waiting.request.idempotency,
+                    session: waiting.request.session,
                     acceptance: AcceptanceRecord(receivedAt: waiting.arrived, origin: waiting.request.origin)
                 )
-                return self.metrics.count(accepted.acceptance == .accepted ? .accepted : .repeated)
+                switch accepted.acceptance {
+                case .accepted: return self.metrics.count(.accepted)
+                case .sessionRemoved: return self.metrics.count(.refused)
+                default: return self.metrics.count(.repeated)
+                }
             } catch let error as RequestError {
                 self.metrics.count(.refused)
                 return self.log.log(

@@ -9,7 +9,7 @@ struct ChatSessionMetrics: Sendable {
         case accepted
         /// The message was pushed before.
         case repeated
-        /// The provider does not send it, such as for want of a device.
+        /// The provider does not send it, such as for want of a device, or as its session is gone.
         case refused
         /// It is lost: too many waited, or the store could not write.
         case dropped

@@ -13,10 +13,11 @@ import Synchronization
 /// Keeps the sessions at chat servers that are active in the store.
 ///
 /// A session has no task while it is idle: it is a connection on one of the event loops, with a machine beside it. A task exists
-/// while it connects, and few do so at a time (``Resource/chatSignIns``).
+/// while it connects, and few do so at a time (``Resource/chatSignIns``). All together have so many connections as
+/// ``Resource/chatConnections`` says.
 package final class ChatSessionService: Service {
     package struct Limits: Sendable {
-        /// The time after which changes of the store are looked for without a signal, such as an erasure. Default 30 s.
+        /// The time after which changes of the store are looked for without a signal. Default 30 s.
         package var refresh: Duration = .seconds(30)
         /// The time between two writes of the sessions' progress. Default 5 s.
         package var journal: Duration = .seconds(5)
@@ -48,7 +49,7 @@ package final class ChatSessionService: Service {
     /// Indicates whether the store has changed since it was read.
     private let isChanged = Mutex(true)
     private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
-    private let signIns: Budget
+    private let connections, signIns: Budget
     /// The sessions that want to connect.
     private let (turns, continuation) = AsyncStream.makeStream(of: Opening.self)
 
@@ -75,7 +76,7 @@ package final class ChatSessionService: Service {
             timeout: limits.connect
         )
         self.metrics = ChatSessionMetrics(factory: metrics)
-        self.signIns = budgets[.chatSignIns]
+        (self.connections, self.signIns) = (budgets[.chatConnections], budgets[.chatSignIns])
         self.pusher = ChatPusher(
             store: store,
             acceptor: acceptor,
@@ -145,10 +146,26 @@ package final class ChatSessionService: Service {
         await self.stop(running)
     }
 
-    private func stop(_ sessions: [ChatSessionKey: SessionLoop]) async {
+    /// - Parameter removed: The sessions of them whose records are gone.
+    private func stop(_ sessions: [ChatSessionKey: SessionLoop], removed: Set<UUID> = []) async {
         await withTaskGroup(of: Void.self) { tasks in
-            for (key, loop) in sessions { tasks.addTask { await loop.stop(key.id) } }
+            for (key, loop) in sessions {
+                tasks.addTask { await loop.stop(key.id, isRemoved: removed.contains(key.id)) }
+            }
         }
+    }
+
+    /// Returns the sessions whose records are gone, such as with their user: nobody may hear of their messages any more.
+    private func removed(of sessions: [ChatSessionKey: SessionLoop]) async -> Set<UUID> {
+        var removed: Set<UUID> = []
+        for id in sessions.keys.map(\.id) {
+            do {
+                if try await self.store.chatSession(id) == nil { removed.insert(id) }
+            } catch {
+                // The provider does not accept a push of one that is gone.
+            }
+        }
+        return removed
     }
 
     private func takeChange() -> Bool {
@@ -174,7 +191,7 @@ package final class ChatSessionService: Service {
         let wanted = Set(active)
         let ended = running.filter { !wanted.contains($0.key) }
         for key in ended.keys { running[key] = nil }
-        await self.stop(ended)
+        await self.stop(ended, removed: await self.removed(of: ended))
         for key in active where running[key] == nil {
             guard let record = try? await self.store.chatSession(key.id), record.revision == key.revision else {
                 continue
@@ -226,9 +243,11 @@ package final class ChatSessionService: Service {
     private func openInTurn(_ opening: Opening) async {
         let (session, loop) = (opening.session, opening.loop)
         do {
+            // First: who waits for it for an hour holds up none of those that have one.
+            let connection = try await self.connections.wait(for: BudgetCaller(app: session.bundleID))
             let place = try await self.signIns.wait(for: BudgetCaller(app: session.bundleID, .name(session.host)))
             defer { place.end() }
-            await self.open(session, loop)
+            await self.open(session, loop, connection)
         } catch let refusal as BudgetRefusal {
             guard let attempt = await loop.begin(session) else { return }
             loop.failed(session, ChatFailure(refusal.error.error.message), connection: attempt.connection)
@@ -238,8 +257,9 @@ package final class ChatSessionService: Service {
     }
 
     /// Connects a session. The password is in memory until it is signed in.
-    private func open(_ session: RunningSession, _ loop: SessionLoop) async {
-        guard let attempt = await loop.begin(session) else { return }
+    /// - Parameter place: The permit of the connection, which is given back at its end, or here if there is none.
+    private func open(_ session: RunningSession, _ loop: SessionLoop, _ place: BudgetPermit) async {
+        guard let attempt = await loop.begin(session) else { return place.end() }
         do throws(ChatFailure) {
             let record: ChatSessionRecord?
             do {
@@ -264,7 +284,8 @@ package final class ChatSessionService: Service {
                 attempt: attempt.number,
                 on: loop.eventLoop
             ) { channel in
-                loop.initialize(
+                channel.closeFuture.whenComplete { _ in place.end() }
+                return loop.initialize(
                     channel,
                     session,
                     machine,
@@ -275,6 +296,7 @@ package final class ChatSessionService: Service {
             // The handshake is most of the work. The session's own deadlines end a connection that has none.
             _ = try? await handshake.valueUnlessCancelled()
         } catch {
+            place.end()
             loop.failed(session, error, connection: attempt.connection)
         }
     }

@@ -1,6 +1,5 @@
 import Foundation
 import NIOCore
-import NIOPosix
 import PushStore
 import PushSupport
 import PushTypes
@@ -28,22 +27,22 @@ final class SessionLoop: Sendable {
         var timerAt: Timestamp?
     }
 
-    /// The thread on which keys are derived. Servers choose the number of rounds, and nothing else waits for it.
-    static let derivations: NIOThreadPool = {
-        let threads = NIOThreadPool(numberOfThreads: 1)
-        threads.start()
-        return threads
-    }()
-
     let eventLoop: any EventLoop
     let connector: ChatConnector
     let outputs: any SessionOutputs
     let time: any TimeSource
+    let derivations: KeyDerivations
     private let state: NIOLoopBoundBox<State>
 
-    init(_ eventLoop: any EventLoop, _ connector: ChatConnector, _ outputs: any SessionOutputs, _ time: any TimeSource)
-    {
+    init(
+        _ eventLoop: any EventLoop,
+        _ connector: ChatConnector,
+        _ outputs: any SessionOutputs,
+        _ time: any TimeSource,
+        derivations: KeyDerivations = .shared
+    ) {
         (self.eventLoop, self.connector, self.outputs, self.time) = (eventLoop, connector, outputs, time)
+        self.derivations = derivations
         self.state = .makeBoxSendingValue(State(), eventLoop: eventLoop)
     }
 
@@ -60,9 +59,10 @@ final class SessionLoop: Sendable {
     }
 
     /// Ends a session, and waits until its connection is closed.
-    func stop(_ id: UUID) async {
+    /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
+    func stop(_ id: UUID, isRemoved: Bool = false) async {
         let closed = self.eventLoop.flatSubmit {
-            let closed = self.state.value.runners.removeValue(forKey: id)?.stop()
+            let closed = self.state.value.runners.removeValue(forKey: id)?.stop(isRemoved: isRemoved)
             return closed ?? self.eventLoop.makeSucceededVoidFuture()
         }
         try? await closed.get()

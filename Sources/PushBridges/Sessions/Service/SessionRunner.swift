@@ -1,6 +1,5 @@
 import Foundation
 import NIOCore
-import NIOPosix
 import PushStore
 import PushSupport
 import PushTypes
@@ -35,8 +34,18 @@ final class SessionRunner {
     /// The name in the server's certificate, while there is a connection.
     private var serverName = ""
     /// The number of the present connection, which rises with its end too.
-    private var connection = 0
+    private var connection = 0 {
+        didSet {
+            // Nobody waits for the key of an earlier one.
+            self.derivation?.cancel()
+            self.derivation = nil
+        }
+    }
+    /// The key that the present connection waits for; `nil` for none.
+    private var derivation: KeyDerivations.Job?
     private var attempts = 0
+    /// The bytes of this event that have not been written.
+    private var unsent: [UInt8] = []
     /// The pushes that wait for a place. Nothing more is read until they have one.
     private var unplaced = 0
     /// Indicates whether a read waits until the server may be heard again.
@@ -106,10 +115,11 @@ final class SessionRunner {
     }
 
     /// Ends the session.
+    /// - Parameter isRemoved: See ``SessionSupervisor/stop(isRemoved:)``.
     /// - Returns: A future that completes once its connection is closed; `nil` if there is none.
-    func stop() -> EventLoopFuture<Void>? {
+    func stop(isRemoved: Bool = false) -> EventLoopFuture<Void>? {
         let closed = self.channel?.closeFuture
-        self.perform { supervisor, _ in supervisor.stop() }
+        self.perform { supervisor, _ in supervisor.stop(isRemoved: isRemoved) }
         self.loop.outputs.setCondition(nil, self.session)
         return closed
     }
@@ -123,16 +133,20 @@ final class SessionRunner {
         guard connection == nil || connection == self.connection else { return }
         let actions = event(&self.supervisor, self.loop.time.reading)
         for action in actions { self.perform(action) }
+        self.send()
         self.noteChanges()
     }
 
     private func perform(_ action: SessionSupervisor.Action) {
         switch action {
         case .open: self.loop.outputs.open(self.session, self.loop)
-        case .send(let bytes): self.channel?.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
-        case .startTLS: self.startTLS()
+        case .send(let bytes): self.unsent += bytes
+        case .startTLS:
+            self.send()
+            self.startTLS()
         case .derive(let derivation): self.derive(derivation)
         case .close:
+            self.send()
             let channel = self.channel
             // Reports of the end of the connection come too late.
             self.channel = nil
@@ -140,6 +154,14 @@ final class SessionRunner {
             channel?.close(promise: nil)
         case .push(let push): self.push(push)
         }
+    }
+
+    /// Writes what is sent in one piece: a server may ask a thousand times in one.
+    private func send() {
+        guard !self.unsent.isEmpty else { return }
+        let bytes = ByteBuffer(bytes: self.unsent)
+        self.unsent = []
+        self.channel?.writeAndFlush(bytes, promise: nil)
     }
 
     private func push(_ push: ChatPush) {
@@ -162,12 +184,11 @@ final class SessionRunner {
 
     /// Derives a key on a thread that may be busy, and that nothing else needs.
     private func derive(_ derivation: KeyDerivation) {
-        let (number, key) = (self.connection, self.session.key)
-        SessionLoop.derivations.runIfActive(eventLoop: self.loop.eventLoop) { derivation.key() }
-            .whenComplete { [loop] result in
-                let derived = (try? result.get()) ?? []
-                loop.run(key) { $0.perform(number) { $0.derived(derived, at: $1) } }
-            }
+        let (number, key, loop) = (self.connection, self.session.key, self.loop)
+        let server = BudgetCaller(app: self.session.bundleID, .name(self.session.host))
+        self.derivation = loop.derivations.derive(derivation, for: server) { derived in
+            loop.eventLoop.execute { loop.run(key) { $0.perform(number) { $0.derived(derived, at: $1) } } }
+        }
     }
 
     private func noteChanges() {

@@ -199,8 +199,10 @@ package struct SessionSupervisor: Sendable {
     }
 
     /// Ends the session. What waits is pushed.
-    package mutating func stop() -> [Action] {
+    /// - Parameter isRemoved: Indicates whether its record is gone, such as with its user: what waits is forgotten then.
+    package mutating func stop(isRemoved: Bool = false) -> [Action] {
         self.state = .stopped
+        if isRemoved { self.coalescer.forgetAll() }
         var actions = self.coalescer.takeAll().map(Action.push)
         if let last = self.session?.leave(), !last.isEmpty { actions.append(.send(last)) }
         self.forgetSession()

@@ -2,9 +2,14 @@ import PushSupport
 
 /// The account of a session at an XMPP server: a bare JID (RFC 7622).
 struct XMPPAccount: Hashable, Sendable {
+    /// The longest address, in bytes.
+    private static let maximumAddress = 3071
+
     let name: String
     /// The name in the server's certificate.
     let domain: String
+    /// The address in lower case, by which others are compared with it.
+    private let folded: String
 
     /// - Throws: ``RequestError`` that names the member `account`.
     init(_ text: String) throws(RequestError) {
@@ -18,13 +23,15 @@ struct XMPPAccount: Hashable, Sendable {
             let message = "write the address as name@domain, without resource"
             throw RequestError(.invalid, code: "invalid_value", message: message, path: "account")
         }
-        (self.name, self.domain) = (String(parts[0]), parts[1].lowercased())
+        (self.name, self.domain, self.folded) = (String(parts[0]), parts[1].lowercased(), text.lowercased())
     }
 
     var bare: String { "\(self.name)@\(self.domain)" }
 
     /// Returns `true` for an address of the account, with or without a resource.
-    func owns(_ address: String) -> Bool { Self.bare(address).lowercased() == self.bare.lowercased() }
+    func owns(_ address: String) -> Bool {
+        address.utf8.count <= Self.maximumAddress && Self.bare(address).lowercased() == self.folded
+    }
 
     /// Returns an address without its resource.
     static func bare(_ address: String) -> String { String(address.prefix { $0 != "/" }) }

@@ -137,8 +137,6 @@ extension XMPPSession {
         let stamp = [message, outer].lazy.compactMap { $0.child("delay", XMPPNamespaces.delay)?["stamp"] }.first
         let time = min(stamp.flatMap { Timestamp(rfc3339: $0) } ?? now.wall, now.wall)
         self.seenThrough = max(self.seenThrough, time)
-        // Only the own server says which id is unique.
-        let given = message.children("stanza-id", XMPPNamespaces.stanzaID).first { self.account.owns($0["by"] ?? "") }
         return [
             .message(
                 ChatMessage(
@@ -146,10 +144,29 @@ extension XMPPSession {
                     conversation: sender,
                     isDirect: true,
                     text: Self.isEncrypted(message) ? nil : message.child("body", XMPPNamespaces.client)?.text,
-                    id: given?["id"] ?? message["id"],
+                    id: self.id(of: message, at: time),
                     at: time
                 )
             )
         ]
+    }
+
+    /// Returns the name by which a message is known again.
+    ///
+    /// Only the own server says which id is unique. A sender's id may be used again, and counts together with the hour and with what
+    /// is said: a message that comes again after a lost connection, now with its stamp, is the same one.
+    private func id(of message: XMLElement, at time: Timestamp) -> String? {
+        let given = message.children("stanza-id", XMPPNamespaces.stanzaID).first { self.account.owns($0["by"] ?? "") }
+        if let id = given?["id"] { return id }
+        guard let id = message["id"] else { return nil }
+        let said = message.children.filter {
+            $0.has("body", XMPPNamespaces.client) || XMPPNamespaces.encrypted.contains($0.namespace)
+        }
+        return ([id, "\(time.seconds / 3600)"] + said.flatMap(Self.texts)).joined(separator: "\0")
+    }
+
+    /// Returns the texts of an element and of all that is in it. The parser bounds its depth.
+    private static func texts(of element: XMLElement) -> [String] {
+        [element.text] + element.children.flatMap(self.texts)
     }
 }

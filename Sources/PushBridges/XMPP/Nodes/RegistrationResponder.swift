@@ -34,7 +34,8 @@ struct RegistrationResponder: Sendable {
             let installation = "xmpp:\(Hexadecimal.encode(SHA256.hash(data: Data(name.utf8)).prefix(16)))"
             switch command.action {
             case .unregister:
-                _ = try await self.store.deleteDevices(app: bridge.app, installation: installation, now: self.time.now)
+                let now = self.time.recorded
+                _ = try await self.store.deleteDevices(app: bridge.app, installation: installation, now: now)
                 return .result(command.completed())
             case .register(let token):
                 return try await self.register(token, installation, command, sender, bridge)
@@ -55,9 +56,9 @@ struct RegistrationResponder: Sendable {
     ) async throws -> StanzaAnswer {
         var registration = DeviceRegistration(environment: bridge.environment ?? .production, token: token)
         (registration.installation, registration.kind) = (installation, .alert)
-        let now = self.time.now
+        let clocks = self.time.reading
         // The server has proven who the sender is, and so whose installation it is.
-        let result = try await self.store.registerOwn(registration, isProven: true, app: bridge.app, now: now)
+        let result = try await self.store.registerOwn(registration, isProven: true, app: bridge.app, at: clocks)
         guard let result, result.device != 0 else { return .error(.badRequest) }
         let seed = self.store.installationSecret("xmpp-node/\(installation)", of: bridge.bundleID)
         let credentials = NodeCredentials(seed: seed, hasSecret: command.dialect == .p2)
@@ -68,7 +69,7 @@ struct RegistrationResponder: Sendable {
             secretHash: credentials.secretHash,
             owner: .installation(installation),
             domain: sender.domain,
-            createdAt: now
+            createdAt: clocks.wall
         )
         guard try await self.store.setXMPPNode(record) else { return .error(.internalServerError) }
         var fields = ["jid": bridge.name, "node": credentials.node]

@@ -72,7 +72,7 @@ package struct DeviceImport: Sendable {
     ) async throws {
         while batch.registrations.count >= count {
             let next = Array(batch.registrations.prefix(TransferLimits.batch))
-            let results = try await self.store.register(next.map(\.registration), app: self.app, now: self.time.now)
+            let results = try await self.store.register(next.map(\.registration), app: self.app, at: self.time.reading)
             batch.report.progress.underWay += self.direct?.takeBack(results, app: self.app) ?? 0
             batch.registrations.removeFirst(next.count)
             batch.count(results, of: next)

@@ -32,15 +32,24 @@ extension EntitlementChecker: EntitlementDeciding {
     // MARK: Transactions
 
     private func decideByTransactions(_ question: EntitlementQuestion) async throws -> [EntitlementDecision] {
+        // Of a client by its site, as all that anybody can ask an app for. Behind a proxy all have the account of the app.
+        let site = question.client.map { BudgetCaller($0.site) } ?? BudgetCaller(app: question.app.bundleID)
         var transactions: [StoreTransaction] = []
         // The first fault is told where nothing else decides: the others are likely to have it too.
         var fault: (index: Int, TransactionFault)?
+        var unchecked: BudgetRefusal?
         for (index, text) in question.proof.transactions.prefix(EntitlementProof.maximumTransactions).enumerated() {
             do throws(TransactionFault) {
-                let now = self.time.now
-                transactions.append(try await self.verifier.verify(text, app: question.app.bundleID, now: now))
+                let (app, now) = (question.app.bundleID, self.time.now)
+                transactions.append(
+                    try await self.verifier.verify(text, app: app, now: now, wrong: self.wrong, of: site)
+                )
             } catch {
-                if fault == nil { fault = (index, error) }
+                // One that is made up hides none that is good: the others are checked all the same.
+                switch error {
+                case .unchecked(let refusal): unchecked = refusal
+                default: if fault == nil { fault = (index, error) }
+                }
             }
         }
         let rule = TransactionRule(
@@ -50,7 +59,10 @@ extension EntitlementChecker: EntitlementDeciding {
         let subscriptions = transactions.isEmpty ? [:] : try await self.subscriptions(question.products)
         return question.products.map { product in
             let own = subscriptions[product.publication] ?? []
-            return Self.decision(transactions.map { rule.decide($0, product, subscriptions: own) }, fault)
+            let decision = Self.decision(transactions.map { rule.decide($0, product, subscriptions: own) }, fault)
+            // What was not checked may entitle.
+            if let unchecked, decision.isRefused { return .tooMany(unchecked) }
+            return decision
         }
     }
 
@@ -83,13 +95,13 @@ extension EntitlementChecker: EntitlementDeciding {
 
     // MARK: Publishers' servers
 
-    /// Asks the app's server, if it has one, about the products that are refused so far.
+    /// Asks the app's server, if it has one, about the products to which no transaction entitles.
     private func decideByPublisher(
         _ question: EntitlementQuestion,
-        otherwise refusals: [EntitlementDecision]
+        otherwise decisions: [EntitlementDecision]
     ) async throws -> [EntitlementDecision] {
-        var decisions = refusals
-        let open = decisions.indices.filter { decisions[$0].isRefused }
+        var decisions = decisions
+        let open = decisions.indices.filter { !decisions[$0].isEntitled }
         let (account, token) = (question.proof.account, question.proof.authToken)
         guard !open.isEmpty, account != nil || token != nil,
             let server = try await self.store.entitlementServer(app: question.app.id)
@@ -101,19 +113,21 @@ extension EntitlementChecker: EntitlementDeciding {
             products: open.map { question.products[$0].productID }
         )
         for (index, decision) in zip(open, await self.direct.decide(asked, server, client: question.client)) {
-            decisions[index] = Self.decision(decision, otherwise: decisions[index])
+            let decided = Self.decision(decision, otherwise: decisions[index])
+            // A transaction that was not checked may entitle, whatever the publisher says.
+            if decisions[index].isRefused || decided.isEntitled { decisions[index] = decided }
         }
         return decisions
     }
 
-    /// - Parameter refusal: What the transactions have decided.
+    /// - Parameter former: What the transactions have decided.
     private static func decision(
         _ decision: DirectEntitlement.Decision,
-        otherwise refusal: EntitlementDecision
+        otherwise former: EntitlementDecision
     ) -> EntitlementDecision {
         switch decision {
         case .granted: .entitled(by: .publisher)
-        case .refused: refusal
+        case .refused: former
         case .accountRefused:
             .refused(reason: "account_refused", message: "the publisher refuses the account: sign in again")
         case .refusedWhileDown:
@@ -128,5 +142,9 @@ extension EntitlementChecker: EntitlementDeciding {
 extension EntitlementDecision {
     fileprivate var isRefused: Bool {
         if case .refused = self { true } else { false }
+    }
+
+    fileprivate var isEntitled: Bool {
+        if case .entitled = self { true } else { false }
     }
 }

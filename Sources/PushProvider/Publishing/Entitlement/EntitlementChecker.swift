@@ -11,6 +11,8 @@ package struct EntitlementChecker: Sendable {
     let verifier: TransactionVerifier
     let allowsSandbox: Bool
     let direct: DirectEntitlement
+    /// The budget of wrong secrets, of which certificates that are made up are some.
+    let wrong: Budget
     private let client: PublisherClient
     let time: any TimeSource
     let log: LimitedLog
@@ -18,6 +20,7 @@ package struct EntitlementChecker: Sendable {
     /// - Parameters:
     ///   - addresses: The addresses that publishers' servers may have.
     ///   - questions: The budget of questions to publishers' servers.
+    ///   - wrong: The budget of wrong secrets.
     ///   - lines: The budget of log lines.
     package init(
         store: any EntitlementServerStore & PublishingStore,
@@ -25,6 +28,7 @@ package struct EntitlementChecker: Sendable {
         addresses: AddressPolicy,
         resolver: any NameResolver,
         questions: Budget,
+        wrong: Budget,
         lines: Budget,
         time: any TimeSource,
         logger: Logger
@@ -51,7 +55,7 @@ package struct EntitlementChecker: Sendable {
             time: time,
             log: self.log
         )
-        (self.store, self.client, self.time) = (store, client, time)
+        (self.store, self.client, self.time, self.wrong) = (store, client, time, wrong)
         (self.verifier, self.allowsSandbox) = (TransactionVerifier(settings.roots), settings.allowsSandboxPurchases)
     }
 

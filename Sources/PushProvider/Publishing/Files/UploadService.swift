@@ -14,26 +14,22 @@ import Synchronization
 package final class UploadService: Sendable {
     /// The bytes after which a part is written to disk, and counted.
     static let step = 8 * 1024 * 1024
-    /// The most uploads whose hashes so far are remembered.
-    private static let rememberedHashes = 256
-
-    /// The uploads that are being received, and the hashes of their parts.
-    private struct State {
-        var receiving: Set<UUID> = []
-        var hashes: [UUID: PartHash] = [:]
-    }
 
     let store: any PublishingStore & AppStore
     let folder: FileFolder
     let maximum: Int
     /// The maximum bytes of an app; `nil` for no limit.
     let quota: Int?
+    /// The maximum number of an app's files.
+    private let maximumFiles: Int
     /// The places of the uploads that are being received.
     private let places: Budget
     let room: UploadRoom
+    let hashes = PartHashes()
     let time: any TimeSource
     private let logger: Logger
-    private let state = Mutex(State())
+    /// The uploads that are being received.
+    private let receiving = Mutex<Set<UUID>>([])
 
     package init(
         store: any PublishingStore & AppStore,
@@ -43,36 +39,45 @@ package final class UploadService: Sendable {
         time: any TimeSource,
         logger: Logger
     ) {
-        (self.store, self.folder, self.maximum) = (store, folder, settings.maximumFile)
+        (self.store, self.folder) = (store, folder)
+        (self.maximum, self.maximumFiles) = (settings.maximumFile, settings.maximumFiles)
         (self.quota, self.places) = (settings.quota > 0 ? settings.quota : nil, budgets[.uploads])
         self.room = UploadRoom(folder: folder, reserved: budgets[.uploadedBytes])
         (self.time, self.logger) = (time, logger)
     }
 
     /// Begins an upload. A file that the app has already is complete at once.
-    /// - Throws: ``RequestError``, also for a disk without room.
+    /// - Throws: ``RequestError``, ``RetryLaterError``; ``UploadFailure/full(_:)`` for a disk without room.
     package func begin(_ upload: UploadRecord) async throws -> UploadRecord {
         guard upload.size <= self.maximum else {
             throw self.tooLarge(at: "size")
         }
         let hash = upload.hash
         let folder = self.folder
-        let isKnown = try await self.store.file(hash, app: upload.app)?.size == upload.size
-        let isWhole = try await FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
-        let isStored = isKnown && isWhole
-        // The check reserves nothing: it refuses a file for which there could never be room.
-        if !isStored { try await self.checkRoom(for: upload.size) }
-        try await self.add(upload)
-        if isStored { _ = try await self.complete(upload, placing: false) }
-        return try await self.store.upload(upload.id) ?? upload
+        // That of a known file waits until others have placed their contents, one at a time: an app has no more of these than
+        // places.
+        return try await self.withPlace(app: upload.app) { _ in
+            let isKnown = try await self.store.file(hash, app: upload.app)?.size == upload.size
+            let isWhole = try await FileFolder.blocking { folder.hasContent(hash, size: upload.size) }
+            let isStored = isKnown && isWhole
+            // The check reserves nothing: it refuses a file for which there could never be room.
+            if !isStored { try await self.checkRoom(for: upload.size) }
+            try await self.add(upload)
+            if isStored { _ = try await self.complete(upload, placing: false) }
+            return try await self.store.upload(upload.id) ?? upload
+        }
     }
 
     /// Adds the row of an upload.
     func add(_ upload: UploadRecord) async throws {
-        switch try await self.store.addUpload(upload, quota: self.quota) {
+        switch try await self.store.addUpload(upload, quota: self.quota, files: self.maximumFiles) {
         case .added: return
         case .tooMany: throw Self.tooMany
+        case .tooManyFiles: throw self.tooManyFiles
         case .overQuota(let used): throw self.overQuota(used, for: upload.size)
+        case .noApp:
+            let message = "there is no app with this bundle id"
+            throw RequestError(.notFound, code: "no_such_app", message: message, path: "app")
         }
     }
 
@@ -84,7 +89,7 @@ package final class UploadService: Sendable {
         throw UploadFailure.full("it has room for \(max(0, room)) bytes")
     }
 
-    /// Runs `body` in the place of an upload that is received.
+    /// Runs `body` in the place of an upload that is begun or received.
     /// - Parameter body: Takes the account of the app.
     /// - Throws: ``RetryLaterError`` if there is none.
     func withPlace<Value>(app: Int64, _ body: (BudgetCaller) async throws -> Value) async throws -> Value {
@@ -121,6 +126,14 @@ package final class UploadService: Sendable {
         return RequestError(.conflict, code: "quota_exceeded", message: message)
     }
 
+    private var tooManyFiles: RequestError {
+        let message = """
+            the app has \(self.maximumFiles) files and uploads that are not complete, the most that it may: remove issues or uploads; \
+            files that no issue uses are removed after a while
+            """
+        return RequestError(.conflict, code: "too_many_files", message: message)
+    }
+
     static var tooMany: RequestError {
         let message = "\(UploadRecord.maximumOfApp) uploads are not complete: finish or remove some first"
         return RequestError(.conflict, code: "too_many_uploads", message: message)
@@ -137,8 +150,8 @@ package final class UploadService: Sendable {
         at offset: Int,
         _ body: Body
     ) async throws -> UploadRecord where Body.Element == ByteBuffer {
-        guard self.state.withLock({ $0.receiving.insert(id).inserted }) else { throw UploadFailure.busy }
-        defer { self.state.withLock { _ = $0.receiving.remove(id) } }
+        guard self.receiving.withLock({ $0.insert(id).inserted }) else { throw UploadFailure.busy }
+        defer { self.receiving.withLock { _ = $0.remove(id) } }
         guard let upload = try await self.store.upload(id) else { throw UploadFailure.missing }
         guard upload.completedAt == nil, upload.received == offset else {
             throw UploadFailure.wrongOffset(upload.received)
@@ -147,7 +160,7 @@ package final class UploadService: Sendable {
             do {
                 guard var part = try await self.open(upload) else { return try await self.completed(upload) }
                 try await self.receive(body, into: &part, of: upload, for: caller)
-                return try await self.finish(part, of: upload)
+                return try await self.finish(part, of: upload, for: caller)
             } catch let failure as OpenFile.Failure {
                 throw self.reported(failure, upload.id)
             }
@@ -157,8 +170,11 @@ package final class UploadService: Sendable {
     /// Removes an upload and its part. A file that is complete stays.
     /// - Returns: `false` if there is none.
     package func remove(_ id: UUID) async throws -> Bool {
-        guard self.state.withLock({ $0.receiving.insert(id).inserted }) else { throw UploadFailure.busy }
-        defer { self.state.withLock { state in (state.hashes[id], _) = (nil, state.receiving.remove(id)) } }
+        guard self.receiving.withLock({ $0.insert(id).inserted }) else { throw UploadFailure.busy }
+        defer {
+            self.hashes.forget(id)
+            self.receiving.withLock { _ = $0.remove(id) }
+        }
         let folder = self.folder
         // The part goes first: on a full disk this makes the room that the database needs.
         if try await self.store.upload(id) != nil { try await FileFolder.blocking { folder.removePart(of: id) } }
@@ -172,13 +188,16 @@ extension UploadService {
     /// The part of an upload that is being received.
     private struct OpenPart: Sendable {
         let file: OpenFile
-        var hash: PartHash
+        /// The hash of all bytes; `nil` until it is needed.
+        var hash: PartHash?
         /// The bytes that are on disk and counted.
         var counted: Int
+
+        var count: Int { self.hash?.count ?? self.counted }
     }
 
-    /// Opens the part, cut to the bytes that are counted, with the hash of these; `nil` if the part is the content
-    /// already, which only a crash before its row can have left.
+    /// Opens the part, cut to the bytes that are counted; `nil` if the part is the content already, which only a crash
+    /// before its row can have left.
     private func open(_ upload: UploadRecord) async throws -> OpenPart? {
         let (folder, received) = (self.folder, upload.received)
         let (file, length) = try await FileFolder.blocking { () -> (OpenFile, Int?) in
@@ -193,23 +212,20 @@ extension UploadService {
         guard let length else { return nil }
         guard length == received else {
             // The database is newer than its files: one of both was restored.
+            self.hashes.forget(upload.id)
             _ = try await self.store.noteUpload(upload.id, received: length, now: self.time.recorded)
             throw UploadFailure.wrongOffset(length)
         }
-        return OpenPart(file: file, hash: try await self.hash(of: file, upload), counted: received)
+        return OpenPart(file: file, counted: received)
     }
 
-    /// Returns the hash of the counted bytes, which is computed from the part if it is not remembered.
-    private func hash(of file: OpenFile, _ upload: UploadRecord) async throws -> PartHash {
-        let known = self.state.withLock { $0.hashes[upload.id] }
-        if let known, known.count == upload.received { return known }
-        var hash = PartHash()
-        while hash.count < upload.received {
-            try Task.checkCancellation()
-            let end = min(upload.received, hash.count + Self.step)
-            hash = try await FileFolder.blocking { [hash] in try hash.adding(file, upTo: end) }
-        }
-        return hash
+    private func hash(
+        of part: OpenPart,
+        _ upload: UploadRecord,
+        for caller: BudgetCaller
+    ) async throws -> PartHash {
+        if let hash = part.hash { return hash }
+        return try await self.hashes.hash(of: part.file, upTo: part.counted, of: upload, for: caller)
     }
 
     private func receive<Body: AsyncSequence>(
@@ -222,19 +238,21 @@ extension UploadService {
             self.room,
             app: upload.app,
             for: caller,
-            from: part.hash.count,
+            from: part.count,
             size: upload.size
         )
         do {
-            for try await buffer in body {
-                guard part.hash.count + buffer.readableBytes <= upload.size else {
+            // Without a byte no hash is needed.
+            for try await buffer in body where buffer.readableBytes > 0 {
+                guard part.count + buffer.readableBytes <= upload.size else {
                     let message = "the file has \(upload.size) bytes, and more were sent"
                     throw RequestError(.invalid, code: "too_many_bytes", message: message)
                 }
-                try await room.extend(to: part.hash.count + buffer.readableBytes)
-                part.hash = try await Self.write(buffer, to: part.file, part.hash)
-                room.settle(upTo: part.hash.count)
-                if part.hash.count - part.counted >= Self.step { part.counted = try await self.count(part, of: upload) }
+                let hash = try await self.hash(of: part, upload, for: caller)
+                try await room.extend(to: hash.count + buffer.readableBytes)
+                part.hash = try await Self.write(buffer, to: part.file, hash)
+                room.settle(upTo: part.count)
+                if part.count - part.counted >= Self.step { part.counted = try await self.count(part, of: upload) }
             }
             part.counted = try await self.count(part, of: upload)
         } catch {
@@ -254,33 +272,32 @@ extension UploadService {
     /// Counts the bytes of the part once they are on disk.
     /// - Returns: Their number.
     private func count(_ part: OpenPart, of upload: UploadRecord) async throws -> Int {
-        guard part.hash.count > part.counted else { return part.counted }
+        guard let hash = part.hash, hash.count > part.counted else { return part.counted }
         try await self.checkReserve()
         try await FileFolder.blocking { try part.file.sync() }
-        guard try await self.store.noteUpload(upload.id, received: part.hash.count, now: self.time.recorded) else {
+        guard try await self.store.noteUpload(upload.id, received: hash.count, now: self.time.recorded) else {
             throw UploadFailure.missing
         }
-        self.state.withLock { state in
-            // Bounds the memory: a hash can be computed from its part again.
-            if state.hashes.count >= Self.rememberedHashes, state.hashes[upload.id] == nil,
-                let other = state.hashes.keys.first
-            {
-                state.hashes[other] = nil
-            }
-            state.hashes[upload.id] = part.hash
-        }
-        return part.hash.count
+        self.hashes.remember(hash, of: upload)
+        return hash.count
     }
 
     /// Completes the upload if its part is whole.
-    private func finish(_ part: OpenPart, of upload: UploadRecord) async throws -> UploadRecord {
-        guard part.hash.count == upload.size else { return try await self.present(upload) }
-        self.state.withLock { $0.hashes[upload.id] = nil }
-        guard part.hash.value == upload.hash else {
+    private func finish(
+        _ part: OpenPart,
+        of upload: UploadRecord,
+        for caller: BudgetCaller
+    ) async throws -> UploadRecord {
+        guard part.count == upload.size else { return try await self.present(upload) }
+        guard try await self.hash(of: part, upload, for: caller).value == upload.hash else {
             _ = try await self.store.noteUpload(upload.id, received: 0, now: self.time.recorded)
+            self.hashes.forget(upload.id)
             throw UploadFailure.wrongHash
         }
-        return try await self.completed(upload)
+        // It is needed for as long as the part cannot be placed.
+        let completed = try await self.completed(upload)
+        self.hashes.forget(upload.id)
+        return completed
     }
 
     /// Completes the upload, whose part is whole or the content already.

@@ -178,7 +178,8 @@ package struct IssueNotifier: Sendable {
         case .accepted: return .accepted(notification)
         case .repeated(let earlier): return .repeated(earlier)
         case .issueWithdrawn: throw Self.refusal("issue_withdrawn", "it is withdrawn, and cannot be downloaded")
-        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken: throw Self.keyTaken
+        case .conflict, .scheduleChanged, .originalForgotten, .tokenOfOtherKind, .inactiveToken, .sessionRemoved:
+            throw Self.keyTaken
         }
     }
 

@@ -24,6 +24,8 @@ package enum BridgeKind: String, Hashable, Sendable, CaseIterable {
 package struct BridgeRecord: Hashable, Sendable {
     /// The longest name, in bytes.
     package static let maximumName = 255
+    /// The most bridges of an app, of all kinds together: a change of any makes requests read those of a kind anew.
+    package static let maximumOfApp = 50
 
     package var kind: BridgeKind
     /// The name by which the other system addresses it, unique among the bridges of its kind.
@@ -38,6 +40,8 @@ package struct BridgeRecord: Hashable, Sendable {
     /// The name of this version of the record, a new one with each change.
     package var revision: UUID
     package var changedAt: Timestamp
+    /// The place in the order in which bridges were added; the store gives it.
+    package var number: Int64 = 0
 
     package init(
         kind: BridgeKind,
@@ -52,4 +56,16 @@ package struct BridgeRecord: Hashable, Sendable {
         (self.kind, self.name, self.app, self.environment) = (kind, name, app, environment)
         (self.settings, self.secret, self.revision, self.changedAt) = (settings, secret, revision, changedAt)
     }
+}
+
+/// The result of setting a bridge.
+package enum BridgeSetting: Hashable, Sendable {
+    /// The bridge as it is stored.
+    case done(BridgeRecord)
+    /// Nothing is changed: the name belongs to another app's bridge.
+    case nameTaken
+    /// Nothing is added: a Matrix bridge of another app takes some of the app ids for which this one would be.
+    case nameOverlaps
+    /// Nothing is added: the app has ``BridgeRecord/maximumOfApp`` bridges.
+    case tooMany
 }

@@ -90,6 +90,8 @@ package struct LibraryLimits: Hashable, Sendable {
     package var versions = 100
     /// The most bytes of a body. Default 64 kB.
     package var bytes = 64 * 1024
+    /// The bytes of bodies after which a page of a list ends. Default 1 MiB.
+    package var pageBytes = 1024 * 1024
 
     package init() {}
 }

@@ -3,6 +3,9 @@ package import PushTypes
 
 /// A file of an app, complete and checked.
 package struct FileRecord: Hashable, Sendable {
+    /// The most files of an app, with its uploads that are not complete.
+    package static let maximumOfApp = 100_000
+
     package var hash: ContentHash
     /// The size in bytes.
     package var size: Int
@@ -75,6 +78,10 @@ package enum UploadAddition: Hashable, Sendable {
     case added
     /// The app has as many uploads as it may.
     case tooMany
+    /// The app has as many files and uploads that are not complete as it may.
+    case tooManyFiles
     /// The app's files and uploads have so many bytes already.
     case overQuota(used: Int)
+    /// There is no such app any more.
+    case noApp
 }

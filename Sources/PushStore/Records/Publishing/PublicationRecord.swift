@@ -67,6 +67,15 @@ package struct PublicationChanges: Hashable, Sendable {
     }
 }
 
+/// The result of adding a publication.
+package enum PublicationAddition: Hashable, Sendable {
+    case added
+    /// The app has as many publications as it may.
+    case tooMany
+    /// There is no such app any more.
+    case noApp
+}
+
 /// The result of removing a publication.
 package enum PublicationDeletion: Hashable, Sendable {
     case deleted, missing

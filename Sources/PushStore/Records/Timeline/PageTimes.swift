@@ -1,8 +1,9 @@
 package import PushTypes
 
-/// The times of a page, by the wall clock.
+/// The times of a page, by the later clock.
 package struct PageTimes: Hashable, Sendable {
     package var claimedAt: Timestamp?
+    /// The time at which the page was begun, which decides whose its deliveries are.
     package var sentAt: Timestamp
     /// The time at which all outcomes were known. It is the time of the deliveries that the page ends.
     package var answeredAt: Timestamp

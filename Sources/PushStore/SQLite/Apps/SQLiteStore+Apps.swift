@@ -95,6 +95,14 @@ extension SQLiteStore {
             .map(Self.app)
     }
 
+    /// Returns `true` for an app that is not being erased, within the transaction of a write for it.
+    ///
+    /// A request has looked its app up before its body, which may take long. A row of a table without a reference to `app` that is
+    /// written after the erasure would stay.
+    static func hasApp(_ id: Int64, in database: Database) throws -> Bool {
+        try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ? AND isErased = 0", [id])
+    }
+
     /// Reads an app's row.
     /// - Throws: ``DamagedRow``.
     static func app(_ row: Row) throws -> AppRecord {

@@ -35,30 +35,71 @@ extension SQLiteStore {
         return try await self.database.lookup { try Self.bridge(kind, name, masterKey, in: $0) }
     }
 
-    package func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord? {
+    package func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeSetting {
         let masterKey = self.masterKey
         defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
         return try await self.database.write { database in
             var bridge = bridge
-            let owner = "SELECT app FROM bridge WHERE kind = ? AND name = ?"
-            let row = try database.row(sql: owner, [bridge.kind.rawValue, bridge.name])
-            if let row, row["app"] as Int64? != bridge.app { return nil }
+            let present = "SELECT app, number FROM bridge WHERE kind = ? AND name = ?"
+            if let row = try database.row(sql: present, [bridge.kind.rawValue, bridge.name]) {
+                guard row["app"] as Int64? == bridge.app else { return .nameTaken }
+                bridge.number = row["number"] as Int64? ?? 0
+            } else {
+                if let refusal = try Self.refusal(of: bridge, in: database) { return refusal }
+                bridge.number = (try database.integer(sql: "SELECT max(number) FROM bridge") ?? 0) &+ 1
+            }
             // One that is damaged is replaced.
             let stored = try? Self.bridge(bridge.kind, bridge.name, masterKey, in: database)
             if keepsSecret, let stored { bridge.secret = stored.secret }
             try database.run(
                 sql: """
-                    INSERT OR REPLACE INTO bridge (kind, name, app, environment, settings, sealed, revision, changedAt)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT OR REPLACE INTO bridge
+                        (kind, name, app, environment, settings, sealed, revision, changedAt, number)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 [
                     bridge.kind.rawValue, bridge.name, bridge.app, bridge.environment?.code,
                     String(decoding: try bridge.settings.text, as: UTF8.self), try Self.sealed(bridge, masterKey),
-                    bridge.revision.uuidString, bridge.changedAt.milliseconds,
+                    bridge.revision.uuidString, bridge.changedAt.milliseconds, bridge.number,
                 ]
             )
-            return bridge
+            return .done(bridge)
         }
+    }
+
+    /// Returns the reason for which a new bridge is not added; `nil` for none.
+    private static func refusal(of bridge: BridgeRecord, in database: Database) throws -> BridgeSetting? {
+        let count = try database.count(sql: "SELECT count(*) FROM bridge WHERE app = ?", [bridge.app])
+        guard count < BridgeRecord.maximumOfApp else { return .tooMany }
+        guard bridge.kind == .matrix, try Self.overlapsOthers(bridge, in: database) else { return nil }
+        return .nameOverlaps
+    }
+
+    /// Returns `true` if the name of a Matrix bridge has an app id in common with that of another app's bridge, so that either
+    /// would get the other's pushes.
+    ///
+    /// A name that begins with its app's bundle id is in nobody's way, and so no other app keeps it away with a pattern such as `*`.
+    private static func overlapsOthers(_ bridge: BridgeRecord, in database: Database) throws -> Bool {
+        let bundleID = try database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [bridge.app])
+            .flatMap { $0["bundleID"] as String? }
+        let claim = Self.claim(of: bridge.name, bundleID)
+        let others = """
+            SELECT bridge.name AS name, app.bundleID AS bundleID FROM bridge JOIN app ON app.id = bridge.app
+            WHERE bridge.kind = ? AND bridge.app != ?
+            """
+        return try database.rows(sql: others, [bridge.kind.rawValue, bridge.app]).contains { row in
+            guard let name = row["name"] as String?, GlobPattern.overlap(name, bridge.name) else { return false }
+            return Self.claim(of: name, row["bundleID"] as String?) >= claim
+        }
+    }
+
+    /// Returns the length of its app's bundle id if a name begins with it, else 0: of two overlapping names, the longer one's app has
+    /// the better claim.
+    private static func claim(of name: String, _ bundleID: String?) -> Int {
+        guard let bundleID else { return 0 }
+        let isOwn =
+            name == bundleID || GlobPattern.literals(of: name).starts(with: "\(bundleID).".unicodeScalars)
+        return isOwn ? bundleID.utf8.count : 0
     }
 
     package func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool {
@@ -106,7 +147,7 @@ extension SQLiteStore {
             }
             secret = text
         }
-        return BridgeRecord(
+        var bridge = BridgeRecord(
             kind: kind,
             name: name,
             app: app,
@@ -116,5 +157,7 @@ extension SQLiteStore {
             revision: revision,
             changedAt: changedAt
         )
+        bridge.number = row["number"] as Int64? ?? 0
+        return bridge
     }
 }

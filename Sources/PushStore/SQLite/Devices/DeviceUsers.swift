@@ -11,11 +11,15 @@ struct DeviceUsers {
     let database: Database
 
     /// Notes the end of the time for which a device was a user's, or nobody's.
+    /// - Parameter now: The later clock, as of the pages.
     func ended(_ user: String?, of device: Int64, at now: Timestamp) throws {
-        // A device without a user before its first one is that one's from the beginning.
+        // A device without a user before its first one is that one's from the beginning. A clock that is behind the last
+        // change puts no user before an earlier one.
         let sql = """
-            INSERT INTO deviceUser (device, until, app, user) SELECT ?1, ?2, ?3, nullif(?4, '')
-            WHERE ?4 IS NOT NULL OR EXISTS (SELECT 1 FROM deviceUser WHERE device = ?1)
+            INSERT INTO deviceUser (device, until, app, user)
+            SELECT ?1, iif(last > ?2, last + 1, ?2), ?3, nullif(?4, '')
+            FROM (SELECT max(until) AS last FROM deviceUser WHERE device = ?1)
+            WHERE ?4 IS NOT NULL OR last IS NOT NULL
             ON CONFLICT (device, until) DO NOTHING
             """
         try self.database.run(sql: sql, [device, now.milliseconds, self.app, user])
@@ -74,7 +78,7 @@ struct DeviceUsers {
     /// The time at which a delivery was sent, which decides whose it is: that of its page, or else its end.
     ///
     /// One that ended without another try, as the device had another user or none by then, is that of its first try, or of
-    /// the notification if there was none.
+    /// the notification's opening if there was none.
     static let sentAt = """
         CASE WHEN delivery.reason IN (SELECT id FROM reason WHERE text IN (\(Self.untried)))
             THEN \(Self.firstTry("delivery"))
@@ -86,12 +90,13 @@ struct DeviceUsers {
     private static let untried = [EndedRetry.Cause.leftAudience, .cancelled, .deviceRemoved]
         .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-    /// Returns the time of the first try of a recipient in a table, or that of its notification if there was none.
+    /// Returns the time of the first try of a recipient in a table, or that of its notification's opening if there was none.
     static func firstTry(_ table: String) -> String {
         """
         coalesce((SELECT min(firstAt) FROM attempt
             WHERE attempt.notification = \(table).notification AND attempt.recipient = \(table).recipient),
-            (SELECT createdAt FROM notification AS beginning WHERE beginning.number = \(table).notification))
+            (SELECT coalesce(openedAt, createdAt) FROM notification AS beginning
+                WHERE beginning.number = \(table).notification))
         """
     }
 }

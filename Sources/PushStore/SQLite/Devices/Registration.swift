@@ -6,7 +6,10 @@ import PushTypes
 /// The processing of one registration, within a transaction.
 struct Registration {
     var registration: DeviceRegistration
+    /// The writer of the changes of tokens. Its time is that of the later clock, which dates former users too.
     let events: TokenEventWriter
+    /// The time of the registration, by the wall clock as the push service's times.
+    let now: Timestamp
 
     var app: Int64 { self.events.app }
     var database: Database { self.events.database }
@@ -148,7 +151,7 @@ struct Registration {
                 quietHours = NULL, encryptionKeyID = NULL, encryptionKey = NULL
             WHERE id = ?
             """
-        try self.database.run(sql: sql, [self.events.now.milliseconds, known.id])
+        try self.database.run(sql: sql, [self.now.milliseconds, known.id])
         var returned = known
         (returned.isActive, returned.user, returned.timeZone) = (true, nil, nil)
         try self.refresh(returned, change, attributes)
@@ -188,7 +191,7 @@ struct Registration {
             """
         let statement = try RawStatement(sql: sql, in: self.database)
         let registration = self.registration
-        statement.bind(self.app, registration.environment.code, self.events.now.milliseconds)
+        statement.bind(self.app, registration.environment.code, self.now.milliseconds)
         statement.bind(registration.token.bytes, at: 4)
         statement.bind(registration.user?.value, at: 5)
         statement.bind(registration.locale?.value.map(LocaleTag.stored), at: 6)
@@ -232,7 +235,7 @@ struct Registration {
         let version = registration.appVersion.map { $0.value.flatMap { AppVersion($0)?.number } }
         var columns: [(String, (any DatabaseValueConvertible)?)] = [
             ("token", Data(registration.token.bytes)), ("isActive", 1), ("suspicions", 0),
-            ("registeredAt", self.events.now.milliseconds), ("kind", change.place.kind.code),
+            ("registeredAt", self.now.milliseconds), ("kind", change.place.kind.code),
             ("activity", change.place.activity),
         ]
         if let user = registration.user { columns.append(("user", user.value)) }

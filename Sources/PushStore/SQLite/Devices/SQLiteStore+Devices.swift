@@ -11,29 +11,49 @@ extension SQLiteStore {
         after: Int64,
         limit: Int
     ) async throws -> [DeviceRecord] {
+        try await self.database.query { database in
+            try Self.devices(
+                app: app,
+                audience: audience,
+                environment: environment,
+                kind: kind,
+                after: after,
+                limit: limit,
+                in: database
+            )
+        }
+    }
+
+    static func devices(
+        app: Int64,
+        audience: AudienceExpression,
+        environment: PushEnvironment?,
+        kind: TokenKind?,
+        after: Int64,
+        limit: Int,
+        in database: Database
+    ) throws -> [DeviceRecord] {
         let condition = AudienceSQL(audience, app: app)
         let only = Self.only(environment, kind)
-        return try await self.database.query { database in
-            let count = try Shards.devices(of: app, in: database).count
-            let most = AudienceDriver.limit(wanted: limit, devices: count)
-            let driver = try AudienceDriver.choose(audience, of: kind, app: app, limit: most, in: database)
-            var (found, last): ([DeviceRecord], Int64?) = ([], after)
-            // A page that is not full is the last: another device follows for each that cannot be read.
-            while let after = last, found.count < limit {
-                let wanted = limit - found.count
-                let page = try Self.devices(
-                    database,
-                    index: driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
-                    where:
-                        "app = ? AND id > ? AND hasLeft = 0 AND \(condition.sql)\(only)\(driver.condition) ORDER BY id LIMIT ?",
-                    arguments: [app.databaseValue, after.databaseValue] + condition.arguments
-                        + (driver?.arguments(after: after, upTo: .max) ?? []) + [wanted.databaseValue]
-                )
-                found += page.devices
-                last = page.rows < wanted ? nil : page.last
-            }
-            return found
+        let count = try Shards.devices(of: app, in: database).count
+        let most = AudienceDriver.limit(wanted: limit, devices: count)
+        let driver = try AudienceDriver.choose(audience, of: kind, app: app, limit: most, in: database)
+        var (found, last): ([DeviceRecord], Int64?) = ([], after)
+        // A page that is not full is the last: another device follows for each that cannot be read.
+        while let after = last, found.count < limit {
+            let wanted = limit - found.count
+            let page = try Self.devices(
+                database,
+                index: driver == nil ? "INDEXED BY deviceByApp" : "NOT INDEXED",
+                where:
+                    "app = ? AND id > ? AND hasLeft = 0 AND \(condition.sql)\(only)\(driver.condition) ORDER BY id LIMIT ?",
+                arguments: [app.databaseValue, after.databaseValue] + condition.arguments
+                    + (driver?.arguments(after: after, upTo: .max) ?? []) + [wanted.databaseValue]
+            )
+            found += page.devices
+            last = page.rows < wanted ? nil : page.last
         }
+        return found
     }
 
     package func devices(app: Int64, token: DeviceToken) async throws -> [DeviceRecord] {

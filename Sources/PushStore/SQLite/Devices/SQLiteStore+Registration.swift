@@ -1,18 +1,19 @@
 import Foundation
 import GRDB
-import PushSupport
+package import PushSupport
 package import PushTypes
 
 extension SQLiteStore {
     package func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
-        now: Timestamp
+        at clocks: ClockReading
     ) async throws -> [RegistrationResult] {
         try await self.database.write { database in
-            let events = try TokenEventWriter(app: app, now: now, in: database)
+            let events = try TokenEventWriter(app: app, now: clocks.later, in: database)
             let results = try registrations.map { registration in
-                let result = try Registration(registration: registration, events: events).run()
+                let result = try Registration(registration: registration, events: events, now: clocks.wall)
+                    .run()
                 if !result.isRejected { try self.store(registration, app: app, in: database) }
                 return result
             }
@@ -27,7 +28,7 @@ extension SQLiteStore {
         _ registration: DeviceRegistration,
         isProven: Bool,
         app: Int64,
-        now: Timestamp
+        at clocks: ClockReading
     ) async throws -> RegistrationResult? {
         let (own, token) = (registration.installation, registration.token)
         return try await self.database.write { database in
@@ -47,8 +48,8 @@ extension SQLiteStore {
             {
                 accepted.user = .clear
             }
-            let events = try TokenEventWriter(app: app, now: now, in: database)
-            let result = try Registration(registration: accepted, events: events).run()
+            let events = try TokenEventWriter(app: app, now: clocks.later, in: database)
+            let result = try Registration(registration: accepted, events: events, now: clocks.wall).run()
             if !result.isRejected { try self.store(accepted, app: app, in: database) }
             try events.announce()
             return result

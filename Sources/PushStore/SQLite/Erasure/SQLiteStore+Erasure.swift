@@ -45,17 +45,31 @@ extension SQLiteStore {
     }
 
     package func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord {
-        try await self.database.write { database in
-            func step(_ id: Int64) -> UserErasure {
-                UserErasure(id: id, user: user, app: app, now: steady, database: database)
-            }
+        @Sendable func step(_ id: Int64, _ database: Database) -> UserErasure {
+            UserErasure(id: id, user: user, app: app, now: steady, database: database)
+        }
+        // Requests have no index, and are searched without keeping others from writing.
+        let requests = try await self.database.read { database -> [UserErasure.StoredRequest] in
+            let earlier = try Self.erasure(app: app, user: user, in: database)
+            guard earlier?.isUnderWay != true else { return [] }
+            let remembered = try earlier.map { try step($0.id, database).tokens() } ?? []
+            let present = step(0, database)
+            return try present.requests(naming: try present.allTokens().union(remembered))
+        }
+        return try await self.database.write { database in
             if let earlier = try Self.erasure(app: app, user: user, in: database) {
-                try step(earlier.id).releaseTokens()
+                guard !earlier.isUnderWay else { return earlier }
+                try step(earlier.id, database).releaseTokens()
             }
             let erasure = try Self.addErasure(app: app, user: user, steady: steady, in: database)
-            try step(erasure.id).eraseProfile()
+            try step(erasure.id, database).eraseProfile(requests)
             return erasure
         }
+    }
+
+    package func noteAnswered(_ erasure: ErasureRecord) async throws {
+        let sql = "UPDATE erasure SET answered = max(answered, ?) WHERE id = ?"
+        try await self.database.run(sql: sql, [erasure.request, erasure.id])
     }
 
     package func erasures() async throws -> [ErasureRecord] {
@@ -100,15 +114,27 @@ extension SQLiteStore {
             try await self.database.write { try step($0).eraseDevices(devices) }
             return true
         }
+        try await self.eraseRest(of: user, erasure, step)
+        return false
+    }
+
+    /// Erases what else is kept of a user beside notifications and devices.
+    private func eraseRest(
+        of user: String,
+        _ erasure: ErasureRecord,
+        _ step: @escaping @Sendable (Database) -> UserErasure
+    ) async throws {
         let tokens = try await self.database.write { database in
             try step(database).eraseRest()
             return try step(database).tokens()
         }
-        // So are blocks of events, which are long.
+        // Requests once more, for what was saved meanwhile by a writer that had read the old version.
+        let requests = try await self.database.read { try step($0).requests(naming: try step($0).ownTokens()) }
+        for request in requests { try await self.database.write { try step($0).eraseTokens(from: [request]) } }
+        // Blocks of events are long, and are searched without keeping others from writing.
         let events = ErasedEvents(erasure: erasure.id, user: user, tokens: tokens)
         let blocks = try await self.database.read { try events.blocks(app: erasure.app, in: $0) }
         for block in blocks { try await self.database.write { try events.erase(from: block, in: $0) } }
-        return false
     }
 
     package func tokens(of erasure: ErasureRecord) async throws -> Set<DeviceToken> {
@@ -138,7 +164,7 @@ extension SQLiteStore {
     }
 
     package func finishErasure(_ erasure: ErasureRecord) async throws {
-        let sql = "UPDATE erasure SET user = NULL, tokens = NULL, isEmptied = 1 WHERE id = ?"
+        let sql = "UPDATE erasure SET user = NULL, tokens = NULL, isEmptied = 1 WHERE id = ? AND request = ?"
         try await self.database.write { database in
             if let user = erasure.user {
                 // A page that was read before the request may have counted meanwhile.
@@ -146,7 +172,7 @@ extension SQLiteStore {
                 try UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
                     .eraseCounts()
             }
-            try database.run(sql: sql, [erasure.id])
+            try database.run(sql: sql, [erasure.id, erasure.request])
         }
     }
 
@@ -161,7 +187,7 @@ extension SQLiteStore {
         return true
     }
 
-    /// Adds an erasure, or extends the one that is under way to what there is now.
+    /// Adds an erasure, or extends the one before it, whose file is not overwritten yet, to what there is now.
     private static func addErasure(
         app: Int64,
         user: String?,
@@ -173,7 +199,7 @@ extension SQLiteStore {
             VALUES (?, ?, ?, (SELECT max(id) FROM device), (SELECT max(number) FROM notification))
             ON CONFLICT (app, ifnull(user, '')) WHERE isEmptied = 0 DO UPDATE
             SET requestedAt = excluded.requestedAt, lastDevice = excluded.lastDevice,
-                lastNotification = excluded.lastNotification
+                lastNotification = excluded.lastNotification, request = request + 1
             """
         try database.run(sql: insert, [app, user, steady.milliseconds])
         guard let erasure = try Self.erasure(app: app, user: user, in: database) else {
@@ -189,8 +215,17 @@ extension SQLiteStore {
 
     private static func erasure(_ row: Row) throws -> ErasureRecord {
         guard let id = row["id"] as Int64?, let app = row["app"] as Int64?, let requestedAt = row.time("requestedAt"),
-            let isEmptied = row["isEmptied"] as Bool?
+            let isEmptied = row["isEmptied"] as Bool?, let request = row["request"] as Int64?,
+            let answered = row["answered"] as Int64?
         else { throw DamagedRow(table: "erasure") }
-        return ErasureRecord(id: id, app: app, user: row["user"], requestedAt: requestedAt, isEmptied: isEmptied)
+        return ErasureRecord(
+            id: id,
+            app: app,
+            user: row["user"],
+            requestedAt: requestedAt,
+            isEmptied: isEmptied,
+            request: request,
+            answered: answered
+        )
     }
 }

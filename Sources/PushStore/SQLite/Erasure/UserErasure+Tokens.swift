@@ -8,6 +8,16 @@ extension UserErasure {
         try self.tokens().union(self.tokens(of: try self.devices(limit: .max)))
     }
 
+    /// Returns the tokens that the user's devices have or had and that are no other device's now, whose requests may name
+    /// them.
+    func ownTokens() throws -> Set<DeviceToken> {
+        let own = Set(try self.devices(limit: .max))
+        let sql = "SELECT id FROM device WHERE app = ? AND token = ? AND hasLeft = 0"
+        return try self.allTokens().filter { token in
+            try self.database.integers(sql: sql, [self.app, token.databaseValue]).allSatisfy(own.contains)
+        }
+    }
+
     /// Returns the tokens that the user's erased devices had.
     func tokens() throws -> Set<DeviceToken> {
         let row = try self.database.row(sql: "SELECT tokens FROM erasure WHERE id = ?", [self.id])

@@ -5,15 +5,15 @@ import PushTypes
 
 /// The erasure of a user of an app, one bounded step within a transaction at a time.
 ///
-/// Notifications to the user alone go with their ledgers. Others stay, without the user in their audiences. What the
-/// app has written to others, such as the text of a campaign, is not searched.
+/// Notifications to the user alone go with their ledgers. Others stay, without the user and the user's tokens in their
+/// audiences. What the app has written to others, such as the text of a campaign, is not searched.
 struct UserErasure {
     /// The most devices of one step.
     private static let devicesAtOnce = 20
     /// The most notifications of one search.
     private static let notificationsAtOnce = 100
 
-    /// The id of the erasure, which remembers the tokens of devices that are gone.
+    /// The id of the erasure, which remembers the tokens of devices that are gone; 0 before there is one.
     let id: Int64
     let user: String
     let app: Int64
@@ -21,17 +21,13 @@ struct UserErasure {
     let database: Database
 
     /// Erases what has the user's name and is not written for a push: what comes after the request stays.
-    func eraseProfile() throws {
+    /// - Parameter requests: The stored requests that name the user's tokens. No later notification is made from them.
+    func eraseProfile(_ requests: [StoredRequest]) throws {
         for table in ["userPreference", "xmppNode", "chatSession"] {
             try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
         }
         try self.eraseRequests()
-    }
-
-    /// Erases the user from what apps have stored: no later notification is made from it.
-    private func eraseRequests() throws {
-        try self.eraseSchedules()
-        try self.eraseAudiences()
+        try self.eraseTokens(from: requests)
     }
 
     /// Erases what else is kept of the user beside notifications and devices.
@@ -49,23 +45,27 @@ struct UserErasure {
 
     // MARK: Notifications
 
-    /// Returns some of the notifications that were there at the request and have the user in their audience.
+    /// Returns some of the notifications that were there at the request and have the user, or one of the user's tokens, in
+    /// their audience.
     func notifications() throws -> [Int64] {
         let sql = """
             SELECT number, audience FROM notification
-            WHERE app = ?1 AND number <= (SELECT lastNotification FROM erasure WHERE id = ?3) AND instr(audience, ?2) > 0
+            WHERE app = ?1 AND number <= (SELECT lastNotification FROM erasure WHERE id = ?3)
+                AND (instr(audience, ?2) > 0 OR ?4 AND instr(audience, '"token":') > 0)
             """
+        let tokens = try self.allTokens()
         let statement = try self.database.cachedStatement(sql: sql)
-        let rows = try Row.fetchCursor(statement, arguments: [self.app, try self.needle, self.id])
+        let arguments: StatementArguments = [self.app, try self.needle, self.id, !tokens.isEmpty]
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
         var found: [Int64] = []
         while found.count < Self.notificationsAtOnce, let row = try rows.next() {
             guard let number = row["number"] as Int64?, let audience = Self.audience(row) else { continue }
-            if audience.isOnly(self.user) || audience.without(self.user) != audience { found.append(number) }
+            if audience.isOnly(self.user) || audience.without(self.user, tokens) != audience { found.append(number) }
         }
         return found
     }
 
-    /// Erases a part of a notification to the user, or takes the user from its audience.
+    /// Erases a part of a notification to the user, or takes the user and the user's tokens from its audience.
     /// - Returns: `true` if more of it remains.
     func eraseNotification(_ number: Int64) throws -> Bool {
         let sql = "SELECT audience FROM notification WHERE number = ?"
@@ -73,8 +73,9 @@ struct UserErasure {
             return false
         }
         guard audience.isOnly(self.user) else {
-            let rest = String(decoding: try audience.without(self.user).json.text, as: UTF8.self)
-            try self.database.run(sql: "UPDATE notification SET audience = ? WHERE number = ?", [rest, number])
+            let rest = try audience.without(self.user, self.allTokens()).json.text
+            let sql = "UPDATE notification SET audience = ? WHERE number = ?"
+            try self.database.run(sql: sql, [String(decoding: rest, as: UTF8.self), number])
             return false
         }
         let end = """
@@ -96,14 +97,20 @@ struct UserErasure {
     /// Returns some of the user's devices that were there at the request, and of the same installations those that never
     /// had a user.
     func devices(limit: Int = Self.devicesAtOnce) throws -> [Int64] {
-        let ofUser = "app = ?1 AND user = ?2 AND id <= (SELECT lastDevice FROM erasure WHERE id = ?4)"
+        let ofUser = "app = ?1 AND user = ?2 AND id <= ?4"
         let sql = """
             SELECT id FROM device WHERE \(ofUser)
             UNION SELECT id FROM device WHERE app = ?1 AND user IS NULL AND installation IN (
                 SELECT installation FROM device WHERE \(ofUser) AND installation IS NOT NULL)
             LIMIT ?3
             """
-        return try self.database.integers(sql: sql, [self.app, self.user, limit, self.id])
+        return try self.database.integers(sql: sql, [self.app, self.user, limit, try self.lastDevice()])
+    }
+
+    /// Returns the newest device at the request; that of all before there is one.
+    private func lastDevice() throws -> Int64 {
+        guard self.id != 0 else { return .max }
+        return try self.database.integer(sql: "SELECT lastDevice FROM erasure WHERE id = ?", [self.id]) ?? 0
     }
 
     /// Erases some of the user's devices, and remembers their tokens.
@@ -274,13 +281,14 @@ extension AudienceExpression {
         }
     }
 
-    /// Returns the audience with nobody in place of a user.
-    func without(_ user: String) -> AudienceExpression {
+    /// Returns the audience with nobody in place of a user and of tokens.
+    func without(_ user: String, _ tokens: Set<DeviceToken>) -> AudienceExpression {
         switch self {
         case .user(let other) where other == user: .or([])
-        case .and(let parts): .and(parts.map { $0.without(user) })
-        case .or(let parts): .or(parts.map { $0.without(user) })
-        case .not(let part): .not(part.without(user))
+        case .token(let token) where tokens.contains(token): .or([])
+        case .and(let parts): .and(parts.map { $0.without(user, tokens) })
+        case .or(let parts): .or(parts.map { $0.without(user, tokens) })
+        case .not(let part): .not(part.without(user, tokens))
         default: self
         }
     }

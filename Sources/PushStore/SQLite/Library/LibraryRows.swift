@@ -151,6 +151,31 @@ struct LibraryRows {
 
     // MARK: Rows
 
+    /// Reads a page of rows one by one, until there are enough or their bodies are long enough.
+    /// - Parameter column: The column with the place of a row.
+    static func page<Entry: Hashable & Sendable>(
+        _ sql: String,
+        _ arguments: StatementArguments,
+        in database: Database,
+        by column: String,
+        limit: Int,
+        bytes: Int,
+        _ read: (Row) throws -> Entry
+    ) throws -> ListPage<Entry> {
+        let rows = try Row.fetchCursor(try database.cachedStatement(sql: sql), arguments: arguments)
+        var page = ListPage<Entry>(entries: [], next: nil)
+        var (count, length) = (0, 0)
+        while let row = try rows.next() {
+            if let entry = try row.readable(read) { page.entries.append(entry) }
+            (count, length) = (count + 1, length + ((row["body"] as Data?)?.count ?? 0))
+            guard count < limit, length <= bytes else {
+                page.next = (row[column] as Int64?).map { ListPosition(number: $0) }
+                break
+            }
+        }
+        return page
+    }
+
     /// - Throws: ``DamagedRow``.
     static func item(_ row: Row) throws -> LibraryItem {
         guard let id = row.uuid("id"), let app = row["app"] as Int64?, let number = row["number"] as Int64?,

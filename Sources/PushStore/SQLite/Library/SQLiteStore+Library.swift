@@ -16,12 +16,20 @@ extension SQLiteStore {
         of kind: LibraryItem.Kind,
         app: Int64,
         after: Int64,
-        limit: Int
-    ) async throws -> [LibraryItem] {
+        limit: Int,
+        bytes: Int
+    ) async throws -> ListPage<LibraryItem> {
         let sql = "SELECT * FROM libraryItem WHERE app = ? AND kind = ? AND number > ? ORDER BY number LIMIT ?"
         return try await self.database.lookup { database in
-            try database.rows(sql: sql, [app, kind.rawValue, after, limit])
-                .compactMap { try $0.readable(LibraryRows.item) }
+            try LibraryRows.page(
+                sql,
+                [app, kind.rawValue, after, limit],
+                in: database,
+                by: "number",
+                limit: limit,
+                bytes: bytes,
+                LibraryRows.item
+            )
         }
     }
 
@@ -70,14 +78,26 @@ extension SQLiteStore {
         }
     }
 
-    package func libraryVersions(of item: UUID, before: Int64, limit: Int) async throws -> [LibraryVersion] {
+    package func libraryVersions(
+        of item: UUID,
+        before: Int64,
+        limit: Int,
+        bytes: Int
+    ) async throws -> ListPage<LibraryVersion> {
         let sql = """
             SELECT libraryVersion.* FROM libraryItem JOIN libraryVersion ON libraryVersion.item = libraryItem.number
             WHERE id = ? AND libraryVersion.version < ? ORDER BY libraryVersion.version DESC LIMIT ?
             """
         return try await self.database.lookup { database in
-            try database.rows(sql: sql, [item.uuidString, before, limit])
-                .compactMap { try $0.readable(LibraryRows.version) }
+            try LibraryRows.page(
+                sql,
+                [item.uuidString, before, limit],
+                in: database,
+                by: "version",
+                limit: limit,
+                bytes: bytes,
+                LibraryRows.version
+            )
         }
     }
 

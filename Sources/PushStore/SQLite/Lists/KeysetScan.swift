@@ -7,6 +7,8 @@ import GRDB
 struct KeysetScan {
     /// The most rows of all walks for one page.
     static let maximumRows = 20_000
+    /// The bytes of long records after which a page ends.
+    static let maximumBytes = 1024 * 1024
 
     /// A row with the values by which it is sorted.
     struct Entry {

@@ -101,15 +101,7 @@ struct NotificationScans {
         scan.require("state = ?", rest.state?.rawValue)
         scan.require("name = ?", rest.name)
         scan.require("lane = ?", rest.lane?.rawValue)
-        // Numbers rise with the time: the range begins and ends with the first notification of a time.
-        for (sign, time) in [(">=", filter.from), ("<", filter.to)] {
-            guard let time else { continue }
-            scan.range += """
-                 AND number \(sign) coalesce((SELECT number FROM notification INDEXED BY notificationByTime
-                    WHERE createdAt >= ? ORDER BY createdAt LIMIT 1), 9223372036854775807)
-                """
-            scan.rangeArguments.append(time.milliseconds.databaseValue)
-        }
+        TimeBlocks.notifications.bound(&scan, from: filter.from, to: filter.to)
     }
 
     /// Adds the conditions that have no index.

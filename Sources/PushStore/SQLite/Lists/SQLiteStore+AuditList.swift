@@ -14,14 +14,7 @@ extension SQLiteStore {
             filter: [],
             filterArguments: []
         )
-        for (sign, time) in [(">=", filter.from), ("<", filter.to)] {
-            guard let time else { continue }
-            scan.range += """
-                 AND id \(sign) coalesce((SELECT id FROM audit INDEXED BY auditByTime
-                    WHERE at >= ? ORDER BY at LIMIT 1), 9223372036854775807)
-                """
-            scan.rangeArguments.append(time.milliseconds.databaseValue)
-        }
+        TimeBlocks.audit.bound(&scan, from: filter.from, to: filter.to)
         scan.require("at >= ?", filter.from?.milliseconds)
         scan.require("at < ?", filter.to?.milliseconds)
         scan.require("key = ?", filter.key?.uuidString)

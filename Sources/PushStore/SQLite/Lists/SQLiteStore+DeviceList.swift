@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushSupport
 import PushTypes
 
 extension SQLiteStore {
@@ -14,10 +15,20 @@ extension SQLiteStore {
                 return ListPage(entries: [], next: nil)
             }
             let result = try scan.run(limit: limit, rows: KeysetScan.maximumRows, in: database)
-            let devices = try result.found.compactMap { entry in
-                try Self.devices(database, where: "id = ?", arguments: [entry.number.databaseValue]).devices.first
+            var page = ListPage<DeviceRecord>(entries: [], next: result.end.map(ListPosition.init))
+            var length = 0
+            for entry in result.found {
+                let arguments = [entry.number.databaseValue]
+                guard let device = try Self.devices(database, where: "id = ?", arguments: arguments).devices.first
+                else { continue }
+                page.entries.append(device)
+                length += device.profile.length
+                if length > KeysetScan.maximumBytes {
+                    page.next = ListPosition(entry)
+                    break
+                }
             }
-            return ListPage(entries: devices, next: result.end.map(ListPosition.init))
+            return page
         }
     }
 
@@ -120,6 +131,14 @@ extension DeviceSort {
         case .user: "user"
         case .token: "token"
         }
+    }
+}
+
+extension DeviceProfile {
+    /// The bytes of the attributes and the tags, which are most of a long device.
+    fileprivate var length: Int {
+        let attributes = (try? JSONValue.object(self.attributes).text.count) ?? 0
+        return self.tags.reduce(attributes) { $0 + $1.text.utf8.count }
     }
 }
 

@@ -26,9 +26,11 @@ extension SQLiteStore {
     package func totalNotifications(_ filter: NotificationFilter) async throws -> ListTotal {
         try await self.database.query { database in
             let scans = NotificationScans(filter: filter, sort: .newest, after: nil)
+            // Between the times there may be rows of others.
+            let rows = filter.from == nil && filter.to == nil ? ListTotal.maximum : KeysetScan.maximumRows
             var total = ListTotal(count: 0, isExact: true)
             for scan in try scans.scans(state: nil, in: database) {
-                let more = try scan.total(rows: ListTotal.maximum, in: database)
+                let more = try scan.total(rows: rows, in: database)
                 total.count += more.count
                 total.isExact = total.isExact && more.isExact
             }

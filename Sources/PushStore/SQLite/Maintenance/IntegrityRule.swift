@@ -4,12 +4,14 @@ import GRDB
 struct IntegrityRule: Sendable {
     /// The fault where it does not hold.
     let fault: String
-    /// A statement that selects the numbers of the notifications where it does not hold.
+    /// The kind of row that the rule is about.
+    var subject = "notification"
+    /// A statement that selects the numbers of those rows where it does not hold.
     let sql: String
 
-    /// Returns the faults of five notifications at most.
+    /// Returns the faults of five of them at most.
     func faults(in database: Database) throws -> [String] {
-        try database.integers(sql: "\(self.sql) LIMIT 5", isKept: false).map { "notification \($0): \(self.fault)" }
+        try database.integers(sql: "\(self.sql) LIMIT 5", isKept: false).map { "\(self.subject) \($0): \(self.fault)" }
     }
 
     /// The rules that hold after every transaction.
@@ -97,6 +99,18 @@ struct IntegrityRule: Sendable {
                 SELECT notification FROM (
                     SELECT DISTINCT notification FROM receipt UNION SELECT DISTINCT notification FROM receiptCount)
                 WHERE notification NOT IN (SELECT number FROM notification)
+                """
+        ),
+        // The tables of an app that is being erased are emptied one after the other.
+        IntegrityRule(
+            fault: "the counters of its files are not what these add up to",
+            subject: "app",
+            sql: """
+                SELECT app FROM (
+                    SELECT app, count(*) AS files, total(size) AS bytes FROM file GROUP BY app
+                    UNION ALL SELECT app, -files, -bytes FROM fileUsage)
+                WHERE app NOT IN (SELECT id FROM app WHERE isErased = 1)
+                GROUP BY app HAVING total(files) != 0 OR total(bytes) != 0
                 """
         ),
     ]

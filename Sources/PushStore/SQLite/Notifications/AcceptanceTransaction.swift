@@ -44,7 +44,7 @@ struct AcceptanceTransaction {
             number = try NotificationRow.insert(
                 request.notification,
                 idempotency: request.idempotency,
-                opening: opening,
+                opening: opening.map { (clock: $0, at: request.openedAt) },
                 in: self.database
             )
         } catch let error as DatabaseError where StoreDatabase.isOfDisk(error) || !self.database.isInsideTransaction {
@@ -57,7 +57,8 @@ struct AcceptanceTransaction {
 
     // MARK: Checks
 
-    /// Returns the response to a request that was accepted before, or whose schedule or issue has changed; `nil` for any other.
+    /// Returns the response to a request that was accepted before, or whose schedule, issue or session has changed; `nil` for
+    /// any other.
     private func earlier(_ request: AcceptanceRequest) throws -> Acceptance? {
         let notification = request.notification
         if let idempotency = request.idempotency,
@@ -68,6 +69,7 @@ struct AcceptanceTransaction {
         if let issue = request.issue, try SQLiteStore.issue(issue, in: self.database)?.state != .published {
             return .issueWithdrawn
         }
+        if let session = request.session, try !self.hasRecord(session, app: notification.app) { return .sessionRemoved }
         guard let run = notification.run else { return nil }
         let sql = "SELECT * FROM notification WHERE schedule = ? AND runAt = ?"
         if let row = try self.database.row(sql: sql, [run.schedule.uuidString, run.at.milliseconds]) {
@@ -76,6 +78,12 @@ struct AcceptanceTransaction {
         guard let version = request.scheduleVersion else { return nil }
         let isCurrent = try SQLiteStore.isCurrent(run.schedule, version: version, in: self.database)
         return isCurrent ? nil : .scheduleChanged
+    }
+
+    /// Returns `false` for a session at a chat server that is gone.
+    private func hasRecord(_ session: UUID, app: Int64) throws -> Bool {
+        let sql = "SELECT 1 FROM chatSession WHERE id = ? AND app = ?"
+        return try self.database.hasRow(sql: sql, [session.uuidString, app])
     }
 
     /// Returns `false` if the deliveries of the notification that this one repeats are being deleted.
@@ -139,7 +147,7 @@ struct AcceptanceTransaction {
             try self.database.update("issue", values, id: issue.uuidString)
         }
         guard let tokens = draft.tokens else {
-            let now = notification.createdAt
+            let now = request.openedAt
             try Shards.add(request.shards, to: notification, number: number, now: now, in: self.database)
             return nil
         }

@@ -20,12 +20,13 @@ extension NotificationRow {
         """
 
     /// Adds a notification.
-    /// - Parameter opening: The registration clock, for one that is opened as it is accepted; `nil` for any other.
+    /// - Parameter opening: The registration clock and the time, for one that is opened as it is accepted; `nil` for any
+    ///   other.
     /// - Returns: The store's own number of it.
     static func insert(
         _ notification: NotificationRecord,
         idempotency: Idempotency?,
-        opening: Int64?,
+        opening: (clock: Int64, at: Timestamp)?,
         in database: Database
     ) throws -> Int64 {
         var row = RowBinder(try RawStatement(sql: Self.insertion, in: database))
@@ -54,8 +55,8 @@ extension NotificationRow {
         row.add(notification.acceptance.checkedIn)
         row.add(notification.acceptance.origin?.description)
         row.add(try Self.text(of: notification.acceptance.warnings))
-        row.add(opening)
-        row.add(opening == nil ? nil : notification.createdAt.milliseconds)
+        row.add(opening?.clock)
+        row.add(opening?.at.milliseconds)
         try row.statement.run()
         return database.lastInsertedRowID
     }

@@ -39,7 +39,11 @@ extension SQLiteStore {
         try await self.database.read { try $0.count(sql: Self.badge, [app, holder]) }
     }
 
-    package func setBadge(_ count: Int, app: Int64, holder: String) async throws {
-        try await self.database.run(sql: Self.setBadge, [app, holder, count])
+    package func setBadge(_ count: Int, app: Int64, holder: String) async throws -> Bool {
+        try await self.database.write { database in
+            guard try Self.hasApp(app, in: database) else { return false }
+            try database.run(sql: Self.setBadge, [app, holder, count])
+            return true
+        }
     }
 }

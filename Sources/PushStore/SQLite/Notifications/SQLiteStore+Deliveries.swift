@@ -54,6 +54,26 @@ extension SQLiteStore {
         after: Int64?,
         limit: Int
     ) async throws -> [DeliveryRecord] {
+        try await self.database.query { database in
+            try Self.deliveries(
+                of: notification,
+                state: state,
+                reason: reason,
+                after: after,
+                limit: limit,
+                in: database
+            )
+        }
+    }
+
+    static func deliveries(
+        of notification: UUID,
+        state: DeliveryRecord.State?,
+        reason: String?,
+        after: Int64?,
+        limit: Int,
+        in database: Database
+    ) throws -> [DeliveryRecord] {
         var filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
         // These have an index of their own.
         if let state, state != .sending, state != .accepted { filter += " AND delivery.state > 1" }
@@ -64,7 +84,9 @@ extension SQLiteStore {
             ORDER BY delivery.recipient LIMIT ?
             """
         let reasons = reason.map { [$0 as any DatabaseValueConvertible & Sendable] } ?? []
-        return try await self.deliveries(condition, [notification.uuidString, after ?? .min] + reasons + [limit])
+        let key: [any DatabaseValueConvertible & Sendable] = [notification.uuidString, after ?? .min]
+        let arguments = key + reasons + [limit]
+        return try Self.deliveries(condition, arguments, in: database)
     }
 
     package func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord? {

@@ -140,10 +140,15 @@ extension SQLiteStore {
         return try database.hasRow(sql: sql, [schedule.uuidString, version])
     }
 
-    package func advanceSchedule(_ id: UUID, from: Timestamp, to next: Timestamp?, lastRunAt: Timestamp?) async throws {
-        let sql = "UPDATE schedule SET nextRunAt = ?, lastRunAt = ? WHERE id = ? AND nextRunAt = ?"
+    package func advanceSchedule(
+        _ id: UUID,
+        from: Timestamp?,
+        to next: Timestamp?,
+        lastRunAt: Timestamp?
+    ) async throws {
+        let sql = "UPDATE schedule SET nextRunAt = ?, lastRunAt = ? WHERE id = ? AND nextRunAt IS ?"
         let (next, last) = (next?.milliseconds, lastRunAt?.milliseconds)
-        try await self.database.run(sql: sql, [next, last, id.uuidString, from.milliseconds])
+        try await self.database.run(sql: sql, [next, last, id.uuidString, from?.milliseconds])
     }
 
     package func deleteSchedule(_ id: UUID) async throws -> Bool {

@@ -26,14 +26,16 @@ struct SkipCounter {
 
 extension SQLiteStore {
     package func skipCounts(of notification: UUID) async throws -> [SkipCount] {
+        try await self.database.lookup { try Self.skipCounts(of: notification, in: $0) }
+    }
+
+    static func skipCounts(of notification: UUID, in database: Database) throws -> [SkipCount] {
         let sql = """
             SELECT text, count FROM skipCount JOIN reason ON reason.id = skipCount.reason
             WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY count DESC, text
             """
-        return try await self.database.lookup { database in
-            try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
-                (row["text"] as String?).map { SkipCount(reason: $0, count: row["count"] ?? 0) }
-            }
+        return try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
+            (row["text"] as String?).map { SkipCount(reason: $0, count: row["count"] ?? 0) }
         }
     }
 }

@@ -12,9 +12,10 @@ extension SQLiteStore {
         }
     }
 
-    package func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws -> [Int64] {
+    package func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws -> [Int64]? {
         let (optOuts, hours) = (StoredOptOuts.text(preferences.optOuts), preferences.quietHours?.stored)
-        return try await self.database.write { database in
+        return try await self.database.write { database -> [Int64]? in
+            guard try Self.hasApp(app, in: database) else { return nil }
             if preferences == Preferences() {
                 try database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [app, user])
             } else {

@@ -3,14 +3,19 @@ import GRDB
 package import PushTypes
 
 extension SQLiteStore {
-    package func addUpload(_ upload: UploadRecord, quota: Int?) async throws -> UploadAddition {
+    package func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAddition {
         try await self.database.write { database in
-            let open = "SELECT count(*) FROM upload WHERE app = ? AND completedAt IS NULL"
-            guard try database.count(sql: open, [upload.app]) < UploadRecord.maximumOfApp else { return .tooMany }
+            guard try Self.hasApp(upload.app, in: database) else { return .noApp }
+            let sql = "SELECT count(*) FROM upload WHERE app = ? AND completedAt IS NULL"
+            let open = try database.count(sql: sql, [upload.app])
+            guard open < UploadRecord.maximumOfApp else { return .tooMany }
+            let known = try Self.file(upload.hash, app: upload.app, in: database)
             // A file that the app has already takes no more room.
-            if let quota, try Self.file(upload.hash, app: upload.app, in: database)?.size != upload.size {
-                let used = try Self.storedBytes(app: upload.app, in: database)
-                guard upload.size <= quota - used else { return .overQuota(used: used) }
+            if known?.size != upload.size {
+                let stored = try Self.stored(app: upload.app, in: database)
+                // Each upload that is not complete may become another file.
+                guard known != nil || stored.files + open < files else { return .tooManyFiles }
+                if let quota, upload.size > quota - stored.bytes { return .overQuota(used: stored.bytes) }
             }
             try database.insert(
                 into: "upload",
@@ -77,7 +82,7 @@ extension SQLiteStore {
     }
 
     package func storedBytes(app: Int64) async throws -> Int {
-        try await self.database.read { try Self.storedBytes(app: app, in: $0) }
+        try await self.database.read { try Self.stored(app: app, in: $0).bytes }
     }
 
     package func forgetUploads(before: Timestamp, limit: Int) async throws -> Int {
@@ -137,13 +142,19 @@ extension SQLiteStore {
 // MARK: Rows
 
 extension SQLiteStore {
-    fileprivate static func storedBytes(app: Int64, in database: Database) throws -> Int {
-        let sql = """
-            SELECT (SELECT total(size) FROM file INDEXED BY fileByApp WHERE app = ?1)
-                + (SELECT total(size) FROM upload INDEXED BY uploadByApp WHERE app = ?1 AND completedAt IS NULL) AS bytes
-            """
-        let bytes = try database.row(sql: sql, [app])?["bytes"] as Double? ?? 0
-        return Int(exactly: bytes.rounded()) ?? .max / 2
+    /// The statement that tells what an app has stored. Its work is bounded, as the only writer waits for it: the files are
+    /// counted already, and there are ``UploadRecord/maximumOfApp`` uploads that are not complete at most.
+    static let storedOfApp = """
+        SELECT coalesce((SELECT files FROM fileUsage WHERE app = ?1), 0) AS files,
+            coalesce((SELECT bytes FROM fileUsage WHERE app = ?1), 0)
+            + (SELECT total(size) FROM upload INDEXED BY uploadByApp WHERE app = ?1 AND completedAt IS NULL) AS bytes
+        """
+
+    /// Returns the number of an app's files, and their bytes with those of its uploads that are not complete.
+    fileprivate static func stored(app: Int64, in database: Database) throws -> (files: Int, bytes: Int) {
+        let row = try database.row(sql: Self.storedOfApp, [app])
+        let bytes = row?["bytes"] as Double? ?? 0
+        return (row?["files"] as Int? ?? 0, Int(exactly: bytes.rounded()) ?? .max / 2)
     }
 
     static func file(_ hash: ContentHash, app: Int64, in database: Database) throws -> FileRecord? {

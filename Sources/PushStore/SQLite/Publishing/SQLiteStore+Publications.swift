@@ -3,10 +3,11 @@ import GRDB
 import PushTypes
 
 extension SQLiteStore {
-    package func addPublication(_ publication: PublicationRecord) async throws -> Bool {
+    package func addPublication(_ publication: PublicationRecord) async throws -> PublicationAddition {
         try await self.database.write { database in
+            guard try Self.hasApp(publication.app, in: database) else { return .noApp }
             let others = try database.count(sql: "SELECT count(*) FROM publication WHERE app = ?", [publication.app])
-            guard others < PublicationRecord.maximumOfApp else { return false }
+            guard others < PublicationRecord.maximumOfApp else { return .tooMany }
             try database.insert(
                 into: "publication",
                 [
@@ -19,7 +20,7 @@ extension SQLiteStore {
                     "createdAt": publication.createdAt.milliseconds,
                 ]
             )
-            return true
+            return .added
         }
     }
 

@@ -17,22 +17,24 @@ extension SQLiteStore {
     }
 
     package func receiptCounts(of notification: UUID) async throws -> [ReceiptCount] {
+        try await self.database.lookup { try Self.receiptCounts(of: notification, in: $0) }
+    }
+
+    static func receiptCounts(of notification: UUID, in database: Database) throws -> [ReceiptCount] {
         let sql = """
             SELECT event, action, uniqueCount, total FROM receiptCount
             WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY event, action
             """
-        return try await self.database.lookup { database in
-            try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
-                // An event of a later version is left out.
-                guard let event = row.value("event") as ReceiptEvent?, let action = row["action"] as String?
-                else { return nil }
-                return ReceiptCount(
-                    event: event,
-                    action: action.isEmpty ? nil : action,
-                    unique: row["uniqueCount"] ?? 0,
-                    total: row["total"] ?? 0
-                )
-            }
+        return try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
+            // An event of a later version is left out.
+            guard let event = row.value("event") as ReceiptEvent?, let action = row["action"] as String?
+            else { return nil }
+            return ReceiptCount(
+                event: event,
+                action: action.isEmpty ? nil : action,
+                unique: row["uniqueCount"] ?? 0,
+                total: row["total"] ?? 0
+            )
         }
     }
 

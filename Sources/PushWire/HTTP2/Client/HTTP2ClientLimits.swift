@@ -23,6 +23,10 @@ package struct HTTP2ClientLimits: Sendable {
 
     /// The largest header list of a request in bytes, so that it always fits one frame.
     static let maximumRequestHeaders = 15_000
+    /// The number of settings in one frame.
+    static let maximumSettings = 32
+    /// The number of streams whose windows a change of settings may move at the cost of one idle frame.
+    static let streamsPerIdleFrame = 16
 
     package init() {}
 }

@@ -51,6 +51,9 @@ extension HTTP2ClientStateMachine: HTTP2Endpoint {
     /// Applies the server's settings (RFC 9113 section 6.5).
     private mutating func receiveSettings(_ content: borrowing Span<UInt8>) throws(HTTP2ConnectionError) {
         try self.floodLimiter.spend()
+        guard content.count / 6 <= HTTP2ClientLimits.maximumSettings else {
+            throw HTTP2ConnectionError(.enhanceYourCalm, "too many settings")
+        }
         try self.applySettings(content)
         if self.phase == .waitingForSettings { self.becomeOpen() }
         self.sendBlocked()
@@ -58,7 +61,10 @@ extension HTTP2ClientStateMachine: HTTP2Endpoint {
 
     mutating func setTableSize(_ size: Int) { self.encoder.setTableSize(size) }
 
+    /// Charges the flood limiter in proportion to the open streams.
     mutating func changeWindows(by difference: Int) throws(HTTP2ConnectionError) {
+        guard difference != 0 else { return }
+        try self.floodLimiter.spend(self.streams.count / HTTP2ClientLimits.streamsPerIdleFrame)
         for position in 0..<self.streams.count where !self.streams[position].sendWindow.change(by: difference) {
             throw HTTP2ConnectionError(.flowControlError, "stream window over 2^31-1")
         }

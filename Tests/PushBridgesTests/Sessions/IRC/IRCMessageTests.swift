@@ -63,8 +63,8 @@ import Testing
         ("adaada ada", true),
     ])
     func aNickIsAWord(text: String, isFound: Bool) {
-        #expect(IRCText.contains(anyOf: ["ada"], in: text) == isFound)
-        #expect(IRCText.contains(anyOf: ["", "Tee", "ADA"], in: text) == isFound)
+        #expect(IRCText.contains(anyOf: [IRCText.word("ada")], in: text) == isFound)
+        #expect(IRCText.contains(anyOf: ["", "Tee", "ADA"].map(IRCText.word), in: text) == isFound)
         #expect(!IRCText.contains(anyOf: [], in: text))
     }
 }

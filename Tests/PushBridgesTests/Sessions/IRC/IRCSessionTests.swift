@@ -260,6 +260,25 @@ import Testing
         #expect(session.received(":bob!b@h PRIVMSG #Lab :x\r\n").messages.first?.thread == "#lab")
     }
 
+    /// Only what a push shows is searched: a line may have eight times as much.
+    @Test func aWordAtTheEndOfALongLineIsNoHighlight() throws {
+        var session = try self.signedIn(["highlights": ["tea"]])
+        let text = String(repeating: "x ", count: 4000)
+        for (line, isHighlight) in [(text + "tea", false), ("tea " + text, true), ("ada " + text, true)] {
+            let message = session.received(":bob!b@h PRIVMSG #lab :\(line)\r\n").messages.first
+            #expect(message?.isHighlight == isHighlight)
+        }
+    }
+
+    @Test func anotherNickIsLookedForFromThenOn() throws {
+        var session = try self.signedIn()
+        _ = session.received(":ada!a@h NICK lovelace\r\n")
+        for (text, isHighlight) in [("Lovelace: tea?", true), ("ada: tea?", false)] {
+            let message = session.received(":bob!b@h PRIVMSG #lab :\(text)\r\n").messages.first
+            #expect(message?.isHighlight == isHighlight)
+        }
+    }
+
     @Test func anActionIsTextAndOtherQuestionsOfProgramsAreNot() throws {
         var session = try self.signedIn()
         #expect(session.received(":bob!b@h PRIVMSG ada :\u{1}ACTION waves\u{1}\r\n").messages.first?.text == "* waves")

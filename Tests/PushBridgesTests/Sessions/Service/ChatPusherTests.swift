@@ -16,6 +16,22 @@ import Testing
         ChatPush(ChatMessage(sender: "bob", conversation: id, isDirect: true, text: "tea?", id: id, at: .start))
     }
 
+    /// Adds the record of a session, without which nothing is pushed.
+    private func addSession(to app: Int64, _ store: any ProviderStore) async throws -> ChatSessionKey {
+        let record = ChatSessionRecord(
+            app: app,
+            user: "ada",
+            chatProtocol: .irc,
+            host: "irc.example.org",
+            port: 6697,
+            account: "ada",
+            password: "tea",
+            createdAt: .start
+        )
+        _ = try await store.addChatSession(record, perUser: 1, perApp: 1)
+        return ChatSessionKey(id: record.id, revision: record.revision)
+    }
+
     /// Before, it was dropped.
     @Test func aPushBeyondTheShareOfItsAppWaits() async throws {
         let (sender, place) = (ScriptedSender(), Gate())
@@ -38,9 +54,10 @@ import Testing
                 time: parts.time,
                 logger: silentLogger
             )
+            let app = try #require(try await parts.store.app(bundleID: bundleID)).id
             let session = RunningSession(
-                key: ChatSessionKey(id: UUID(), revision: UUID()),
-                app: try #require(try await parts.store.app(bundleID: bundleID)).id,
+                key: try await self.addSession(to: app, parts.store),
+                app: app,
                 bundleID: bundleID,
                 user: "ada",
                 chatProtocol: .irc,

@@ -92,6 +92,33 @@ import Testing
         try await server.stop()
     }
 
+    /// What waits to be pushed is forgotten, and the session does not wait for the next look at the store.
+    @Test func theSessionsOfAnErasedUserEndAtOnce() async throws {
+        let server = try await StubChatServer.start { _ in .irc }
+        let metrics = try await withChatSessions(coalescing: .seconds(86_400)) { sessions in
+            let api = sessions.provider.api
+            let id = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
+            _ = try await sessions.wait(id, until: "signedIn")
+            server.send(":bob!b@h PRIVMSG ada :tea?\r\n")
+            _ = try await sessions.pushes(1)
+            // The second message of a conversation waits. It has been read once the question after it is answered.
+            server.send(":bob!b@h PRIVMSG ada :now?\r\nPING :after\r\n")
+            while !server.received.contains("PONG") {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            let erasure = try await api.delete("/v1/apps/\(Vectors.bundleID)/users/ada")
+            #expect((200..<300).contains(erasure.status))
+            while !server.received.contains("QUIT") {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+        try await server.stop()
+        let pushes = metrics.split(separator: "\n").filter { $0.hasPrefix("martlet_chat_pushes_total{") }
+        #expect(pushes.filter { !$0.hasSuffix(" 0") } == [#"martlet_chat_pushes_total{result="accepted"} 1"#])
+    }
+
     @Test func aCertificateOfAnotherNameIsNotTrusted() async throws {
         let server = try await StubChatServer.start(host: "0.0.0.0") { _ in .irc }
         try await withChatSessions { sessions in
@@ -109,5 +136,42 @@ import Testing
             #expect(!server.received.contains("CAP"))
         }
         try await server.stop()
+    }
+
+    /// Before, the sessions of all apps had as many connections as they liked, and no file was left for anybody else.
+    @Test func aSessionBeyondTheConnectionsWaitsForOne() async throws {
+        let server = try await StubChatServer.start { _ in .irc }
+        let limits = BudgetLimits(.init(whole: .held(1)), waiting: .init(), patience: .patience)
+        try await withChatSessions(limits: [.chatConnections: limits]) { sessions in
+            let (api, connections) = (sessions.provider.api, sessions.budgets[.chatConnections])
+            let first = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
+            _ = try await sessions.wait(first, until: "signedIn")
+            let second = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
+            while connections.usage.waiting == 0 { await Task.yield() }
+            #expect(connections.usage == (1, 1) && server.connections == 1)
+            #expect(try await sessions.wait(second, until: "waiting")["lastError"].stringValue == nil)
+            try await api.post("\(RunningSessions.path)/\(first):stop", [:])
+            while server.connections < 2 { await Task.yield() }
+            #expect(connections.usage == (1, 0))
+            // The end of a connection gives its place back, also where the session goes on.
+            try await api.post("\(RunningSessions.path)/\(first):resume", [:])
+            while connections.usage.waiting == 0 { await Task.yield() }
+            server.disconnect()
+            _ = try await sessions.wait(first, until: "signedIn")
+        }
+        try await server.stop()
+    }
+
+    @Test func aConnectionThatFailsGivesItsPlaceBack() async throws {
+        let port = try RefusingPort()
+        try await withChatSessions { sessions in
+            let id = try await sessions.add(port: port.number).json["id"].stringValue ?? ""
+            let path = "\(RunningSessions.path)/\(id)"
+            while try await sessions.provider.api.get(path).json["lastError"].stringValue == nil {
+                try Task.checkCancellation()
+            }
+            try await sessions.provider.api.post("\(path):stop", [:])
+            while sessions.budgets[.chatConnections].usage.held > 0 { await Task.yield() }
+        }
     }
 }

@@ -66,14 +66,18 @@ import Testing
         SessionSupervisor(settings: ChatPushSettings(), memory: ChatMemory(seenThrough: .start), seed: 1)
     }
 
-    private func loop(_ eventLoop: any EventLoop, _ outputs: Outputs) -> SessionLoop {
+    private func loop(
+        _ eventLoop: any EventLoop,
+        _ outputs: Outputs,
+        derivations: KeyDerivations = .shared
+    ) -> SessionLoop {
         let connector = ChatConnector(
             addresses: AddressPolicy(),
             authorities: nil,
             resolver: SystemResolver(Budgets()),
             timeout: .patience
         )
-        return SessionLoop(eventLoop, connector, outputs, ManualTime(.start))
+        return SessionLoop(eventLoop, connector, outputs, ManualTime(.start), derivations: derivations)
     }
 
     @Test func theEndOfAnEarlierVersionsConnectionIsNoNews() async throws {
@@ -131,9 +135,12 @@ import Testing
         _ = try self.channel(ended).finish()
     }
 
-    @Test func aSessionWhosePushesWaitReadsNothing() throws {
-        let (eventLoop, outputs, reads) = (EmbeddedEventLoop(), Outputs(), ReadCounter())
-        let loop = self.loop(eventLoop, outputs)
+    /// Starts a session, and returns its open connection.
+    private func connect(
+        _ loop: SessionLoop,
+        _ eventLoop: EmbeddedEventLoop,
+        reads: ReadCounter = ReadCounter()
+    ) throws -> EmbeddedChannel {
         let session = try self.session(UUID())
         loop.start(session, self.supervisor())
         eventLoop.run()
@@ -151,6 +158,38 @@ import Testing
         let channel = EmbeddedChannel(loop: eventLoop)
         try channel.pipeline.syncOperations.addHandlers([reads] + handlers)
         channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: nil))
+        #expect(try channel.readOutbound(as: ByteBuffer.self) == ByteBuffer(string: "hello"))
+        return channel
+    }
+
+    /// Before, its rounds were computed for nobody.
+    @Test func theKeyOfAConnectionThatHasEndedIsNotDerived() throws {
+        let (eventLoop, thread) = (EmbeddedEventLoop(), ManualThread())
+        let loop = self.loop(eventLoop, Outputs(), derivations: thread.derivations())
+        let (ended, open) = (try self.connect(loop, eventLoop), try self.connect(loop, eventLoop))
+        for channel in [ended, open] { try channel.writeInbound(ByteBuffer(string: "derive")) }
+        _ = try? ended.finish()
+        thread.runAll()
+        eventLoop.run()
+        #expect(thread.derived.count == 1)
+        #expect(try open.readOutbound(as: ByteBuffer.self) == ByteBuffer(bytes: [42]))
+        _ = try? open.finish()
+    }
+
+    /// A server may ask very often in what is read at once, and each write costs a record of TLS.
+    @Test func whatOneEventSendsIsOneWrite() throws {
+        let eventLoop = EmbeddedEventLoop()
+        let channel = try self.connect(self.loop(eventLoop, Outputs()), eventLoop)
+        try channel.writeInbound(ByteBuffer(string: "ask"))
+        #expect(try channel.readOutbound(as: ByteBuffer.self) == ByteBuffer(bytes: [1, 2, 3]))
+        #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
+        _ = try? channel.finish()
+    }
+
+    @Test func aSessionWhosePushesWaitReadsNothing() throws {
+        let (eventLoop, outputs, reads) = (EmbeddedEventLoop(), Outputs(), ReadCounter())
+        let loop = self.loop(eventLoop, outputs)
+        let channel = try self.connect(loop, eventLoop, reads: reads)
         try channel.writeInbound(ByteBuffer(string: "in"))
         channel.read()
         let before = reads.count

@@ -18,12 +18,15 @@ import Testing
 struct TestSessions: ProviderExtension {
     let controllers: [any Controller<APIScope>]
     let services: [any Service]
+    private let service: ChatSessionService
 
-    init(_ parts: ProviderParts) throws {
+    init(_ parts: ProviderParts, coalescing: Duration) throws {
         var limits = ChatSessionService.Limits()
         limits.connect = .patience
         limits.journal = .milliseconds(20)
-        limits.coalescing = .milliseconds(100)
+        limits.coalescing = coalescing
+        // Changes are signalled.
+        limits.refresh = .seconds(86_400)
         limits.supervisor.retry = Backoff(base: .milliseconds(20), maximum: .milliseconds(100))
         limits.supervisor.shortestRetry = .milliseconds(10)
         limits.supervisor.opening = .patience
@@ -41,9 +44,12 @@ struct TestSessions: ProviderExtension {
         )
         self.controllers = [ChatSessionsController(store: parts.store, service: service, time: parts.time)]
         self.services = [service]
+        self.service = service
     }
 
     func addRoutes(to router: Router<APIContext>) {}
+
+    func erasureBegan() { self.service.refresh() }
 }
 
 /// A provider with sessions, whose pushes a scripted push service takes.
@@ -52,6 +58,7 @@ struct RunningSessions: Sendable {
 
     let provider: RunningProvider
     let sender: ScriptedSender
+    let budgets: Budgets
 
     /// Adds a session of the user `ada` at a server of this host.
     func add(
@@ -87,11 +94,30 @@ struct RunningSessions: Sendable {
 }
 
 /// Runs a provider with the vectors' app, and a device of the user `ada`.
-func withChatSessions(_ body: @escaping @Sendable (RunningSessions) async throws -> Void) async throws {
-    let sender = ScriptedSender()
-    try await withProvider(senders: sender, addition: { try TestSessions($0) }) { provider in
+/// - Parameters:
+///   - limits: The limits of budgets in place of others.
+///   - coalescing: See ``PushCoalescer``.
+/// - Returns: The metrics after the end of the provider.
+@discardableResult
+func withChatSessions(
+    limits: [PushSupport.Resource: BudgetLimits] = [:],
+    coalescing: Duration = .milliseconds(100),
+    _ body: @escaping @Sendable (RunningSessions) async throws -> Void
+) async throws -> String {
+    let (sender, budgets) = (ScriptedSender(), OneShotValue<Budgets>())
+    let metrics = OneShotValue<PrometheusRegistry>()
+    try await withProvider(
+        senders: sender,
+        addition: { parts in
+            budgets.resolve(.success(parts.budgets))
+            metrics.resolve(.success(parts.metrics))
+            return try TestSessions(parts, coalescing: coalescing)
+        },
+        configure: { $0.budgetLimits.merge(limits) { $1 } }
+    ) { provider in
         try await provider.addVectorsApp(in: [.sandbox])
         _ = try await provider.register(Vectors.tokenA, ["user": "ada"])
-        try await body(RunningSessions(provider: provider, sender: sender))
+        try await body(RunningSessions(provider: provider, sender: sender, budgets: budgets.value))
     }
+    return try await metrics.value.text
 }

@@ -1,10 +1,11 @@
 import NIOCore
-import PushBridges
 import PushSupport
 import PushTypes
 
+@testable import PushBridges
+
 /// A session whose server says what happens: `in`, `message NAME`, `line NAME`, `attached`, `detached`, `wrote NAME`,
-/// `trouble NAME`, `fine`, `lost`, `refused`, one after the other.
+/// `trouble NAME`, `fine`, `derive`, `ask`, `lost`, `refused`, one after the other.
 struct ScriptedSession: ChatSession {
     static let port = 1
     static let members: Set<String> = []
@@ -24,7 +25,7 @@ struct ScriptedSession: ChatSession {
 
     mutating func opened(at now: ClockReading) -> [ChatAction] { [.send(Array("hello".utf8))] }
     mutating func secured(at now: ClockReading) -> [ChatAction] { [] }
-    mutating func derived(_ key: [UInt8], at now: ClockReading) -> [ChatAction] { [] }
+    mutating func derived(_ key: [UInt8], at now: ClockReading) -> [ChatAction] { [.send(key)] }
     mutating func timePassed(at now: ClockReading) -> [ChatAction] { [] }
     mutating func leave() -> [UInt8] { Array("bye".utf8) }
 
@@ -35,6 +36,9 @@ struct ScriptedSession: ChatSession {
         case "in": return [.signedIn]
         case "trouble": return [.trouble(name)]
         case "fine": return [.trouble(nil)]
+        case "derive": return [.derive(KeyDerivation(hash: .sha1, password: "tea", salt: [1], rounds: 1))]
+        // Three questions in one piece.
+        case "ask": return [.send([1]), .send([2]), .send([3])]
         case "attached": return [.attached(true)]
         case "detached": return [.attached(false)]
         case "wrote": return [.wroteElsewhere(conversation: name)]

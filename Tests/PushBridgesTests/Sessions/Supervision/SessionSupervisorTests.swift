@@ -212,6 +212,14 @@ import Testing
         #expect(supervisor.progress.seenThrough == .after(2))
     }
 
+    @Test func aSessionThatIsRemovedForgetsWhatWaits() throws {
+        var supervisor = try self.signedIn()
+        _ = supervisor.received("message bob", at: .after(1))
+        _ = supervisor.received("message bob", at: .after(2))
+        #expect(supervisor.stop(isRemoved: true) == [.send(Array("bye".utf8)), .close])
+        #expect(supervisor.status == .stopped && supervisor.nextDeadline == nil)
+    }
+
     // MARK: Pushes
 
     @Test func directMessagesAndHighlightsArePushed() throws {

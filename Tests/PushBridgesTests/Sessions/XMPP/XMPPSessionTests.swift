@@ -58,6 +58,14 @@ import Testing
         return session
     }
 
+    /// An address has a greatest length, and nothing longer is compared.
+    @Test func anAddressThatIsTooLongIsNobodys() throws {
+        let account = try XMPPAccount("Ada@Example.org")
+        #expect(account.owns("ada@example.ORG/phone") && account.owns("ADA@example.org"))
+        #expect(!account.owns("ada@example.net") && !account.owns("ada"))
+        #expect(!account.owns("ada@example.org/" + String(repeating: "x", count: 3100)))
+    }
+
     // MARK: Signing in
 
     @Test func itBeginsTLSBeforeItSaysWhoItIs() throws {

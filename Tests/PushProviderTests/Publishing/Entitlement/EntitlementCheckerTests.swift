@@ -16,6 +16,7 @@ import Testing
 
     /// Runs `body` with a checker, its store and a publisher's server.
     private func withChecker(
+        wrong: Budget = Budget(.wrongSecrets, limits: BudgetLimits(.init())),
         _ change: (inout EntitlementSettings) -> Void = { _ in },
         _ body: (EntitlementChecker, any ProviderStore, AppRecord, ScriptedReceiver, Int) async throws -> Void
     ) async throws {
@@ -31,6 +32,7 @@ import Testing
                     addresses: AddressPolicy(allowsPrivate: true),
                     resolver: SystemResolver(Budgets()),
                     questions: .patient(.entitlementQuestions),
+                    wrong: wrong,
                     lines: Budget(.logLines),
                     time: self.time,
                     logger: silentLogger
@@ -55,12 +57,13 @@ import Testing
         _ app: AppRecord,
         _ products: [String],
         _ transactions: [String] = [],
-        account: String? = nil
+        account: String? = nil,
+        client: BudgetCaller.Identity? = .app
     ) async -> [EntitlementDecision] {
         var proof = EntitlementProof()
         (proof.transactions, proof.account) = (transactions, account)
         let products = products.map { EntitlementProduct.retail($0) }
-        return await checker.decide(EntitlementQuestion(app: app, products: products, proof: proof, client: .app))
+        return await checker.decide(EntitlementQuestion(app: app, products: products, proof: proof, client: client))
     }
 
     private static func response(_ body: String) -> ScriptedReceiver.Response {
@@ -217,6 +220,59 @@ import Testing
             receiver.script(.status(401))
             let decision = await self.decide(checker, app, ["com.example.issue7"], account: "alice").first
             #expect(Self.reason(decision) == "account_refused")
+        }
+    }
+
+    /// The certificates that a site makes up are wrong secrets. What was accepted before needs no check.
+    @Test func aForgerIsToldToComeLater() async throws {
+        let start = ContinuousClock.now
+        try await self.withChecker(wrong: Budget(.wrongSecrets) { start }) { checker, store, app, receiver, port in
+            let forger = try TestAppStore()
+            let chain = [forger.signer, forger.intermediate, self.appStore.root]
+            let forged = try forger.sign(try forger.payload(), chain: chain)
+            let (issues, site) = (["com.example.issue7", "com.example.issue8"], [0x20, 1, 0xd, 0xb8, 0, 7] as [UInt8])
+            let full = Array(repeating: forged, count: EntitlementProof.maximumTransactions)
+            let told = await self.decide(checker, app, issues, full, client: .network(site + [0, 1]))
+            #expect(told.map { Self.reason($0) } == ["invalid_transaction", "invalid_transaction"])
+            // A site has many networks.
+            let bought = try self.appStore.transaction()
+            let later = await self.decide(checker, app, issues, [bought], client: .network(site + [0, 2]))
+            guard case .tooMany(let refusal)? = later.first else {
+                Issue.record("\(later)")
+                return
+            }
+            #expect(refusal.error.error.code == "too_many_requests" && refusal.error.error.kind == .rateLimited)
+            #expect(later == [.tooMany(refusal), .tooMany(refusal)])
+            _ = try await store.setEntitlementServer(self.server(app, port), keepsSecret: true)
+            receiver.script(Self.response(#"{"entitled":["com.example.issue8"]}"#))
+            let asked = await self.decide(
+                checker,
+                app,
+                issues,
+                [bought],
+                account: "alice",
+                client: .network(site + [0, 2])
+            )
+            #expect(asked == [.tooMany(refusal), .entitled(by: .publisher)])
+            let other = await self.decide(checker, app, issues, [bought], client: .network([192, 0, 2, 1]))
+            #expect(other.first == .entitled(by: .transaction))
+            let known = await self.decide(checker, app, issues, [forged, bought], client: .network(site + [0, 2]))
+            #expect(known == [.entitled(by: .transaction), .tooMany(refusal)])
+        }
+    }
+
+    /// Without the network of a client, as at a proxy, an app pays for its own.
+    @Test func aForgerAtAProxyHoldsUpNoOtherApp() async throws {
+        let start = ContinuousClock.now
+        let wrong = Budget(.wrongSecrets) { start }
+        try await self.withChecker(wrong: wrong) { checker, _, app, _, _ in
+            let forger = try TestAppStore()
+            let chain = [forger.signer, forger.intermediate, self.appStore.root]
+            let forged = try forger.sign(try forger.payload(), chain: chain)
+            let full = Array(repeating: forged, count: EntitlementProof.maximumTransactions)
+            _ = await self.decide(checker, app, ["com.example.issue7"], full, client: nil)
+            #expect(throws: BudgetRefusal.self) { try wrong.check(for: BudgetCaller(app: app.bundleID)) }
+            try wrong.check(for: BudgetCaller(app: Topic("com.example.Other")))
         }
     }
 }

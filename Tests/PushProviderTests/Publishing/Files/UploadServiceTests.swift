@@ -29,17 +29,19 @@ import Testing
         /// - Parameters:
         ///   - room: The bytes that the disk has room for; `nil` for those of this one.
         ///   - quota: The maximum bytes of an app; 0 for no limit.
+        ///   - files: The maximum number of its files.
         init(
             _ directory: String,
             room: Int? = nil,
             quota: Int = 0,
+            files: Int = FileRecord.maximumOfApp,
             budgets: [Resource: BudgetLimits] = [:]
         ) async throws {
             (self.directory, self.budgets) = (directory, Budgets(budgets))
             let path = "\(directory)/files"
             self.folder = room.map { FileFolder(path: path, room: $0) } ?? FileFolder(path: path)
             var settings = PublishingSettings()
-            settings.quota = quota
+            (settings.quota, settings.maximumFiles) = (quota, files)
             self.store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             self.app = try await self.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
@@ -385,9 +387,12 @@ import Testing
             let limits = BudgetLimits(.init(whole: .held(9), app: .timesFree(2)))
             let fixture = try await Fixture(directory, budgets: [.uploads: limits])
             let (places, app) = (fixture.budgets[.uploads], Topic(Vectors.bundleID))
+            // A place each, which the next one has then.
+            var begun: [UploadRecord] = []
+            for number in UInt8(0)..<9 { begun.append(try await fixture.begin(Self.content(number, 10))) }
+            #expect(places.usage.held == 0)
             var open: [(AsyncThrowingStream<ByteBuffer, any Error>.Continuation, Task<UploadRecord, any Error>)] = []
-            while places.refusals.isEmpty, open.count < 9 {
-                let upload = try await fixture.begin(Self.content(UInt8(open.count), 10))
+            for upload in begun where places.refusals.isEmpty {
                 let (bytes, end) = AsyncThrowingStream.makeStream(of: ByteBuffer.self)
                 open.append((end, Task { try await fixture.uploads.receive(upload.id, at: 0, bytes) }))
                 while places.usage.held < open.count, places.refusals.isEmpty { await Task.yield() }
@@ -404,6 +409,37 @@ import Testing
         }
     }
 
+    /// Beginning one takes its time too.
+    @Test func anUploadIsBegunInAPlace() async throws {
+        try await withTemporaryDirectory { directory in
+            let limits = BudgetLimits(.init(whole: .held(1), app: .timesFree(2)))
+            let fixture = try await Fixture(directory, budgets: [.uploads: limits])
+            let place = try fixture.budgets[.uploads].take(for: BudgetCaller(app: Topic(Vectors.bundleID)))
+            let refused = await #expect(throws: RetryLaterError.self) { try await fixture.begin(Self.content) }
+            #expect(refused?.error.code == "too_many_upload_requests")
+            #expect(try await fixture.store.openUploads(app: fixture.app) == [])
+            place.end()
+            #expect(try await fixture.begin(Self.content).completedAt == nil)
+        }
+    }
+
+    @Test func anAppHasAMaximumOfFiles() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory, files: 2)
+            let first = try await fixture.begin(Self.content)
+            _ = try await fixture.send(Self.content[...], to: first, at: 0)
+            let second = try await fixture.begin(Self.content(1, 10))
+            let refused = await #expect(throws: RequestError.self) { try await fixture.begin(Self.content(2, 10)) }
+            #expect(refused?.code == "too_many_files" && refused?.kind == .conflict)
+            #expect(refused?.message.contains("2 files") == true)
+            // The same file again is none more, and another app has its own.
+            #expect(try await fixture.begin(Self.content).completedAt != nil)
+            _ = try await fixture.begin(Self.content(2, 10), app: try await Self.other(fixture))
+            #expect(try await fixture.uploads.remove(second.id))
+            _ = try await fixture.begin(Self.content(2, 10))
+        }
+    }
+
     @Test func anAppHasAQuota() async throws {
         try await withTemporaryDirectory { directory in
             let fixture = try await Fixture(directory, quota: 2500)
@@ -416,6 +452,81 @@ import Testing
             _ = try await fixture.begin(Self.content(2, 2500), app: try await Self.other(fixture))
             #expect(try await fixture.begin(Self.content).completedAt != nil)
             _ = try await fixture.begin(Self.content(3, 500))
+        }
+    }
+
+    /// Begins an upload of which 600 bytes arrive before a restart.
+    private static func begun(in directory: String) async throws -> UploadRecord {
+        let fixture = try await Fixture(directory)
+        let upload = try await fixture.begin(Self.content)
+        _ = try await fixture.send(Self.content[..<600], to: upload, at: 0)
+        try fixture.store.close()
+        return upload
+    }
+
+    /// A turn that another app has: who needs one waits for it.
+    private static func turn(_ fixture: Fixture) throws -> BudgetPermit {
+        try fixture.uploads.hashes.turns.take(for: BudgetCaller(app: Topic("com.example.Other")))
+    }
+
+    @Test func aRequestWithoutBytesReadsNoPartAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            let upload = try await Self.begun(in: directory)
+            let fixture = try await Fixture(directory)
+            let turn = try Self.turn(fixture)
+            #expect(try await fixture.send([], to: upload, at: 600).received == 600)
+            await #expect(throws: RequestError.self) { try await fixture.send(Self.content[...], to: upload, at: 600) }
+            #expect(fixture.uploads.hashes.known(upload.id, upTo: 600)?.count == nil)
+            turn.end()
+            #expect(try await fixture.send(Self.content[600...], to: upload, at: 600).completedAt != nil)
+            #expect(fixture.uploads.hashes.turns.usage == (0, 0))
+        }
+    }
+
+    /// The bytes for which a part was read again have no room, and the next ones need no reading.
+    @Test func aPartIsReadAgainOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let upload = try await Self.begun(in: directory)
+            let fixture = try await Fixture(directory, room: 600)
+            await #expect(throws: UploadFailure.self) { try await fixture.send([1], to: upload, at: 600) }
+            let turn = try Self.turn(fixture)
+            await #expect(throws: UploadFailure.self) { try await fixture.send([1], to: upload, at: 600) }
+            turn.end()
+            #expect(fixture.uploads.hashes.known(upload.id, upTo: 600)?.count == 600)
+        }
+    }
+
+    @Test func aWholePartIsCompletedWithoutAByte() async throws {
+        try await withTemporaryDirectory { directory in
+            let upload: UploadRecord
+            do {
+                let fixture = try await Fixture(directory)
+                upload = try await fixture.begin(Self.content)
+                let part = try fixture.folder.part(of: upload.id)
+                try Self.content.withUnsafeBytes { try part.write($0, at: 0) }
+                #expect(try await fixture.store.noteUpload(upload.id, received: 1000, now: fixture.time.now))
+                try fixture.store.close()
+            }
+            let fixture = try await Fixture(directory)
+            #expect(try await fixture.send([], to: upload, at: 1000).completedAt != nil)
+            #expect(fixture.uploads.hashes.known(upload.id, upTo: 1000)?.count == nil)
+        }
+    }
+
+    /// A file that is known waits for those that place contents.
+    @Test func aKnownFileHasAPlaceWhileItIsBegun() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory, budgets: [.uploads: BudgetLimits(.init(whole: .held(1)))])
+            let places = fixture.budgets[.uploads]
+            let first = try await fixture.begin(Self.content)
+            _ = try await fixture.send(Self.content[...], to: first, at: 0)
+            let place = try places.take(for: BudgetCaller())
+            let refused = await #expect(throws: RetryLaterError.self) { try await fixture.begin(Self.content) }
+            #expect(refused?.error.code == "too_many_upload_requests")
+            #expect(try await fixture.store.openUploads(app: fixture.app).isEmpty, "it was not begun")
+            place.end()
+            #expect(try await fixture.begin(Self.content).completedAt != nil)
+            #expect(places.usage.held == 0)
         }
     }
 }

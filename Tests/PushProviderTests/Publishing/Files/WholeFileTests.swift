@@ -21,14 +21,21 @@ import Testing
         /// - Parameters:
         ///   - room: The bytes that the disk has room for; `nil` for those of this one.
         ///   - quota: The maximum bytes of an app; 0 for no limit.
-        init(_ directory: String, maximum: Int = 10_000, room: Int? = nil, quota: Int = 0) async throws {
+        ///   - files: The maximum number of its files.
+        init(
+            _ directory: String,
+            maximum: Int = 10_000,
+            room: Int? = nil,
+            quota: Int = 0,
+            files: Int = FileRecord.maximumOfApp
+        ) async throws {
             self.store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             self.app = try await self.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
             let path = "\(directory)/files"
             self.folder = room.map { FileFolder(path: path, room: $0) } ?? FileFolder(path: path)
             var settings = PublishingSettings()
-            (settings.maximumFile, settings.quota) = (maximum, quota)
+            (settings.maximumFile, settings.quota, settings.maximumFiles) = (maximum, quota, files)
             self.uploads = UploadService(
                 store: self.store,
                 folder: self.folder,
@@ -159,6 +166,17 @@ import Testing
             first.end.finish()
             #expect(try await first.result.value.size == 1500)
             #expect(try await fixture.store.storedBytes(app: fixture.app) == 1500)
+        }
+    }
+
+    @Test func nothingIsKeptOfAFileBeyondTheMaximum() async throws {
+        try await withTemporaryDirectory { directory in
+            let fixture = try await Fixture(directory, files: 1)
+            let first = try await fixture.receive(Self.pieces(1000))
+            let refused = await #expect(throws: RequestError.self) { try await fixture.receive(Self.pieces(1100)) }
+            #expect(refused?.code == "too_many_files" && refused?.kind == .conflict)
+            #expect(fixture.folder.parts() == [])
+            #expect(try await fixture.receive(Self.pieces(1000)).hash == first.hash, "the same again is none more")
         }
     }
 

@@ -57,6 +57,7 @@ import Testing
             let after = try await store.start(app: app, to: .tokens([.numbered(1)]))
             for isAskedForAgain in [false, true] {
                 if isAskedForAgain {
+                    try await store.noteAnswered(erasure)
                     #expect(try await self.erase("alice", store, app).id == erasure.id)
                 } else {
                     #expect(try await !store.continueErasure(erasure, now: self.now))

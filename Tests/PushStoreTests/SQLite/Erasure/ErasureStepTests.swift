@@ -134,7 +134,7 @@ import Testing
             let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
             while try await store.continueErasure(erasure, now: self.now) {}
             #expect(try await change(["alice", "carol"], expected: 1) == .stale(version: 2))
-            let versions = try await store.libraryVersions(of: item.id, before: .max, limit: 9)
+            let versions = try await store.libraryVersions(of: item.id, before: .max, limit: 9, bytes: .max).entries
             #expect(versions.map(\.version) == [2, 1] && versions.allSatisfy { $0.body == ["users": ["bob"]] })
             #expect(try await self.run(schedule.id, version: schedule.version, in: store, app) == .scheduleChanged)
             #expect(try await self.run(schedule.id, version: schedule.version + 1, in: store, app) == .accepted)

@@ -101,6 +101,68 @@ import Testing
         }
     }
 
+    /// Numbers do not rise with the time when the clock was ahead for a while: a range of times is whole, and still bounded.
+    @Test func aRangeOfTimesIsWholeAndBounded() async throws {
+        try await self.withStore { store, app in
+            try await store.database.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO audit (at, keyName, action, status)
+                        WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 9000)
+                        SELECT 1000 * iif(n BETWEEN 3001 AND 5000, n + 10000, n), 'Ann', 'POST /v1/apps', 200 FROM counter
+                        """
+                )
+            }
+            let ranges: [(from: Int64, to: Int64, count: Int)] = [
+                (100, 110, 10), (2990, 5010, 20), (6000, 6010, 10), (8990, 20_000, 2011), (13_500, 13_510, 10),
+                (20_000, 30_000, 0),
+            ]
+            for range in ranges {
+                var filter = AuditFilter()
+                (filter.from, filter.to) = (Timestamp(seconds: range.from), Timestamp(seconds: range.to))
+                let page = try await store.audit(filter, before: nil, limit: 5000)
+                #expect(page.entries.count == range.count && page.next == nil, "\(range)")
+            }
+            let visited = try await store.database.read { database in
+                var scan = KeysetScan(
+                    table: "audit",
+                    key: "id",
+                    number: "id",
+                    isDescending: true,
+                    range: "id > 0",
+                    rangeArguments: [],
+                    filter: [],
+                    filterArguments: []
+                )
+                TimeBlocks.audit.bound(&scan, from: Timestamp(seconds: 100), to: Timestamp(seconds: 110))
+                return try scan.total(rows: 9000, in: database).count
+            }
+            #expect(visited < 1024, "the block has the numbers up to 1,023")
+        }
+    }
+
+    /// What is forgotten takes its blocks along.
+    @Test func aBlockGoesWithItsRows() async throws {
+        try await self.withStore { store, app in
+            try await store.database.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO audit (at, keyName, action, status)
+                        WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 3000)
+                        SELECT 1000 * n, 'Ann', 'POST /v1/apps', 200 FROM counter
+                        """
+                )
+            }
+            _ = try await store.forgetAudit(before: Timestamp(seconds: 2100), limit: 5000)
+            try await store.checkWritable()
+            let blocks = try await store.database.read { database in
+                try Row.fetchAll(database, sql: "SELECT block, earliest FROM timeBlock WHERE list = 1 ORDER BY block")
+                    .map { [$0["block"] as Int64, $0["earliest"] as Int64] }
+            }
+            #expect(blocks == [[2, 2_048_000]])
+        }
+    }
+
     /// With many rows that do not fit, a page is short and tells where to go on.
     @Test func aWalkIsBounded() async throws {
         try await self.withStore { store, app in

@@ -212,6 +212,7 @@ import Testing
         "ENABLE_PUSH": "000006" + "0400" + "00000000" + "000200000001",
         "INITIAL_WINDOW_SIZE too large": "000006" + "0400" + "00000000" + "000480000000",
         "MAX_FRAME_SIZE too small": "000006" + "0400" + "00000000" + "000500003fff",
+        "too many settings": "0000c6" + "0400" + "00000000" + String(repeating: "555500000000", count: 33),
         "WINDOW_UPDATE of zero": "000004" + "0800" + "00000000" + "00000000",
         "WINDOW_UPDATE over the limit": "000004" + "0800" + "00000000" + "7fffffff",
         "RST_STREAM on stream 0": "000004" + "0300" + "00000000" + "00000001",
@@ -232,6 +233,19 @@ import Testing
         let flood = try #require(Hexadecimal.decode(String(repeating: frame, count: 11_000)))
         harness.receive(flood)
         #expect(harness.ending == .some(.violation(.enhanceYourCalm, "too many idle frames")))
+    }
+
+    /// A change of all windows is as many idle frames as it takes work. One that changes nothing visits no stream.
+    @Test(arguments: [(60_000, true), (65_535, false)] as [(UInt32, Bool)])
+    func aFloodOfWindowChangesEndsTheConnection(size: UInt32, ends: Bool) {
+        let harness = ClientHarness()
+        harness.send(1000)
+        for number in 0..<200 {
+            harness.settings([(.initialWindowSize, number.isMultiple(of: 2) ? size : 65_535)])
+        }
+        let expected: HTTP2RequestFailure?? =
+            ends ? .some(.violation(.enhanceYourCalm, "too many idle frames")) : nil
+        #expect(harness.ending == expected)
     }
 
     @Test func aHeaderBlockWithoutEndEndsTheConnection() {

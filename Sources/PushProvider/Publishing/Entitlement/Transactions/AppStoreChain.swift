@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PushSupport
 import PushTypes
 import SwiftASN1
 import Synchronization
@@ -30,15 +31,41 @@ final class AppStoreChain: Sendable {
     }
 
     /// Returns the key that signed, if the certificates were those of the App Store at a time.
+    ///
+    /// Validating costs, so certificates that are made up take from the budget of their client. Once that is empty, only those that
+    /// were accepted before are: behind a proxy all clients have one address, and readers must not pay for forgers.
+    ///
     /// - Parameters:
     ///   - chain: Three certificates in DER, the signer's first.
     ///   - time: The time of the signature.
+    ///   - wrong: The budget of wrong secrets.
     /// - Throws: ``TransactionFault``.
-    func key(of chain: [[UInt8]], at time: Timestamp) async throws(TransactionFault) -> P256.Signing.PublicKey {
+    func key(
+        of chain: [[UInt8]],
+        at time: Timestamp,
+        wrong: Budget,
+        of client: BudgetCaller
+    ) async throws(TransactionFault) -> P256.Signing.PublicKey {
         let date = Date(timeIntervalSince1970: Double(time.milliseconds) / 1000)
         let name = Self.name(of: chain)
         if let known = self.accepted.withLock({ $0[name] }), known.validity.contains(date) { return known.key }
-        let found = try await self.accept(chain, at: date)
+        // The root is compared first: a chain of another authority costs nothing more.
+        guard chain.count == CompactJWS.certificateCount, let root = self.roots[chain[2]] else {
+            throw .untrusted("its root certificate is not a configured one")
+        }
+        do throws(BudgetRefusal) {
+            try wrong.check(for: client)
+        } catch {
+            throw .unchecked(error)
+        }
+        let found: Accepted
+        do throws(TransactionFault) {
+            found = try await Self.accept(leaf: chain[0], issuer: chain[1], root, at: date)
+        } catch {
+            // It is told what is wrong, even if others have used up the rest meanwhile.
+            try? wrong.spend(for: client)
+            throw error
+        }
         self.accepted.withLock { accepted in
             if accepted.count >= Self.maximumRemembered { accepted.removeAll() }
             accepted[name] = found
@@ -46,13 +73,13 @@ final class AppStoreChain: Sendable {
         return found.key
     }
 
-    private func accept(_ chain: [[UInt8]], at date: Date) async throws(TransactionFault) -> Accepted {
-        // The root is compared first: a chain of another authority costs nothing more.
-        guard chain.count == CompactJWS.certificateCount, let root = self.roots[chain[2]] else {
-            throw .untrusted("its root certificate is not a configured one")
-        }
-        guard let leaf = try? Certificate(derEncoded: chain[0]), let issuer = try? Certificate(derEncoded: chain[1])
-        else {
+    private static func accept(
+        leaf: [UInt8],
+        issuer: [UInt8],
+        _ root: Certificate,
+        at date: Date
+    ) async throws(TransactionFault) -> Accepted {
+        guard let leaf = try? Certificate(derEncoded: leaf), let issuer = try? Certificate(derEncoded: issuer) else {
             throw .malformed("a certificate in its header cannot be read")
         }
         guard leaf.extensions[oid: .appStoreReceiptSigning] != nil else {

@@ -1,3 +1,5 @@
+import PushSupport
+
 /// The reason for which a transaction proves nothing.
 enum TransactionFault: Error, Hashable, Sendable {
     /// No root certificate is configured.
@@ -13,12 +15,15 @@ enum TransactionFault: Error, Hashable, Sendable {
     case otherEnvironment
     /// It claims to be signed after the present.
     case signedInFuture
+    /// Its client has sent too many certificates that were made up, so that these were not checked now.
+    case unchecked(BudgetRefusal)
 
     /// The stable name of the reason in responses.
     var code: String {
         switch self {
         case .noRoot: "no_app_store_root"
         case .otherApp: "wrong_app"
+        case .unchecked(let refusal): refusal.resource.row.code
         default: "invalid_transaction"
         }
     }
@@ -35,6 +40,7 @@ enum TransactionFault: Error, Hashable, Sendable {
         case .otherApp: "it is for another app"
         case .otherEnvironment: "its environment is neither Production nor Sandbox"
         case .signedInFuture: "it claims to be signed in the future"
+        case .unchecked(let refusal): refusal.error.error.message
         }
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import PushSupport
 import PushTypes
 
 /// Verifies transactions of the App Store offline.
@@ -15,13 +16,21 @@ struct TransactionVerifier: Sendable {
     var hasRoots: Bool { self.chain != nil }
 
     /// Verifies a transaction of an app: certificates, signature, app and form.
+    ///
+    /// - Parameter wrong: The budget of wrong secrets, from which certificates that are made up take on the account of the client.
     /// - Throws: ``TransactionFault``.
-    func verify(_ text: String, app: Topic, now: Timestamp) async throws(TransactionFault) -> StoreTransaction {
+    func verify(
+        _ text: String,
+        app: Topic,
+        now: Timestamp,
+        wrong: Budget,
+        of client: BudgetCaller
+    ) async throws(TransactionFault) -> StoreTransaction {
         guard let chain else { throw .noRoot }
         let signed = try CompactJWS(text)
         let time = try StoreTransaction.signingTime(signed.payload)
         guard time <= now.advanced(by: Self.clockSkew) else { throw .signedInFuture }
-        let key = try await chain.key(of: signed.certificates, at: time)
+        let key = try await chain.key(of: signed.certificates, at: time, wrong: wrong, of: client)
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signed.signature),
             key.isValidSignature(signature, for: signed.signedBytes)
         else { throw .badSignature }

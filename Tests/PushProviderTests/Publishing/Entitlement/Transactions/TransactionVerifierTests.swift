@@ -9,8 +9,11 @@ import Testing
 /// The verification of transactions, and the ways to forge them.
 @Suite(.timeLimit(.patience)) struct TransactionVerifierTests {
     static let now = ManualTime().now
+    private static let client = BudgetCaller(.network([192, 0, 2, 1]))
     let store: TestAppStore
     let app: Topic
+    /// Bounds nothing.
+    let wrong = Budget(.wrongSecrets, limits: BudgetLimits(.init()))
 
     init() throws {
         self.store = try TestAppStore()
@@ -25,11 +28,13 @@ import Testing
     private func fault(
         _ text: String,
         _ verifier: TransactionVerifier? = nil,
-        at now: Timestamp = Self.now
+        at now: Timestamp = Self.now,
+        wrong: Budget? = nil,
+        of client: BudgetCaller = Self.client
     ) async throws -> TransactionFault? {
         let verifier = try verifier ?? self.verifier()
         do throws(TransactionFault) {
-            _ = try await verifier.verify(text, app: self.app, now: now)
+            _ = try await verifier.verify(text, app: self.app, now: now, wrong: wrong ?? self.wrong, of: client)
             return nil
         } catch {
             return error
@@ -44,7 +49,13 @@ import Testing
             "revocationDate": 1_699_500_000_000, "appAccountToken": .string(account.uuidString),
             "inAppOwnershipType": "FAMILY_SHARED",
         ])
-        let transaction = try await self.verifier().verify(text, app: self.app, now: Self.now)
+        let transaction = try await self.verifier().verify(
+            text,
+            app: self.app,
+            now: Self.now,
+            wrong: self.wrong,
+            of: Self.client
+        )
         #expect(transaction.productID == "com.example.yearly")
         #expect(transaction.kind == .subscription && transaction.environment == .sandbox)
         #expect(transaction.purchasedAt == Timestamp(seconds: 1_699_000_000))
@@ -193,5 +204,47 @@ import Testing
         for store in stores + stores {
             #expect(try await self.fault(try store.transaction(), verifier) == nil)
         }
+    }
+
+    /// What is made up costs signatures, of which a client has some. A chain that was accepted before costs none.
+    @Test func madeUpCertificatesAreWrongSecrets() async throws {
+        let start = ContinuousClock.now
+        let (wrong, verifier, other) = (Budget(.wrongSecrets) { start }, try self.verifier(), try TestAppStore())
+        let forged = try other.sign(
+            try other.payload(),
+            chain: [other.signer, other.intermediate, self.store.root]
+        )
+        for _ in 0..<20 {
+            guard case .untrusted? = try await self.fault(forged, verifier, wrong: wrong) else {
+                Issue.record("not refused")
+                return
+            }
+        }
+        let good = try self.store.transaction()
+        for text in [forged, good] {
+            guard case .unchecked(let refusal)? = try await self.fault(text, verifier, wrong: wrong) else {
+                Issue.record("checked")
+                return
+            }
+            #expect(refusal.resource == .wrongSecrets && refusal.level == .caller)
+        }
+        let neighbour = BudgetCaller(.network([192, 0, 2, 2]))
+        #expect(try await self.fault(good, verifier, wrong: wrong, of: neighbour) == nil)
+        #expect(try await self.fault(good, verifier, wrong: wrong) == nil, "it is known now")
+    }
+
+    @Test func whatIsNotMadeUpIsNoWrongSecret() async throws {
+        let start = ContinuousClock.now
+        let (wrong, verifier, other) = (Budget(.wrongSecrets) { start }, try self.verifier(), try TestAppStore())
+        let texts = [
+            "garbage", try other.transaction(), try self.store.transaction(["bundleId": "com.example.other"]),
+            try self.store.transaction(["revocationDate": 1_699_999_999_000]),
+            try self.store.transaction(["type": "Auto-Renewable Subscription", "expiresDate": 1_600_000_000_000]),
+        ]
+        for _ in 0..<5 {
+            for text in texts { _ = try await self.fault(text, verifier, wrong: wrong) }
+        }
+        // All twenty are left.
+        for _ in 0..<20 { try wrong.spend(for: Self.client) }
     }
 }

@@ -1,0 +1,44 @@
+package import Foundation
+import GRDB
+import PushTypes
+
+extension SQLiteStore {
+    package func detail(of notification: UUID) async throws -> NotificationDetail? {
+        try await self.database.lookup { database in
+            guard let record = try NotificationRow.fetch(notification, in: database) else { return nil }
+            var detail = NotificationDetail(record)
+            if record.progress.skipped > 0 { detail.skipCounts = try Self.skipCounts(of: notification, in: database) }
+            if record.content.receipts != .none {
+                detail.receiptCounts = try Self.receiptCounts(of: notification, in: database)
+            }
+            return detail
+        }
+    }
+
+    package func outcomes(of notification: UUID, limit: Int) async throws -> NotificationOutcomes? {
+        try await self.database.query { database in
+            guard let record = try NotificationRow.fetch(notification, in: database) else { return nil }
+            var outcomes = NotificationOutcomes(record)
+            outcomes.deliveries = try Self.deliveries(
+                of: notification,
+                state: nil,
+                reason: nil,
+                after: nil,
+                limit: limit,
+                in: database
+            )
+            if !record.hasEnded, case .devices(let audience) = record.audience {
+                outcomes.devices = try Self.devices(
+                    app: record.app,
+                    audience: audience,
+                    environment: record.environment,
+                    kind: record.content.tokenKind,
+                    after: 0,
+                    limit: limit,
+                    in: database
+                )
+            }
+            return outcomes
+        }
+    }
+}

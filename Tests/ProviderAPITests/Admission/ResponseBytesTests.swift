@@ -1,0 +1,119 @@
+import Foundation
+import PushSupport
+import PushTesting
+import PushTypes
+import Synchronization
+import Testing
+
+@testable import ProviderAPI
+
+/// The memory of long responses, over a real port.
+@Suite(.timeLimit(.patience)) struct ResponseBytesTests {
+    private static let list = "\(LongTemplates.path)?limit=1000"
+
+    /// - Parameter whole: The bytes of all responses.
+    private func withProvider(
+        whole: Int,
+        _ body: @escaping @Sendable (RunningProvider, Budgets) async throws -> Void
+    ) async throws {
+        let limits = BudgetLimits(.init(whole: .held(whole), app: .timesFree(2), caller: .timesFree(1)))
+        let noted = Noted()
+        try await PushTesting.withProvider(
+            senders: ScriptedSender(),
+            addition: {
+                noted.set($0.budgets)
+                return nil
+            },
+            configure: { $0.budgetLimits[.responseBytes] = limits }
+        ) { provider in
+            try await provider.addVectorsApp()
+            try await body(provider, try #require(noted.value))
+        }
+    }
+
+    private static func waitUntilHeld(_ amount: Int, _ bytes: Budget) async throws {
+        while bytes.usage.held != amount {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    /// A client that reads nothing of a long list keeps its bytes until it is gone.
+    @Test func aLongResponseIsInMemoryUntilItIsRead() async throws {
+        try await self.withProvider(whole: 3_000_000) { provider, budgets in
+            let bytes = budgets[.responseBytes]
+            try await provider.addLongTemplates(20)
+            let list = try await provider.api.get(Self.list)
+            #expect(list.status == 200 && list.body.count > 1 << 20)
+            #expect(list.headers["content-length"] == "\(list.body.count)")
+            try await Self.waitUntilHeld(0, bytes)
+            let port = try #require(URL(string: provider.api.baseURL)?.port)
+            let slow = try await RawConnection.open(port: port, isReading: false)
+            let key = provider.api.apiKey ?? ""
+            slow.write("GET \(Self.list) HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(key)\r\n\r\n".utf8)
+            try await Self.waitUntilHeld(list.body.count, bytes)
+            let refused = try await provider.api.get(Self.list)
+            #expect(refused.status == 503 && refused.code == "too_many_bytes")
+            #expect(refused.headers["retry-after"] != nil)
+            #expect(try await provider.api.get("/v1/apps").status == 200, "a short response needs none")
+            await slow.close()
+            try await Self.waitUntilHeld(0, bytes)
+            #expect(try await provider.api.get(Self.list).body == list.body)
+        }
+    }
+
+    /// Its client would make the change again.
+    @Test func aChangeThatWasMadeIsNotRefused() async throws {
+        try await self.withProvider(whole: 1000) { provider, budgets in
+            let saved = try await provider.api.put("\(LongTemplates.path)/t0", LongTemplates.saved)
+            #expect(saved.status == 201 && saved.body.count > 1 << 16)
+            #expect(saved.json["content"] == LongTemplates.content)
+            let refused = try await provider.api.get("\(LongTemplates.path)/t0")
+            #expect(refused.status == 503 && refused.code == "too_many_bytes")
+            try await Self.waitUntilHeld(0, budgets[.bodyBytes])
+            #expect(budgets[.responseBytes].usage.held == 0)
+        }
+    }
+
+    /// A file is read as it is sent, and the document is in memory once.
+    @Test func whatTakesNoMemoryOfItsOwnIsOnNoAccount() async throws {
+        let limits = BudgetLimits(.init(whole: .held(1000), app: .timesFree(2), caller: .timesFree(1)))
+        try await withPublishing(configure: { $0.budgetLimits[.responseBytes] = limits }) { fixture in
+            let content = Data(repeating: 7, count: 300_000)
+            let file = try await fixture.upload(content)
+            _ = try await fixture.addIssue("issue1", renditions: ["1024x768": file])
+            let path = "\(PublishingFixture.app)/issues/issue1:download"
+            let answer = try await fixture.reader.post(path, ["screenSize": "2048x1536"])
+            let url = try #require(answer.json["url"].stringValue)
+            #expect(try await fixture.reader.get(url).body == content)
+            let document = try await fixture.api.get("/openapi.json")
+            #expect(document.status == 200 && document.body.count > 1 << 16)
+        }
+    }
+
+    /// The pages of a list with long bodies have about a megabyte each, and together everything.
+    @Test func aPageOfLongTemplatesOrVersionsEndsAfterAMegabyte() async throws {
+        try await self.withProvider(whole: 128 << 20) { provider, _ in
+            try await provider.addLongTemplates(20)
+            for _ in 0..<19 { try await provider.api.put("\(LongTemplates.path)/t0", LongTemplates.saved) }
+            for (path, name) in [(LongTemplates.path, "templates"), ("\(LongTemplates.path)/t0/versions", "versions")] {
+                let first = try await provider.api.get("\(path)?limit=1000").json
+                let next = try #require(first["next"].stringValue)
+                let rest = try await provider.api.get("\(path)?limit=1000&cursor=\(next)").json
+                #expect(first[name].elements.count == 17 && rest["next"] == .null)
+                let all = first[name].elements + rest[name].elements
+                let member = name == "templates" ? "name" : "version"
+                #expect(all.count == 20 && Set(all.map { $0[member] }).count == 20)
+            }
+        }
+    }
+}
+
+/// The budgets of the provider.
+private final class Noted: Sendable {
+    private let state = Mutex<Budgets?>(nil)
+
+    var value: Budgets? { self.state.withLock { $0 } }
+
+    func set(_ budgets: Budgets) { self.state.withLock { $0 = budgets } }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushHTTP
+import PushSupport
+import PushTypes
+import Synchronization
+import Testing
+
+/// The bodies of long responses, and the memory that they take.
+@Suite struct LongResponseTests {
+    private static let length = 2 * Response.smallBody + 100
+    private static let content = ByteBuffer(bytes: (0..<Self.length).map { UInt8($0 % 251) })
+
+    private struct Disconnected: Error {}
+
+    /// The pieces that were written, with the amount that was held at the time of each.
+    private final class Written: Sendable {
+        private let state = Mutex<(pieces: [ByteBuffer], held: [Int], isFinished: Bool)>(([], [], false))
+        private let bytes: Budget
+        private let most: Int
+
+        init(_ bytes: Budget, most: Int = .max) { (self.bytes, self.most) = (bytes, most) }
+
+        var pieces: [Int] { self.state.withLock { $0.pieces.map(\.readableBytes) } }
+        var held: [Int] { self.state.withLock { $0.held } }
+        var isFinished: Bool { self.state.withLock { $0.isFinished } }
+
+        var whole: ByteBuffer {
+            self.state.withLock { state in
+                state.pieces.reduce(into: ByteBuffer()) { $0.writeImmutableBuffer($1) }
+            }
+        }
+
+        func add(_ piece: ByteBuffer) throws {
+            let held = self.bytes.usage.held
+            try self.state.withLock { state in
+                guard state.pieces.count < self.most else { throw Disconnected() }
+                state.pieces.append(piece)
+                state.held.append(held)
+            }
+        }
+
+        func finish() { self.state.withLock { $0.isFinished = true } }
+    }
+
+    private struct Writer: ResponseBodyWriter {
+        let written: Written
+
+        mutating func write(_ buffer: ByteBuffer) async throws { try self.written.add(buffer) }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws { self.written.finish() }
+    }
+
+    private let bytes = Budget(.responseBytes)
+
+    /// A long response that holds its length.
+    private func held() throws -> Response {
+        let response = Response.content(Self.content, "text/plain")
+        let length = try #require(response.longBody)
+        return response.holding(try self.bytes.take(length, for: BudgetCaller()))
+    }
+
+    @Test func aLongResponseIsWrittenInPiecesAndHoldsItsLengthUntilThen() async throws {
+        let written = Written(self.bytes)
+        let response = try self.held()
+        #expect(response.headers[.contentLength] == "\(Self.length)")
+        try await response.body.write(Writer(written: written))
+        #expect(written.pieces == [Response.smallBody, Response.smallBody, 100])
+        #expect(written.held == [Self.length, Self.length, Self.length])
+        #expect(written.whole == Self.content && written.isFinished)
+        #expect(self.bytes.usage.held == 0)
+    }
+
+    @Test func aResponseWhoseClientGoesHoldsNothingMore() async throws {
+        let written = Written(self.bytes, most: 1)
+        let response = try self.held()
+        await #expect(throws: Disconnected.self) { try await response.body.write(Writer(written: written)) }
+        #expect(written.held == [Self.length] && !written.isFinished)
+        #expect(self.bytes.usage.held == 0)
+    }
+
+    /// Such as that to a HEAD request.
+    @Test func aResponseThatNobodyWritesHoldsNothingMore() throws {
+        var response = try self.held()
+        #expect(response.longBody == Self.length && self.bytes.usage.held == Self.length)
+        response = response.createHeadResponse()
+        #expect(response.headers[.contentLength] == "\(Self.length)" && self.bytes.usage.held == 0)
+    }
+
+    @Test func shortOnesAndStreamsOfUnknownLengthAreNotLong() {
+        let short = ByteBuffer(repeating: 0x20, count: Response.smallBody)
+        #expect(Response.content(short, "text/plain").longBody == nil)
+        #expect(Response.noContent.longBody == nil)
+        let stream = ResponseBody { writer in try await writer.finish(nil) }
+        #expect(Response(status: .ok, body: stream).longBody == nil)
+    }
+
+    @Test func theResponsesOfOneAppLeaveBytesToAnothers() throws {
+        let first = try #require(Topic("com.example.First"))
+        let second = try #require(Topic("com.example.Second"))
+        var held: [BudgetPermit] = []
+        var refusal: BudgetRefusal?
+        while refusal == nil {
+            do throws(BudgetRefusal) {
+                held.append(try self.bytes.take(1 << 20, for: BudgetCaller(app: first, .principal(UUID()))))
+            } catch {
+                refusal = error
+            }
+        }
+        #expect(refusal?.level == .app && refusal?.error.error.kind == .unavailable)
+        #expect(throws: Never.self) { try self.bytes.take(1 << 20, for: BudgetCaller(app: second, .principal(UUID()))) }
+        #expect(held.count < 128)
+    }
+}

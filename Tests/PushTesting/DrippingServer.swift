@@ -1,0 +1,44 @@
+import NIOCore
+import NIOPosix
+
+/// A server whose responses never end: behind the head a byte comes now and then.
+package enum DrippingServer {
+    /// Runs a server on a free port for the duration of `body`.
+    package static func run(_ body: (_ port: Int) async throws -> Void) async throws {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(DripHandler())
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        do {
+            try await body(server.localAddress?.port ?? 0)
+            try await server.close()
+        } catch {
+            try? await server.close()
+            throw error
+        }
+    }
+}
+
+/// Responds to the first bytes of a connection.
+private final class DripHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private var drip: RepeatedTask?
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard self.drip == nil else { return }
+        let channel = context.channel
+        channel.writeAndFlush(ByteBuffer(string: "HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n"), promise: nil)
+        self.drip = context.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(1)) { _ in
+            channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.drip?.cancel()
+        context.fireChannelInactive()
+    }
+}
