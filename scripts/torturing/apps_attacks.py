@@ -13,7 +13,7 @@ import urllib.parse
 
 from apps_client import stranger
 from apps_doors import PASSWORD
-from apps_hostile import (APP, DEVICES, FORM_KEY, HELD, SECRET, asked, blast, filled, head, holding, identity, keeping, opened,
+from apps_hostile import (APP, DEVICES, FORM_KEY, HELD, SECRET, blast, filled, head, holding, identity, keeping, opened,
                           pushkey, reset)
 from basics import size
 
@@ -35,10 +35,11 @@ def attack(*resources, clients=CLIENTS, is_strangers=False):
 
 @attack("newConnections")
 def new_connections(world, number):
-    """Those of networks that have shown a key: each is closed after one request."""
-    request = head("GET", "/v1/key", [f"authorization: Bearer {world.keys[0]}", "connection: close"])
+    """Those of networks that have shown a key."""
+    address = stranger(1 + number % 4)
+    world.client(number, address=address).status("GET", "/v1/key")
     while True:
-        yield asked(world.port, request, stranger(1 + number % 4))
+        yield reset(world.port, address)
 
 
 @attack("strangerConnections", is_strangers=True)

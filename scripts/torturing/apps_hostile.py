@@ -172,17 +172,6 @@ def opened(port, request, address=None):
     return connection
 
 
-def asked(port, request, address):
-    """The status of the answer to a request on a connection of its own; None without one."""
-    try:
-        with socket.create_connection(("127.0.0.1", port), 10, (address, 0)) as connection:
-            connection.sendall(request)
-            answer = re.match(rb"HTTP/1\.1 (\d{3})", connection.recv(65536))
-            return int(answer[1]) if answer else None
-    except OSError:
-        return None
-
-
 def reset(port, address):
     """Opens a connection and resets it, so that no port of the address waits for its end."""
     try:

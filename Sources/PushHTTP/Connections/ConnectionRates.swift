@@ -48,6 +48,13 @@ package final class ConnectionRates: Sendable {
         self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
+    /// Returns `true` for an address of a network from which a key came lately.
+    func knows(_ address: SocketAddress?) -> Bool {
+        guard let network = address?.network else { return false }
+        let now = self.clock()
+        return self.networks.withLock { $0.account(of: .network(network), now: now) != nil }
+    }
+
     /// Counts a connection that was just accepted.
     /// - Returns: `false` if it exceeds a rate.
     func admits(_ address: SocketAddress?) -> Bool {

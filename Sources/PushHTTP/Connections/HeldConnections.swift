@@ -82,9 +82,11 @@ package final class HeldConnections: Sendable {
         let account = BudgetCaller(from: channel) ?? BudgetCaller(.network([]))
         let (id, now, handler) = (ObjectIdentifier(channel), self.clock(), HeldConnectionHandler())
         let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        // Where strangers take all that they may, and none of their connections is old enough to make room, it would find none.
+        let isKnown = self.rates.knows(channel.remoteAddress)
         let (isAdmitted, victims) = self.state.withLock { state -> (Bool, [Victim]) in
             var victims: [Victim] = []
-            if state.accounts.strangers >= self.maximumStrangers {
+            if !isKnown, state.accounts.strangers >= self.maximumStrangers {
                 guard let victim = self.remove(.strangers, for: account, &state, now) else { return (false, []) }
                 victims.append(victim)
             }

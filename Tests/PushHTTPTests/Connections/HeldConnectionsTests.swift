@@ -96,6 +96,16 @@ import Testing
         #expect(another.isActive && listener.budget.usage.held == 2)
     }
 
+    /// One from each of many networks, whose first requests do not come whole.
+    @Test func aNetworkThatHasShownAKeyFindsRoomBesideNewStrangers() throws {
+        let listener = Listener(self.loop, whole: 8)
+        let known = try listener.open(1, self.key("key", of: self.news))
+        let strangers = try (2...5).map { try listener.open($0, after: .milliseconds(1)) }
+        #expect(try !listener.open(6, after: .milliseconds(1)).isActive)
+        #expect(try listener.open(1, after: .milliseconds(1)).isActive)
+        #expect(known.isActive && strangers.allSatisfy { $0.isActive })
+    }
+
     @Test func theNetworkThatHoldsTheMostMakesRoomForAnother() throws {
         let listener = Listener(self.loop, whole: 8)
         let quiet = try listener.open(2)
