@@ -1,3 +1,4 @@
+import PushProvider
 import PushStore
 import PushSupport
 import PushTesting

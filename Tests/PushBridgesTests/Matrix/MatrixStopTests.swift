@@ -80,7 +80,8 @@ import Testing
 
 /// A forwarder that records the endpoints, and keeps messages until it may end.
 private struct RecordedForwarder: UnifiedPushForwarding {
-    let (began, mayEnd) = (Gate(), Gate())
+    let began = Gate()
+    let mayEnd = Gate()
     private let recorded = RecordedEndpoints()
 
     var endpoints: [String] { self.recorded.all.withLock { $0 } }

@@ -44,15 +44,18 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func bridgesKeepTheOrderInWhichTheyWereAdded(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            func names() async throws -> [String] {
-                try await store.bridges(kind: .gorush).sorted { $0.number < $1.number }.map(\.name)
-            }
             for name in ["c", "a", "b", "c"] { #expect(try await self.set(.gorush, name, of: app, in: store) == nil) }
-            #expect(try await names() == ["c", "a", "b"])
-            #expect(try await store.removeBridge(.gorush, name: "a", app: app))
+            #expect(try await self.names(store) == ["c", "a", "b"])
+            let wasThere = try await store.removeBridge(.gorush, name: "a", app: app)
+            #expect(wasThere)
             #expect(try await self.set(.gorush, "a", of: app, in: store) == nil)
-            #expect(try await names() == ["c", "b", "a"])
+            #expect(try await self.names(store) == ["c", "b", "a"])
         }
+    }
+
+    /// Returns the names of gorush's bridges in the order in which they were added.
+    private func names(_ store: any ProviderStore) async throws -> [String] {
+        try await store.bridges(kind: .gorush).sorted { $0.number < $1.number }.map(\.name)
     }
 
     @Test(arguments: StoreBackend.available)

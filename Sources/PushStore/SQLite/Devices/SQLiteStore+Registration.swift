@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 package import PushSupport
-package import PushTypes
+import PushTypes
 
 extension SQLiteStore {
     package func register(

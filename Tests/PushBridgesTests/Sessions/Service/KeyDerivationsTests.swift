@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func aKeyThatNobodyWantsIsNotDerived() throws {
-        let caller = BudgetCaller(app: try #require(Topic("com.example.One")), .name("a"))
+        let caller = BudgetCaller(app: Topic("com.example.One"), .name("a"))
         let keys = Mutex<[[UInt8]]>([])
         let derivations = self.thread.derivations()
         var jobs: [KeyDerivations.Job] = []
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func theKeyIsThatOfThePassword() async throws {
-        let caller = BudgetCaller(app: try #require(Topic("com.example.One")), .name("a"))
+        let caller = BudgetCaller(app: Topic("com.example.One"), .name("a"))
         let derivation = KeyDerivation(hash: .sha1, password: "password", salt: Array("salt".utf8), rounds: 2)
         let key: [UInt8] = await withCheckedContinuation { continuation in
             _ = KeyDerivations.shared.derive(derivation, for: caller) { continuation.resume(returning: $0) }
