@@ -6,6 +6,8 @@ package protocol BridgeSettings: Sendable {
     static var kind: BridgeKind { get }
     /// The members of the JSON object.
     static var members: Set<String> { get }
+    /// The members that the provider adds to stored settings: no caller names or sees them.
+    static var hiddenMembers: Set<String> { get }
     /// Checks a name: throws ``RequestError`` for one that the protocol could not address.
     static func check(name: String) throws(RequestError)
     /// - Throws: ``RequestError`` that names the member at fault.
@@ -13,9 +15,11 @@ package protocol BridgeSettings: Sendable {
 }
 
 extension BridgeSettings {
+    package static var hiddenMembers: Set<String> { [] }
+
     /// Reads the settings of a stored bridge.
     package init(_ bridge: BridgeRecord) throws(RequestError) {
-        try self.init(JSONFields(bridge.settings, known: Self.members))
+        try self.init(JSONFields(bridge.settings, known: Self.members.union(Self.hiddenMembers)))
     }
 
     /// Checks the settings of a request.

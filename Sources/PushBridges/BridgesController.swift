@@ -85,7 +85,10 @@ struct BridgesController: Controller {
         let fields = try await request.fields(Self.members)
         let given = try fields.object("settings") ?? [:]
         try settings.check(given, at: "settings")
-        if kind == .xmpp, request.caller?.apps != nil { try await self.checkServer(given, of: name, app) }
+        var kept = given
+        if kind == .xmpp, request.caller?.apps != nil, try await self.mustBePublic(given, of: name, app) {
+            kept[ComponentSettings.publicOnly] = .bool(true)
+        }
         let made = try fields.bool("generateSecret") == true ? DoorAccess.makeSecret() : nil
         let chosen = try fields.string("secret", maximum: Self.secretLength.upperBound)
         guard made == nil || chosen == nil else {
@@ -103,7 +106,7 @@ struct BridgesController: Controller {
             name: name,
             app: app.id,
             environment: try fields.environment("environment"),
-            settings: .object(given),
+            settings: .object(kept),
             secret: secret ?? "",
             changedAt: self.time.now
         )
@@ -111,16 +114,22 @@ struct BridgesController: Controller {
         return try .json(BridgeResponse(bridge: stored, secret: made))
     }
 
-    /// Checks the server of a component. One that is set already stays.
-    private func checkServer(_ given: [String: JSONValue], of name: String, _ app: AppRecord) async throws {
+    /// Checks the server of a component, for a caller that is limited to apps. One that is set already stays.
+    /// - Returns: `true` if its name may lead to public addresses alone.
+    private func mustBePublic(
+        _ given: [String: JSONValue],
+        of name: String,
+        _ app: AppRecord
+    ) async throws -> Bool {
         let fields = try JSONFields(members: given, path: "settings", known: ComponentSettings.members)
         let settings = try ComponentSettings(fields)
         if let bridge = try await self.store.bridge(.xmpp, name: name), bridge.app == app.id,
             let before = try? ComponentSettings(bridge), before.host == settings.host, before.port == settings.port
         {
-            return
+            return before.isPublicOnly
         }
         try settings.checkServer(self.addresses)
+        return true
     }
 
     /// Stores a bridge.
@@ -132,7 +141,8 @@ struct BridgesController: Controller {
             throw RequestError.conflict("name_taken", message, at: "bridge")
         case .nameOverlaps:
             let message = """
-                a bridge of another app is for some of the same app ids: choose a name or a pattern that begins with the bundle id
+                some of these app ids are another app's, by its bundle id or a bridge: choose a name or a pattern that begins with the \
+                bundle id
                 """
             throw RequestError.conflict("name_overlaps", message, at: "bridge")
         case .tooMany:
@@ -173,12 +183,20 @@ struct BridgeResponse: ResponseObject {
 
     private var hasSecret: Bool { !self.bridge.secret.isEmpty }
 
+    /// The settings as callers have set them.
+    private var settings: JSONValue {
+        guard self.bridge.kind == .xmpp, case .object(let members) = self.bridge.settings else {
+            return self.bridge.settings
+        }
+        return .object(members.filter { !ComponentSettings.hiddenMembers.contains($0.key) })
+    }
+
     static let schemaName: String? = "Bridge"
     static let members: [ResponseMember<Self>] = [
         .required("kind", \.bridge.kind),
         .required("name", \.bridge.name, "The name by which the other system addresses it."),
         .optional("environment", \.bridge.environment, "Absent: the environment of each device."),
-        .required("settings", \.bridge.settings),
+        .required("settings", \.settings),
         .required("hasSecret", \.hasSecret),
         .optional("secret", \.secret, "Only in the response to `generateSecret`."),
         .required("changedAtMs", \.bridge.changedAt),

@@ -40,6 +40,8 @@ package final class OneShotValue<Value: Sendable>: Sendable {
                 switch state {
                 case .known(let result): return (result, 0)
                 case .waiting(var waiters, let number):
+                    // Else the state owns them too, and each change copies all.
+                    state = .waiting([:], next: number)
                     waiters[number] = continuation
                     state = .waiting(waiters, next: number + 1)
                     return (nil, number)
@@ -52,6 +54,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
     private func cancel(_ number: Int) {
         let waiter: CheckedContinuation<Value, any Error>? = self.state.withLock { state in
             guard case .waiting(var waiters, let next) = state else { return nil }
+            state = .waiting([:], next: next)
             let waiter = waiters.removeValue(forKey: number)
             state = .waiting(waiters, next: next)
             return waiter

@@ -66,7 +66,10 @@ import Testing
                         return try await cache.value
                     }
                 }
-                while readings.arrivals.withLock({ $0 }) < 100 { await Task.yield() }
+                while readings.arrivals.withLock({ $0 }) < 100 {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
                 for gate in readings.gates { gate.open() }
                 var values: [Int] = []
                 for try await value in group { values.append(value) }

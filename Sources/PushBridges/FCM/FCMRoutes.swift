@@ -68,6 +68,7 @@ struct FCMRoutes: Sendable {
                     request,
                     body: body,
                     app: project.app,
+                    longest: ShadowForwarder.shortAnswer,
                     passesCredential: passesCredential
                 )
             } catch {

@@ -20,10 +20,10 @@ struct GorushFollower: Service {
     private static let patience: Duration = .seconds(600)
     /// The posts of one notification that may fail one after the other; no more are made then.
     private static let maximumFailures = 3
-    /// The posts at a time, of all and of one app. Apps take turns, and within an app its hooks: those that never answer hold
-    /// up few of others.
+    /// The posts at a time, of all, of one app and to one of its hooks. Apps take turns, and within an app its hooks: those that
+    /// never answer hold up few of others.
     static let postLimits = BudgetLimits(
-        .init(whole: .held(64), app: .held(8)),
+        .init(whole: .held(64), app: .held(8), caller: .held(4)),
         waiting: .init(),
         patience: .seconds(3600)
     )

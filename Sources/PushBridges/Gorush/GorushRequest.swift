@@ -12,6 +12,8 @@ struct GorushRequest: Hashable, Sendable {
 
     /// The notifications for iOS. Those for other platforms are dropped, as by a server that has these switched off.
     let notifications: [GorushNotification]
+    /// The number of tokens and topics of all notifications, also of those that are dropped.
+    let total: Int
 
     /// - Parameter maximum: The most notifications, those for other platforms included.
     init(_ body: Data, maximum: Int = Self.standardNotifications) throws(GorushError) {
@@ -25,7 +27,7 @@ struct GorushRequest: Hashable, Sendable {
         let notifications = all.filter { $0.platform == GorushNotification.iOS }
         let tokens = notifications.reduce(0) { $0 + $1.tokens.count }
         guard tokens <= Self.maximumTokens else { throw .tooManyTokens(tokens, limit: Self.maximumTokens) }
-        self.notifications = notifications
+        (self.notifications, self.total) = (notifications, all.reduce(0) { $0 + $1.count })
     }
 
     /// The number in the response: one for each token, and one for each topic.

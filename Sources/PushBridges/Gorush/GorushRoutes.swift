@@ -102,6 +102,8 @@ struct GorushRoutes: Sendable {
         if let upstream = settings.upstream {
             var passesCredential = false
             if case .secret = door.admission { passesCredential = true }
+            // What cannot be read here may have any number for the old server.
+            let tokens = (try? parsed.get())?.total ?? GorushRequest.maximumTokens
             do throws(ShadowForwarder.Failure) {
                 answer = try await self.shadow.ask(
                     upstream,
@@ -109,6 +111,7 @@ struct GorushRoutes: Sendable {
                     request,
                     body: body,
                     app: door.app,
+                    longest: ShadowForwarder.longestAnswer(tokens: tokens, body: body.count),
                     passesCredential: passesCredential
                 )
             } catch {
@@ -231,16 +234,21 @@ struct GorushRoutes: Sendable {
     private func bridge(_ name: String?, for caller: APICaller) async throws -> BridgeRecord? {
         let bridges = try await self.sender.table.value
         if let name { return bridges[name] }
-        var usable = Array(bridges.values)
-        if let topics = caller.apps {
-            var apps: Set<Int64> = []
-            for topic in topics {
-                if let app = try await self.store.app(bundleID: topic) { apps.insert(app.id) }
-            }
-            usable.removeAll { !apps.contains($0.app) }
-        }
+        let apps = try await self.apps(of: caller)
+        let usable = bridges.values.lazy.filter { apps?.contains($0.app) ?? true }
         guard let first = usable.min(by: { $0.number < $1.number }) else { return nil }
-        return usable.first { $0.app == first.app && $0.name == GorushSettings.standardName } ?? first
+        if let standard = bridges[GorushSettings.standardName], standard.app == first.app { return standard }
+        return first
+    }
+
+    /// Returns the apps that a key is for; `nil` for all.
+    private func apps(of caller: APICaller) async throws -> Set<Int64>? {
+        guard let topics = caller.apps else { return nil }
+        var apps: Set<Int64> = []
+        for topic in topics {
+            if let app = try await self.store.app(bundleID: topic) { apps.insert(app.id) }
+        }
+        return apps
     }
 
     private func app(of bridge: BridgeRecord?) async throws -> AppRecord? {

@@ -19,16 +19,20 @@ extension MatrixApps {
     }
 
     private static func read(_ store: any ProviderStore) async throws -> MatrixApps {
-        var damaged = try await store.bridgeNames(kind: .matrix)
+        let names = try await store.bridgeOwners(kind: .matrix)
         let bridges = try await store.bridges(kind: .matrix)
         // Each app is looked up once, however many bridges it has.
         var owners: [Int64: Owner] = [:]
-        for id in Set(bridges.map(\.app)) {
+        for id in Set(names.values).union(bridges.map(\.app)) {
             guard let app = try await store.app(id: id) else { continue }
             owners[id] = Owner(app: app, environments: try await store.environments(app: id))
         }
         let apps = bridges.compactMap { bridge in owners[bridge.app].flatMap { Self.app(bridge, of: $0) } }
-        damaged.subtract(apps.map(\.name))
+        let readable = Set(apps.map(\.name))
+        var damaged: [String: Int] = [:]
+        for (name, app) in names where !readable.contains(name) {
+            damaged[name] = owners[app].map { BridgeRecord.claim(to: name, of: $0.app.bundleID.name) } ?? 0
+        }
         return MatrixApps(apps, damaged: damaged)
     }
 

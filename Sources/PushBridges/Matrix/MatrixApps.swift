@@ -17,7 +17,8 @@ struct MatrixApp: Hashable, Sendable {
 }
 
 /// The configured Matrix apps. An `app_id` is that of the bridge with this name, or of the one whose pattern it matches; of several
-/// such patterns that with the most characters before its first `*` or `?`.
+/// such patterns that with the most characters before its first `*` or `?`. A name that begins with its app's bundle id comes before
+/// all that another app has.
 struct MatrixApps: Sendable {
     /// The result of a look-up.
     enum Match: Hashable, Sendable {
@@ -42,22 +43,27 @@ struct MatrixApps: Sendable {
         }
     }
 
-    private var exact: [String: Entry] = [:]
-    private var patterns: [(pattern: GlobPattern, entry: Entry)] = []
+    private var exact: [String: (claim: Int, entry: Entry)] = [:]
+    private var patterns: [(pattern: GlobPattern, claim: Int, entry: Entry)] = []
     /// `true` if an app forwards pushkeys that are addresses.
     private(set) var forwardsAddresses = false
 
-    /// - Parameter damaged: The names of bridges that cannot be read.
-    init(_ apps: [MatrixApp], damaged: Set<String> = []) {
+    /// - Parameter damaged: The names of bridges that cannot be read, each with its app's claim to it
+    ///   (``BridgeRecord/claim(to:of:)``).
+    init(_ apps: [MatrixApp], damaged: [String: Int] = [:]) {
         for app in apps {
-            self.add(app.name, .app(app))
+            self.add(app.name, BridgeRecord.claim(to: app.name, of: app.bundleID.name), .app(app))
             if app.settings.unifiedPush { self.forwardsAddresses = true }
         }
-        for name in damaged { self.add(name, .damaged) }
+        for (name, claim) in damaged { self.add(name, claim, .damaged) }
     }
 
-    private mutating func add(_ name: String, _ entry: Entry) {
-        if let pattern = GlobPattern(name) { self.patterns.append((pattern, entry)) } else { self.exact[name] = entry }
+    private mutating func add(_ name: String, _ claim: Int, _ entry: Entry) {
+        if let pattern = GlobPattern(name) {
+            self.patterns.append((pattern, claim, entry))
+        } else {
+            self.exact[name] = (claim, entry)
+        }
     }
 
     /// Returns the app with an `app_id`.
@@ -65,16 +71,16 @@ struct MatrixApps: Sendable {
         guard appID.unicodeScalars.prefix(MatrixSettings.maximumName + 1).count <= MatrixSettings.maximumName else {
             return .none
         }
-        if let entry = self.exact[appID] { return entry.match }
-        guard !self.patterns.isEmpty else { return .none }
+        // The claim decides, then the characters: an exact name has more of them than any pattern.
+        var best: (claim: Int, literals: Int, match: Match)?
+        if let (claim, entry) = self.exact[appID] { best = (claim, Int.max, entry.match) }
+        guard !self.patterns.isEmpty else { return best?.match ?? .none }
         let scalars = Array(appID.unicodeScalars)
-        var best: (literals: Int, match: Match)?
-        for (pattern, entry) in self.patterns where pattern.matches(scalars) {
-            guard let known = best, known.literals >= pattern.literals else {
-                best = (pattern.literals, entry.match)
-                continue
-            }
-            if known.literals == pattern.literals { best = (pattern.literals, .ambiguous) }
+        for (pattern, claim, entry) in self.patterns {
+            let rank = (claim, pattern.literals)
+            let known = best.map { ($0.claim, $0.literals) } ?? (-1, 0)
+            guard rank >= known, pattern.matches(scalars) else { continue }
+            best = (claim, pattern.literals, rank == known ? .ambiguous : entry.match)
         }
         return best?.match ?? .none
     }

@@ -11,8 +11,12 @@ import PushTypes
 
 /// Asks an old server in the place of a bridge in shadow mode, and keeps how its answer differs from the bridge's.
 struct ShadowForwarder: Sendable {
-    /// The longest answer of an old server, in bytes.
-    static let maximumAnswer = 1024 * 1024
+    /// The longest answer of an old server to any request, in bytes.
+    static let maximumAnswer = 8 * 1024 * 1024
+    /// The longest answer to a request for one token, in bytes.
+    static let shortAnswer = 64 * 1024
+    /// The bytes of an answer for each token besides the content that it repeats.
+    private static let entry = 512
     /// The fields of a request that the old server gets, besides the credential.
     private static let forwarded = ["content-type", "user-agent", "x-goog-api-format-version", "x-firebase-client"]
 
@@ -47,10 +51,20 @@ struct ShadowForwarder: Sendable {
         }
     }
 
+    /// Returns the longest answer to a request, in bytes: its entry for each token may repeat the content.
+    ///
+    /// The old server has pushed when it answers, so an answer that is too long for this provider costs a second push.
+    static func longestAnswer(tokens: Int, body: Int) -> Int {
+        let (entries, isMore) = tokens.multipliedReportingOverflow(by: Self.entry + min(body, Self.maximumAnswer))
+        guard !isMore, entries < Self.maximumAnswer - Self.shortAnswer else { return Self.maximumAnswer }
+        return Self.shortAnswer + entries
+    }
+
     /// Sends a request on, once there is room for the longest answer.
     ///
     /// - Parameters:
     ///   - target: The path and the query of the old server's API.
+    ///   - longest: The longest answer, in bytes.
     ///   - passesCredential: `true` sends the client's own `authorization` on. It is `false` where that is our API key.
     /// - Throws: ``Failure``.
     func ask(
@@ -59,11 +73,12 @@ struct ShadowForwarder: Sendable {
         _ request: Request,
         body: Data,
         app: AppRecord,
+        longest: Int,
         passesCredential: Bool
     ) async throws(Failure) -> Answer {
         let held: BudgetPermit
         do throws(BudgetRefusal) {
-            held = try self.bytes.take(Self.maximumAnswer, for: BudgetCaller(app: app.bundleID))
+            held = try self.bytes.take(longest, for: BudgetCaller(app: app.bundleID))
         } catch {
             throw .noRoom(error)
         }
@@ -80,7 +95,7 @@ struct ShadowForwarder: Sendable {
                 headers: headers,
                 body: body,
                 app: app.id,
-                maximum: Self.maximumAnswer
+                maximum: longest
             )
             guard Self.isHandedOn(response.status) else {
                 throw .noResponse(reason: "its status is \(response.status), which no client understands")

@@ -48,9 +48,10 @@ package final class ConnectionRates: Sendable {
         self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
-    /// Returns `true` for an address of a network from which a key came lately.
+    /// Returns `true` for an address of a network from which a key came lately. That of a proxy on the same machine is of no network.
     func knows(_ address: SocketAddress?) -> Bool {
-        guard let network = address?.network else { return false }
+        guard let address, !address.isOfLocalProxy else { return false }
+        let network = address.network
         let now = self.clock()
         return self.networks.withLock { $0.account(of: .network(network), now: now) != nil }
     }

@@ -6,7 +6,8 @@ import Synchronization
 /// The connections of a listener, each on the account of its client: its network, until a request shows a key, a person or an app.
 ///
 /// An account that has its share gets another connection by losing one that is idle. Where the listener is full, the account that holds
-/// the most loses one. Connections of which only the network is known have half of the listener, so that they leave room for others.
+/// the most loses one. Connections of which only the network is known have half of the listener, so that they leave room for others,
+/// and those of networks that have shown a key a quarter besides.
 /// Those that have shown an app and none of its keys leave room for the keys.
 /// A new connection has a moment for its first request, in which it makes room for networks with fewer connections alone.
 package final class HeldConnections: Sendable {
@@ -70,7 +71,8 @@ package final class HeldConnections: Sendable {
         let budget = budgets[.connections]
         var most = maximumStrangers
         if case .held(let whole) = budget.limits.bounds.whole { most = min(most, whole / 2) }
-        (self.budget, self.maximumStrangers) = (budget, max(1, most))
+        // Half as many besides are a number too.
+        (self.budget, self.maximumStrangers) = (budget, max(1, min(most, Int.max / 2)))
         (self.logger, self.clock) = (logger.ofStrangers(), clock)
         self.rates = ConnectionRates(budgets, logger: logger, clock: clock)
     }
@@ -82,11 +84,13 @@ package final class HeldConnections: Sendable {
         let account = BudgetCaller(from: channel) ?? BudgetCaller(.network([]))
         let (id, now, handler) = (ObjectIdentifier(channel), self.clock(), HeldConnectionHandler())
         let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-        // Where strangers take all that they may, and none of their connections is old enough to make room, it would find none.
+        // Where strangers take all that they may, and none of their connections is old enough to make room, it would find none. It has
+        // half as many besides and no more, as an app can show its key from any number of networks.
         let isKnown = self.rates.knows(channel.remoteAddress)
+        let most = isKnown ? self.maximumStrangers + self.maximumStrangers / 2 : self.maximumStrangers
         let (isAdmitted, victims) = self.state.withLock { state -> (Bool, [Victim]) in
             var victims: [Victim] = []
-            if !isKnown, state.accounts.strangers >= self.maximumStrangers {
+            if state.accounts.strangers >= most {
                 guard let victim = self.remove(.strangers, for: account, &state, now) else { return (false, []) }
                 victims.append(victim)
             }

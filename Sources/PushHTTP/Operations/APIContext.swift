@@ -21,7 +21,8 @@ package struct APIContext: RequestContext {
     /// texts end.
     package func path(_ name: String) -> String {
         guard let text = self.parameters.get(name) else { return "" }
-        let decoded = text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? "" : text
-        return decoded.utf8.contains(0) ? "" : decoded
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        guard let decoded = text.removingPercentEncoding, !decoded.utf8.contains(0) else { return "" }
+        return decoded
     }
 }

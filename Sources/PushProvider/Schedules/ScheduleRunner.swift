@@ -167,7 +167,15 @@ package struct ScheduleRunner: Service {
 
     /// Runs a schedule. Each run always makes the same notification, so that a crash between the two writes repeats nothing.
     private func run(_ schedule: ScheduleRecord) async throws {
-        guard let next = schedule.nextRunAt else { return }
+        guard let planned = schedule.nextRunAt else { return }
+        guard let next = self.firstRun(of: schedule, planned) else {
+            return try await self.store.advanceSchedule(
+                schedule.id,
+                from: planned,
+                to: nil,
+                lastRunAt: schedule.lastRunAt
+            )
+        }
         let due = schedule.rule.due(nextRun: next, now: self.time.now)
         if next <= self.time.now, due.runs.first != next {
             let metadata: Logger.Metadata = [
@@ -185,10 +193,19 @@ package struct ScheduleRunner: Service {
         }
         try await self.store.advanceSchedule(
             schedule.id,
-            from: next,
+            from: planned,
             to: due.next,
             lastRunAt: due.runs.last ?? schedule.lastRunAt
         )
+    }
+
+    /// Returns the first run that may be made: the planned one, unless a clock that was far behind has planned it for a time before
+    /// the schedule was added or ran last. Returns `nil` if there is none.
+    private func firstRun(of schedule: ScheduleRecord, _ planned: Timestamp) -> Timestamp? {
+        let last = max(schedule.createdAt, schedule.lastRunAt ?? schedule.createdAt)
+        // A time that is still to come is of a clock that was ahead.
+        guard planned < last, last <= self.time.now else { return planned }
+        return schedule.rule.nextRun(after: last)
     }
 
     /// - Returns: `false` if the schedule has changed since the run was decided.

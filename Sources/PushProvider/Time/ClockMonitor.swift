@@ -68,7 +68,7 @@ package final class ClockMonitor: Service {
             }
             guard isStart || observation.step != nil else { return }
             try await self.store.settleWaiting(at: clocks)
-            try await self.settleSchedules(clocks.wall)
+            try await self.settleSchedules(clocks)
         } catch {
             self.logger.error("the time could not be stored", metadata: ["error": "\(error)"])
         }
@@ -77,21 +77,23 @@ package final class ClockMonitor: Service {
 
     /// Moves runs that were planned under a clock ahead of this one to their right time, and continues schedules that ended
     /// by it alone. Runs that have happened keep their time, and no run happens twice.
-    private func settleSchedules(_ now: Timestamp) async throws {
+    private func settleSchedules(_ clocks: ClockReading) async throws {
         for app in try await self.store.apps() {
             var cursor: ScheduleCursor?
             repeat {
                 let page = try await self.store.schedules(app: app.id, after: cursor, limit: 100, longestRequest: 0)
                 for entry in page.entries where !entry.schedule.isPaused {
-                    try await self.settle(entry.schedule, now)
+                    try await self.settle(entry.schedule, clocks)
                 }
                 cursor = page.next
             } while cursor != nil
         }
     }
 
-    private func settle(_ schedule: ScheduleRecord, _ now: Timestamp) async throws {
+    private func settle(_ schedule: ScheduleRecord, _ clocks: ClockReading) async throws {
         let planned = schedule.nextRunAt
+        // What has ended continues only if neither clock says that it is over: one that is far behind continues everything.
+        let now = planned == nil ? clocks.later : clocks.wall
         let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockStateMachine.plausible) ? $0 : nil }
         guard let next = schedule.rule.nextRun(after: max(now, lastRun ?? now)) else { return }
         if let planned, next >= planned { return }

@@ -3,14 +3,14 @@ package protocol BridgeStore: Sendable {
     /// Returns the bridges of a kind in the order of their names. A row that is damaged, or whose secret does not open, is
     /// left out and named in the log of the damage search.
     func bridges(kind: BridgeKind) async throws -> [BridgeRecord]
-    /// Returns the names of the bridges of a kind, with those that ``bridges(kind:)`` leaves out.
-    func bridgeNames(kind: BridgeKind) async throws -> Set<String>
+    /// Returns the names of the bridges of a kind, with those that ``bridges(kind:)`` leaves out, and the app of each.
+    func bridgeOwners(kind: BridgeKind) async throws -> [String: Int64]
     /// Returns the bridges of an app in the order of kind and name.
     func bridges(app: Int64) async throws -> [BridgeRecord]
     /// Returns a bridge; `nil` if there is none.
     /// - Throws: An error also for a row whose secret does not open.
     func bridge(_ kind: BridgeKind, name: String) async throws -> BridgeRecord?
-    /// Sets a bridge of an app. A new one counts among those of its app, and may not take app ids of another app's Matrix bridges.
+    /// Sets a bridge of an app. A new one counts among those of its app, and may not take Matrix app ids of another app.
     /// - Parameter keepsSecret: `true` keeps the secret of the bridge before, if there is one that opens.
     func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeSetting
     /// Removes a bridge of an app.

@@ -61,13 +61,12 @@ struct BudgetQueue: Sendable {
     /// Removes a request that gives up.
     /// - Returns: `nil` if it does not wait.
     mutating func remove(_ ticket: BudgetStateMachine.Ticket, of caller: BudgetCaller) -> Request? {
-        guard let queue = self.apps[caller.app]?.callers[caller],
-            let index = queue.firstIndex(where: { $0.ticket == ticket })
+        // In place: a queue that is bound to a name would be copied.
+        guard let index = self.apps[caller.app]?.callers[caller]?.firstIndex(where: { $0.ticket == ticket }),
+            let request = self.apps[caller.app]?.callers[caller]?.remove(at: index)
         else { return nil }
-        let request = queue[index]
         self.count -= 1
         self.apps[caller.app]?.count -= 1
-        self.apps[caller.app]?.callers[caller]?.remove(at: index)
         if self.apps[caller.app]?.callers[caller]?.isEmpty == true {
             self.apps[caller.app]?.callers[caller] = nil
             self.apps[caller.app]?.order.removeAll { $0 == caller }

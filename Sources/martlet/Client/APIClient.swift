@@ -12,11 +12,13 @@ struct APIClient: Sendable {
     /// The kind of the server.
     enum Role: String { case provider, gateway }
 
-    /// The longest time of a request, unless it streams; tests give a busy machine more.
+    /// The longest time to the head of a response, unless the request streams; tests give a busy machine more.
     @TaskLocal static var timeout: TimeAmount = .seconds(15)
-    /// The longest time without a byte of a response, or of a body that the server takes, where ``timeout`` does not hold.
+    /// The longest time without a byte of a response, or of a body that the server takes, where ``timeout`` does not hold, and of a
+    /// whole response that does not stream.
     ///
-    /// The last lines of an import take a server far less, and a stream of events has a comment every 15 s.
+    /// The last lines of an import take a server far less, a stream of events has a comment every 15 s, and a slow line takes the
+    /// longest list in that time.
     @TaskLocal static var silence: TimeAmount = .seconds(300)
     /// The longest response that is kept, in bytes.
     static let maximumResponseLength = 4 * 1024 * 1024
@@ -95,24 +97,32 @@ struct APIClient: Sendable {
     /// Sends a request and returns the response's JSON; `null` for an empty body.
     /// - Parameters:
     ///   - path: A path that is not below `/v1`, such as `/ready`; `nil` for the request's own.
-    ///   - limit: The longest time from the request to the end of the response; `nil` for ``timeout``.
+    ///   - limit: The longest time from the request to the end of the response; `nil` for ``timeout`` to its head and ``silence``
+    ///     to its end.
     /// - Throws: ``APIErrorResponse`` for an error of the API, ``SettingsError`` where no such API responds.
     @discardableResult
     func send(_ request: APIRequest, to path: String? = nil, within limit: Duration? = nil) async throws -> JSONValue {
         let message = try self.message(request, path: path)
-        let limit = limit.map { TimeAmount($0) } ?? Self.timeout
-        let deadline = NIODeadline.now() + limit
+        let limits = Self.limits(limit)
+        let deadline = NIODeadline.now() + limits.head
         return try await withThrowingTaskGroup(of: JSONValue.self) { group in
             group.addTask { try await self.json(in: try await self.response(to: message, deadline: deadline)) }
             // The deadline of the HTTP client ends with the head of the response.
             group.addTask {
-                try await Task.sleep(for: .nanoseconds(limit.nanoseconds))
+                try await Task.sleep(for: .nanoseconds(limits.whole.nanoseconds))
                 throw NoResponseError(HTTPClientError.deadlineExceeded, from: self.baseURL)
             }
             defer { group.cancelAll() }
             guard let json = try await group.next() else { throw CancellationError() }
             return json
         }
+    }
+
+    /// Returns the longest times to the head of a response and to its end.
+    /// - Parameter limit: The longest time of both; `nil` for the usual ones.
+    static func limits(_ limit: Duration?) -> (head: TimeAmount, whole: TimeAmount) {
+        guard let limit else { return (Self.timeout, max(Self.timeout, Self.silence)) }
+        return (TimeAmount(limit), TimeAmount(limit))
     }
 
     /// Returns the body of a response as it arrives, for as long as it does. Throws as ``send(_:to:)``.

@@ -37,7 +37,9 @@ struct NoResponseError: StatusError {
     /// The error of a response that began, and whose body does not arrive.
     init(ofBody error: any Error, from url: String) {
         self.mayHaveArrived = true
-        self.description = "the response of \(url) did not arrive as a whole (\(ErrorDescription.of(error)))"
+        let isTooLong = error is NIOTooManyBytesError
+        let reason = isTooLong ? "it is longer than a command reads" : ErrorDescription.of(error)
+        self.description = "the response of \(url) did not arrive as a whole (\(reason))"
     }
 
     /// The errors of requests that may have been sent.

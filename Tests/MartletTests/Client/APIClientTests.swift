@@ -41,6 +41,21 @@ import Testing
         }
     }
 
+    /// A list of 4 MiB takes a slow line longer than a server needs to answer.
+    @Test func aBodyMayTakeLongerThanItsHead() {
+        let usual = APIClient.limits(nil)
+        #expect(usual.head == .seconds(15) && usual.whole == .seconds(300))
+        let given = APIClient.limits(.seconds(40))
+        #expect(given.head == .seconds(40) && given.whole == .seconds(40))
+        let short = APIClient.$silence.withValue(.milliseconds(20)) { APIClient.limits(nil) }
+        #expect(short.head == .seconds(15) && short.whole == .seconds(15))
+    }
+
+    @Test func aBodyThatIsTooLongIsNamed() {
+        let error = NoResponseError(ofBody: NIOTooManyBytesError(maxBytes: 1), from: "http://127.0.0.1:1")
+        #expect(error.description.hasSuffix("did not arrive as a whole (it is longer than a command reads)"))
+    }
+
     private static func withClient(_ body: (APIClient) async throws -> Void) async throws {
         try await SilentServer.run { port in
             try await APIClient.$silence.withValue(.milliseconds(20)) {

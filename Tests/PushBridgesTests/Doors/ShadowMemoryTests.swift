@@ -22,6 +22,12 @@ import Testing
         return ["notifications": [push]]
     }
 
+    /// Returns the longest answer to a small request to a door of a kind.
+    private static func longest(_ kind: String) throws -> Int {
+        guard kind == "gorush" else { return 64 * 1024 }
+        return try 64 * 1024 + 512 + Self.push.text.count
+    }
+
     /// Sends a small request to a door of a kind.
     private static func post(_ kind: String, _ provider: RunningProvider) async throws -> JSONClient.Response {
         guard kind == "fcm" else { return try await provider.api.post(Self.gorush, Self.push) }
@@ -60,7 +66,8 @@ import Testing
         try await Self.withShadow(kind, after: gate) { provider, server, bytes in
             let asking = Task { try await Self.post(kind, provider) }
             try await server.waitForRequests(1)
-            #expect(bytes.usage(of: Self.account).held == 1024 * 1024)
+            let longest = try Self.longest(kind)
+            #expect(bytes.usage(of: Self.account).held == longest)
             gate.open()
             #expect(try await asking.value.status == 200)
             try await Self.until { bytes.usage.held == 0 }
@@ -84,15 +91,41 @@ import Testing
         }
     }
 
-    @Test func aLongerAnswerIsNone() async throws {
-        let long = JSONValue.string(String(repeating: "a", count: 1024 * 1024))
-        try await Self.withShadow("gorush", answering: ["long": long]) { provider, server, bytes in
-            #expect(try await Self.post("gorush", provider).status == 502)
+    @Test(arguments: ["gorush", "fcm"]) func aLongerAnswerIsNone(kind: String) async throws {
+        let long = JSONValue.string(String(repeating: "a", count: 128 * 1024))
+        try await Self.withShadow(kind, answering: ["long": long]) { provider, server, bytes in
+            let longest = try Self.longest(kind)
+            #expect(try await Self.post(kind, provider).status == (kind == "gorush" ? 502 : 503))
             #expect(server.asked.count == 1)
-            let difference = try #require(try await provider.shadow("gorush", "shop")["differences"].elements.first)
-            #expect(difference["theirs"].stringValue?.contains("more than 1048576 bytes") == true)
+            let difference = try #require(try await provider.shadow(kind, "shop")["differences"].elements.first)
+            #expect(difference["theirs"].stringValue?.contains("more than \(longest) bytes") == true)
             try await Self.until { bytes.usage.held == 0 }
         }
+    }
+
+    /// Before, the client of an old server that had pushed to all of them was told to try again.
+    @Test func theFailuresOfManyTokensAreHandedOn() async throws {
+        let tokens = (0..<1000).map { JSONValue.string("token\($0)") }
+        let push: JSONValue = ["platform": 1, "tokens": .array(tokens), "message": "It is ready"]
+        let long = JSONValue.string(String(repeating: "a", count: 3 << 20))
+        try await Self.withShadow("gorush", answering: ["long": long]) { provider, _, bytes in
+            let response = try await provider.api.post(Self.gorush, ["notifications": [push]])
+            #expect(response.status == 200 && response.body.count > 3 << 20)
+            try await Self.until { bytes.usage.held == 0 }
+        }
+    }
+
+    @Test func anAnswerHasRoomForEachToken() throws {
+        let (short, maximum) = (ShadowForwarder.shortAnswer, ShadowForwarder.maximumAnswer)
+        #expect(ShadowForwarder.longestAnswer(tokens: 0, body: 100) == short)
+        #expect(ShadowForwarder.longestAnswer(tokens: 10, body: 100) == short + 6120)
+        #expect(ShadowForwarder.longestAnswer(tokens: 50_000, body: 100) == maximum)
+        #expect(ShadowForwarder.longestAnswer(tokens: 2, body: maximum) == maximum)
+        #expect(ShadowForwarder.longestAnswer(tokens: .max, body: .max) == maximum)
+        // The old server pushes to those of other platforms too.
+        let android: JSONValue = ["platform": 2, "tokens": ["a", "b"], "topic": "news"]
+        let request = try GorushRequest(try JSONValue.object(["notifications": [android]]).text)
+        #expect(request.total == 3 && request.count == 0)
     }
 
     /// A client that does not read its response holds its bytes.

@@ -65,9 +65,31 @@ import Testing
             #expect(apps.match("com.example.a.prod") == .app(try MatrixVectors.app("com.example.a*")))
             #expect(apps.match("org.prod") == .ambiguous)
         }
-        let damaged = MatrixApps([try MatrixVectors.app("*")], damaged: ["com.*"])
+        let damaged = MatrixApps([try MatrixVectors.app("*")], damaged: ["com.*": 0])
         #expect(damaged.match("com.a") == .damaged)
         #expect(damaged.match("org.a") == .app(try MatrixVectors.app("*")))
+    }
+
+    /// A neighbour's name from before an app was added takes none of the pushes whose `app_id` begins with its bundle id.
+    @Test func theAppsOwnBeginningComesBeforeItsNeighboursNames() throws {
+        let own = try MatrixVectors.app("com.victim.*", of: "com.victim", id: 2)
+        let neighbours = try ["com.victim.i*", "com.victim.ios", "com.victim.?*", "*", "com.victim"].map {
+            try MatrixVectors.app($0, of: "com.example.Other")
+        }
+        // In any order.
+        for apps in [[own] + neighbours, neighbours + [own]] {
+            let apps = MatrixApps(apps)
+            for appID in ["com.victim.ios", "com.victim.ios.dev", "com.victim.mac", "com.victim."] {
+                #expect(apps.match(appID) == .app(own), "\(appID)")
+            }
+            #expect(apps.match("com.victims") == .app(neighbours[3]))
+            #expect(apps.match("com.victim") == .app(neighbours[4]), "it has no bridge of this name")
+        }
+        // One that cannot be read is still the app's, and its clip's comes before it.
+        let clip = try MatrixVectors.app("com.victim.Clip.*", of: "com.victim.Clip", id: 3)
+        let damaged = MatrixApps(neighbours + [clip], damaged: ["com.victim.*": 10])
+        #expect(damaged.match("com.victim.ios") == .damaged)
+        #expect(damaged.match("com.victim.Clip.ios") == .app(clip))
     }
 
     @Test func aLongerNameThanAnAppMayHaveIsNone() throws {

@@ -69,13 +69,15 @@ enum MatrixVectors {
         _ name: String = appID,
         settings: JSONValue = [:],
         environment: PushEnvironment? = .production,
-        hasCredential: Bool = true
+        hasCredential: Bool = true,
+        of bundleID: String = Vectors.bundleID,
+        id: Int64 = 1
     ) throws -> MatrixApp {
-        guard let bundleID = Topic(Vectors.bundleID) else { throw StoreError.wrongMasterKey }
+        guard let topic = Topic(bundleID) else { throw StoreError.wrongMasterKey }
         return MatrixApp(
             name: name,
-            id: 1,
-            bundleID: bundleID,
+            id: id,
+            bundleID: topic,
             environment: environment,
             settings: try Self.settings(settings),
             hasCredential: hasCredential
@@ -89,7 +91,7 @@ enum MatrixVectors {
         damaged: Set<String> = [],
         forwardsAddresses: Bool = false
     ) throws -> [MatrixTranslator.Plan] {
-        let apps = MatrixApps(apps, damaged: damaged)
+        let apps = MatrixApps(apps, damaged: Dictionary(uniqueKeysWithValues: damaged.map { ($0, 0) }))
         let translator = MatrixTranslator(apps: apps, forwardsAddresses: forwardsAddresses)
         return try notification.devices.map { try translator.plan($0, of: notification, now: Vectors.issuedAt) }
     }

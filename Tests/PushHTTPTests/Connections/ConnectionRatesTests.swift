@@ -87,6 +87,16 @@ import Testing
         #expect(try Listener().open(5000, from: address) == 5000)
     }
 
+    /// So a key of one of them makes no others known.
+    @Test(arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"]) func theSameMachineIsNoNetwork(address: String) throws {
+        let rates = Listener().rates
+        for network in [address, "10.1.0.1"] {
+            rates.note(BudgetCaller(app: self.news, .name("key")), on: try self.connection(network))
+        }
+        #expect(try rates.knows(SocketAddress(ipAddress: "10.1.0.1", port: 1)))
+        #expect(try !rates.knows(SocketAddress(ipAddress: address, port: 1)))
+    }
+
     @Test func aRateOf0IsNone() throws {
         let listener = Listener([.strangerConnections: BudgetLimits(.init())])
         #expect(try listener.open(5000, from: "10.0.0.1") == 5000)

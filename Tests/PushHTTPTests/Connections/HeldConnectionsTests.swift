@@ -106,6 +106,18 @@ import Testing
         #expect(known.isActive && strangers.allSatisfy { $0.isActive })
     }
 
+    /// One key makes as many networks known as it is shown from, and their new connections make no room either.
+    @Test func networksThatHaveShownAKeyHaveHalfAsManyBesides() throws {
+        let listener = Listener(self.loop, whole: 20)
+        for network in 1...6 { try listener.open(network, self.key("key", of: self.news)).close(promise: nil) }
+        self.loop.run()
+        let strangers = try (11...20).map { try listener.open($0, after: .milliseconds(1)) }
+        #expect(try !listener.open(21, after: .milliseconds(1)).isActive)
+        let known = try (1...5).map { try listener.open($0, after: .milliseconds(1)) }
+        #expect(try !listener.open(6, after: .milliseconds(1)).isActive)
+        #expect((strangers + known).allSatisfy { $0.isActive } && listener.budget.usage.held == 15)
+    }
+
     @Test func theNetworkThatHoldsTheMostMakesRoomForAnother() throws {
         let listener = Listener(self.loop, whole: 8)
         let quiet = try listener.open(2)

@@ -86,6 +86,41 @@ import Testing
         }
     }
 
+    /// The machine starts without a clock, long before any schedule was added, and learns the time later. One schedule ended a day
+    /// ago, one has never run, and one ran last at the full hour.
+    @Test(arguments: StoreBackend.available)
+    func nothingOldRunsAfterAStartWithALostClock(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...1)
+            let (now, day, lost) = (fixture.time.now, Duration.seconds(86_400), Duration.seconds(1_000_000_000))
+            var ended = try fixture.schedule("ended")
+            (ended.rule.missedRuns, ended.rule.until) = (.runAll(maximum: 100), now.advanced(by: .zero - day))
+            (ended.nextRunAt, ended.lastRunAt) = (nil, now.advanced(by: .zero - day * 2))
+            ended.createdAt = now.advanced(by: .zero - day * 30)
+            var new = try fixture.schedule("new")
+            new.rule.missedRuns = .runAll(maximum: 100)
+            var old = new
+            (old.id, old.createdAt) = (UUID(), ended.createdAt)
+            old.lastRunAt = now.advanced(by: .seconds(-800))
+            for schedule in [ended, new, old] { try await fixture.store.addSchedule(schedule) }
+            fixture.time.step(by: .zero - lost)
+            let keeper = self.keeper(fixture)
+            await keeper.step(isStart: true)
+            #expect(try await fixture.store.schedule(ended.id)?.nextRunAt == nil)
+            fixture.time.step(by: lost)
+            await keeper.step()
+            try await fixture.settle()
+            #expect(fixture.sender.sent.isEmpty)
+            for schedule in [new, old] {
+                let stored = try await fixture.store.schedule(schedule.id)
+                #expect(stored?.nextRunAt == Timestamp(seconds: 1_700_002_800))
+                #expect(stored?.lastRunAt == schedule.lastRunAt && stored?.problem == nil)
+            }
+            try await fixture.settle(after: .seconds(3600))
+            #expect(fixture.sender.sent.count == 2)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func aRunIsNotRepeatedAfterTheClockWasSetBack(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

@@ -99,4 +99,29 @@ import Testing
             #expect(try await self.set(.matrix, "com.example.*", of: vendor, in: store) == .nameOverlaps)
         }
     }
+
+    /// A neighbour that comes before the app has any bridge takes no name with its bundle id: later the app's own would not be better.
+    @Test(arguments: StoreBackend.available)
+    func aNameThatBeginsWithAnotherAppsBundleIDIsRefused(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let other = try await self.add("com.example.Other", to: store)
+            let clip = try await self.add("\(Vectors.bundleID).Clip", to: store)
+            for end in ["", ".ios", ".i*", ".*", ".?*", ".Clip", ".Clip.*"] {
+                let name = Vectors.bundleID + end
+                #expect(try await self.set(.matrix, name, of: other, in: store) == .nameOverlaps, "\(name)")
+                #expect(try await self.set(.xmpp, name, of: other, in: store) == nil, "others have no patterns")
+            }
+            // Of two apps, the longer bundle id decides.
+            #expect(try await self.set(.matrix, "\(Vectors.bundleID).Clip.i*", of: app, in: store) == .nameOverlaps)
+            #expect(try await self.set(.matrix, "\(Vectors.bundleID).Clip.i*", of: clip, in: store) == nil)
+            #expect(try await self.set(.matrix, "\(Vectors.bundleID).ios", of: app, in: store) == nil)
+            // It is not the beginning of a bundle id, but all of it.
+            #expect(try await self.set(.matrix, "\(Vectors.bundleID)s.*", of: other, in: store) == nil)
+            #expect(try await self.set(.matrix, "com.*.ios", of: other, in: store) == .nameOverlaps, "of a bridge")
+            let gone = try await self.add("org.gone", to: store)
+            #expect(try await self.set(.matrix, "org.gone.ios", of: other, in: store) == .nameOverlaps)
+            #expect(try await store.eraseApp(gone, now: self.now, steady: self.now) != nil)
+            #expect(try await self.set(.matrix, "org.gone.ios", of: other, in: store) == nil)
+        }
+    }
 }

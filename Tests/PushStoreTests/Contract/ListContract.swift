@@ -1,9 +1,11 @@
 import Foundation
-import PushStore
+import GRDB
 import PushSupport
 import PushTesting
 import PushTypes
 import Testing
+
+@testable import PushStore
 
 /// Lists of notifications and devices that are filtered, sorted and paged.
 @Suite(.timeLimit(.patience)) struct ListContract: StoreContract {
@@ -78,16 +80,19 @@ import Testing
         }
     }
 
-    /// The clock runs ahead for two notifications, and is set back.
-    @Test(arguments: StoreBackend.available)
-    func aRangeOfTimesIsWholeAfterTheClockWasSetBack(backend: StoreBackend) async throws {
+    /// The clock runs ahead for two notifications, and is set back. All are in one block of numbers, or each in its own.
+    @Test(arguments: StoreBackend.available, [0, 1500])
+    func aRangeOfTimesIsWholeAfterTheClockWasSetBack(backend: StoreBackend, gap: Int64) async throws {
         try await backend.withStore { store, app in
+            let sqlite = try #require(store as? SQLiteStore)
             func time(_ seconds: Int) -> Timestamp { self.now.advanced(by: .seconds(seconds)) }
             let times = [0, 1, 2, 1000, 1001, 3, 4, 5]
             for seconds in times {
                 var record = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
                 record.createdAt = time(seconds)
                 _ = try await store.accept(record, shards: [ShardPlan(notBefore: self.now)], idempotency: nil)
+                let next = "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'notification'"
+                #expect(try await sqlite.database.run(sql: next, [gap]) == 1)
             }
             for (from, to) in [(3, 5), (0, 5), (2, 2000), (1000, 1001), (4, 1001)] {
                 var filter = NotificationFilter(apps: [app])

@@ -10,6 +10,8 @@ import Testing
         ("a*b*c", "a??c", true), ("**", "", true), ("?", "", false), ("com.a", "com.a", true),
         ("com.a", "com.b", false),
         ("a*b", "*c*", true), ("?*?", "ä", false), ("?*?", "äö", true),
+        // One beginning goes on where the other has its first place.
+        ("ab*", "a*", true), ("ab", "abc?", false), ("ab?d*", "abc", false), ("ab*x", "ac*x", false),
     ])
     func namesOverlap(one: String, other: String, overlaps: Bool) {
         #expect(GlobPattern.overlap(one, other) == overlaps)

@@ -19,6 +19,8 @@ package final class ChatSessionService: Service {
     package struct Limits: Sendable {
         /// The time after which changes of the store are looked for without a signal. Default 30 s.
         package var refresh: Duration = .seconds(30)
+        /// The least time between two readings of the sessions, whatever changes. Default 500 ms.
+        package var pause: Duration = .milliseconds(500)
         /// The time between two writes of the sessions' progress. Default 5 s.
         package var journal: Duration = .seconds(5)
         /// The most time to resolve the name of a server, and to connect. Default 10 s.
@@ -130,18 +132,23 @@ package final class ChatSessionService: Service {
     /// Starts and ends sessions as the store says, until the end.
     private func follow(_ loops: [SessionLoop]) async {
         var running: [ChatSessionKey: SessionLoop] = [:]
-        var (nextWrite, nextRefresh) = (self.time.steady, self.time.steady)
+        var nextWrite = self.time.steady
+        var readings = SessionReadings(interval: self.limits.refresh, pause: self.limits.pause, now: nextWrite)
+        var wait: Duration
         repeat {
             let now = self.time.steady
             if now >= nextWrite {
                 nextWrite = now.advanced(by: self.limits.journal)
                 await self.writeProgress()
             }
-            if self.takeChange() || now >= nextRefresh {
-                nextRefresh = now.advanced(by: self.limits.refresh)
+            if readings.isDue(now: now, isChanged: self.hasChange) {
+                // What changes from here on is read by the next one.
+                self.isChanged.withLock { $0 = false }
                 await self.update(&running, loops)
+                readings.end(now: self.time.steady)
             }
-        } while await self.wake.wait(atMost: self.limits.journal)
+            wait = readings.wait(now: self.time.steady, isChanged: self.hasChange, atMost: self.limits.journal)
+        } while await self.wake.wait(atMost: wait)
         // They say goodbye, so that their servers keep messages for later.
         await self.stop(running)
     }
@@ -168,12 +175,7 @@ package final class ChatSessionService: Service {
         return removed
     }
 
-    private func takeChange() -> Bool {
-        self.isChanged.withLock { isChanged in
-            defer { isChanged = false }
-            return isChanged
-        }
-    }
+    private var hasChange: Bool { self.isChanged.withLock { $0 } }
 
     private func writeProgress() async {
         do {

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import PushProvider
 import PushSupport
 
 /// Opens connections to the server of a component.
@@ -8,27 +9,48 @@ struct ComponentConnector: Sendable {
     typealias Channel = NIOAsyncChannel<ComponentEvent, ComponentResponse>
 
     let bridge: ComponentBridge
-    /// The time to connect.
+    /// The time to resolve a name, and to connect.
     let timeout: Duration
+    /// The addresses of servers that callers which are limited to apps have named.
+    let addresses: AddressPolicy
+    let resolver: any NameResolver
 
-    func connect() async throws -> Channel {
+    /// - Parameter attempt: The number of the try: another try goes to another address of a name.
+    func connect(attempt: Int) async throws -> Channel {
         let settings = self.bridge.settings
         let tls = settings.security == .direct ? try self.tls() : nil
         let bridge = self.bridge
-        return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let initialize: @Sendable (any NIOCore.Channel) -> EventLoopFuture<Channel> = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                let name = settings.host.serverName
+                if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name)) }
+                // A server that takes no answers is read no further.
+                try pipeline.addHandlers([BackPressureHandler(), ComponentHandler(Self.stateMachine(bridge))])
+                return try Channel(wrappingChannelSynchronously: channel)
+            }
+        }
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connectTimeout(TimeAmount(self.timeout))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
-            .connect(host: settings.host, port: settings.port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    let name = settings.host.serverName
-                    if let tls { try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name)) }
-                    // A server that takes no answers is read no further.
-                    try pipeline.addHandlers([BackPressureHandler(), ComponentHandler(Self.stateMachine(bridge))])
-                    return try Channel(wrappingChannelSynchronously: channel)
-                }
-            }
+        guard settings.isPublicOnly else {
+            return try await bootstrap.connect(host: settings.host, port: settings.port, channelInitializer: initialize)
+        }
+        let address = try await self.address(attempt: attempt)
+        let remote = try SocketAddress(ipAddress: address.description, port: settings.port)
+        return try await bootstrap.connect(to: remote, channelInitializer: initialize)
+    }
+
+    /// Returns the address to connect to, which is the one that was checked.
+    private func address(attempt: Int) async throws -> IPAddress {
+        let (host, app) = (self.bridge.settings.host, self.bridge.app)
+        var found = IPAddress(host).map { [$0] } ?? []
+        if found.isEmpty {
+            found = try await self.resolver.addresses(of: host, for: app, givenBy: .settings, within: self.timeout)
+        }
+        guard let address = self.addresses.choice(of: found, attempt: attempt) else { throw ComponentFailure.notPublic }
+        return address
     }
 
     private static func stateMachine(_ bridge: ComponentBridge) -> ComponentStateMachine {

@@ -11,12 +11,12 @@ struct ComponentLink: Sendable {
     /// The most requests that are worked on at a time.
     private static let width = 32
 
-    let bridge: ComponentBridge
-    /// The time to connect.
-    let timeout: Duration
+    let connector: ComponentConnector
     let answer: @Sendable (ComponentRequest, ComponentBridge) async -> StanzaAnswer
     let metrics: ComponentMetrics
     let logger: Logger
+
+    private var bridge: ComponentBridge { self.connector.bridge }
 
     /// Works until `stop` is set, whose link ends when the requests in flight are answered, or until the task is cancelled.
     func run(until stop: OneShotValue<Void>) async {
@@ -26,7 +26,7 @@ struct ComponentLink: Sendable {
             let start = ContinuousClock.now
             var isEstablished = false
             do {
-                try await self.connect(until: stop) { isEstablished = true }
+                try await self.connect(attempt: failures, until: stop) { isEstablished = true }
                 return
             } catch {
                 self.report(error, isEstablished)
@@ -60,8 +60,12 @@ struct ComponentLink: Sendable {
 
     /// Connects and answers until stopped.
     /// - Throws: The reason for which the link ended by itself.
-    private func connect(until stop: OneShotValue<Void>, established: () -> Void) async throws {
-        let channel = try await ComponentConnector(bridge: self.bridge, timeout: self.timeout).connect()
+    private func connect(
+        attempt: Int,
+        until stop: OneShotValue<Void>,
+        established: () -> Void
+    ) async throws {
+        let channel = try await self.connector.connect(attempt: attempt)
         try await withTaskCancellationHandler {
             try await channel.executeThenClose { inbound, outbound in
                 try await self.work(channel.channel, inbound, outbound, stop, established)

@@ -22,8 +22,10 @@ struct ComponentService: Service {
     private let publishes: PublishResponder
     private let registrations: RegistrationResponder
     private let metrics: ComponentMetrics
-    /// The time to connect.
+    /// The time to resolve a name, and to connect.
     private let timeout: Duration
+    private let addresses: AddressPolicy
+    private let resolver: any NameResolver
     private let time: any TimeSource
     private let logger: Logger
 
@@ -31,6 +33,7 @@ struct ComponentService: Service {
         self.store = parts.store
         self.metrics = ComponentMetrics(factory: parts.metrics)
         (self.timeout, self.time, self.logger) = (parts.configuration.limits.peer, parts.time, parts.logger)
+        (self.addresses, self.resolver) = (parts.configuration.webhookAddresses, parts.resolver)
         self.publishes = PublishResponder(
             store: parts.store,
             acceptor: parts.acceptor,
@@ -107,9 +110,14 @@ struct ComponentService: Service {
             running[name] = Running(bridge: bridge, stop: stop)
             var logger = self.logger
             logger[metadataKey: "bridge"] = "\(name)"
-            let link = ComponentLink(
+            let connector = ComponentConnector(
                 bridge: bridge,
                 timeout: self.timeout,
+                addresses: self.addresses,
+                resolver: self.resolver
+            )
+            let link = ComponentLink(
+                connector: connector,
                 answer: self.answer,
                 metrics: self.metrics,
                 logger: logger

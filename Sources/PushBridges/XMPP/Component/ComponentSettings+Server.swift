@@ -4,7 +4,7 @@ import PushSupport
 extension ComponentSettings {
     /// Checks the server by the rules for webhooks and chat servers, for a caller that is limited to apps.
     ///
-    /// A name is not resolved: of names only those are refused that always mean this host.
+    /// A name is resolved when its server is connected to. Of names only those are refused that always mean this host.
     /// - Throws: ``RequestError`` for an address that only the own host or network can reach, and for a port of other services.
     func checkServer(_ policy: AddressPolicy) throws(RequestError) {
         do throws(RequestError) {

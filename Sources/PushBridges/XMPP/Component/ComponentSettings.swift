@@ -20,6 +20,10 @@ struct ComponentSettings: BridgeSettings, Hashable {
         "host", "port", "tls", "trust", "title", "body", "sound", "accountMember", "consentCategory", "registration",
     ]
 
+    /// The member that says that the server must be public; a caller that is limited to apps has named it then.
+    static let publicOnly = "publicOnly"
+    static let hiddenMembers: Set<String> = [Self.publicOnly]
+
     /// The port on which servers listen for components.
     static let standardPort: Int64 = 5347
     private static let maximumTrust = 48 * 1024
@@ -37,6 +41,8 @@ struct ComponentSettings: BridgeSettings, Hashable {
     var consentCategory: String?
     /// The dialects in which clients may register themselves.
     var dialects: Set<RegistrationDialect>
+    /// `true` if the name of the server may lead to none but the addresses that callers may name.
+    var isPublicOnly: Bool
 
     static func check(name: String) throws(RequestError) {
         guard JabberAddress.isDomain(name), name == name.lowercased() else {
@@ -57,6 +63,7 @@ struct ComponentSettings: BridgeSettings, Hashable {
         self.consentCategory = try fields.string("consentCategory", maximum: Preferences.maximumCategory)
         let dialects = try fields.strings("registration", count: RegistrationDialect.allCases.count, maximum: 16) ?? []
         self.dialects = Set(dialects.compactMap(RegistrationDialect.init(rawValue:)))
+        self.isPublicOnly = try fields.bool(Self.publicOnly) ?? false
         guard self.dialects.count == Set(dialects).count else {
             let known = RegistrationDialect.allCases.map(\.rawValue).joined(separator: ", ")
             throw fields.error("registration", "invalid_value", "use some of \(known)")

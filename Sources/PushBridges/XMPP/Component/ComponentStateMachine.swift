@@ -23,6 +23,8 @@ enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case refused(XMPPStreamError.Condition)
     /// The server has ended the stream.
     case ended
+    /// The name of the server leads to no address that its settings allow.
+    case notPublic
 
     var description: String {
         switch self {
@@ -31,6 +33,7 @@ enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformed(let error): "the server's stream cannot be used: \(error)"
         case .refused(let condition): "the server ended the stream: \(condition.rawValue)"
         case .ended: "the server ended the stream"
+        case .notPublic: "the server's name resolves to private or reserved addresses only"
         }
     }
 }

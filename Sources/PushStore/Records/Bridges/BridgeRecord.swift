@@ -56,6 +56,14 @@ package struct BridgeRecord: Hashable, Sendable {
         (self.kind, self.name, self.app, self.environment) = (kind, name, app, environment)
         (self.settings, self.secret, self.revision, self.changedAt) = (settings, secret, revision, changedAt)
     }
+
+    /// Returns the length of an app's bundle id if the name of a Matrix bridge begins with it, else 0. Of two apps, that with the
+    /// longer one has the better claim to the name, and to the app ids that it is for.
+    package static func claim(to name: String, of bundleID: String) -> Int {
+        let isOwn =
+            name == bundleID || GlobPattern.literals(of: name).starts(with: "\(bundleID).".unicodeScalars)
+        return isOwn ? bundleID.utf8.count : 0
+    }
 }
 
 /// The result of setting a bridge.
@@ -64,7 +72,8 @@ package enum BridgeSetting: Hashable, Sendable {
     case done(BridgeRecord)
     /// Nothing is changed: the name belongs to another app's bridge.
     case nameTaken
-    /// Nothing is added: a Matrix bridge of another app takes some of the app ids for which this one would be.
+    /// Nothing is added: some of the app ids for which this Matrix bridge would be belong to another app, by its bundle id or by a
+    /// bridge.
     case nameOverlaps
     /// Nothing is added: the app has ``BridgeRecord/maximumOfApp`` bridges.
     case tooMany

@@ -38,10 +38,13 @@ package struct GlobPattern: Hashable, Sendable {
     }
 
     /// Returns `true` if two names have a text in common that both are or match, in time that grows with the product of both
-    /// lengths. Each of them may be a pattern.
+    /// lengths, unless their beginnings differ. Each of them may be a pattern.
     package static func overlap(_ one: String, _ other: String) -> Bool {
         // Two ways to write the same characters are one name.
         guard one != other else { return true }
+        // Most names have different beginnings, which takes no table.
+        let beginnings = zip(Self.literals(of: one), Self.literals(of: other))
+        guard beginnings.allSatisfy({ $0 == $1 }) else { return false }
         let others = Array(other.unicodeScalars)
         // Whether what is left of the one, which is nothing at first, and each rest of the other have a text in common.
         var common = Array(repeating: false, count: others.count + 1)

@@ -15,10 +15,14 @@ extension SQLiteStore {
         }
     }
 
-    package func bridgeNames(kind: BridgeKind) async throws -> Set<String> {
+    package func bridgeOwners(kind: BridgeKind) async throws -> [String: Int64] {
         try await self.database.lookup { database in
-            let rows = try database.rows(sql: "SELECT name FROM bridge WHERE kind = ?", [kind.rawValue])
-            return Set(rows.compactMap { $0["name"] as String? })
+            var owners: [String: Int64] = [:]
+            for row in try database.rows(sql: "SELECT name, app FROM bridge WHERE kind = ?", [kind.rawValue]) {
+                guard let name = row["name"] as String?, let app = row["app"] as Int64? else { continue }
+                owners[name] = app
+            }
+            return owners
         }
     }
 
@@ -71,35 +75,42 @@ extension SQLiteStore {
     private static func refusal(of bridge: BridgeRecord, in database: Database) throws -> BridgeSetting? {
         let count = try database.count(sql: "SELECT count(*) FROM bridge WHERE app = ?", [bridge.app])
         guard count < BridgeRecord.maximumOfApp else { return .tooMany }
-        guard bridge.kind == .matrix, try Self.overlapsOthers(bridge, in: database) else { return nil }
-        return .nameOverlaps
+        guard bridge.kind == .matrix else { return nil }
+        let bundleID = try database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [bridge.app])
+            .flatMap { $0["bundleID"] as String? }
+        let claim = bundleID.map { BridgeRecord.claim(to: bridge.name, of: $0) } ?? 0
+        let isOthers = try Self.hasOwner(bridge, beyond: claim, in: database)
+        return try isOthers || Self.overlapsOthers(bridge, claim, in: database) ? .nameOverlaps : nil
+    }
+
+    /// Returns `true` if the name of a Matrix bridge begins with the bundle id of another app, and that is longer than its own app's
+    /// claim: it would take the pushes of an app that has no bridge yet.
+    private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: Database) throws -> Bool {
+        let literals = GlobPattern.literals(of: bridge.name)
+        let beginnings = literals.indices.filter { literals[$0] == "." }.map { String(literals[..<$0]) }
+        let bundleIDs = (beginnings + [bridge.name]).filter { $0.utf8.count > claim }
+        guard !bundleIDs.isEmpty else { return false }
+        let places = bundleIDs.map { _ in "?" }.joined(separator: ", ")
+        let sql = "SELECT 1 FROM app WHERE id != ? AND isErased = 0 AND bundleID IN (\(places))"
+        let arguments = StatementArguments([bridge.app.databaseValue] + bundleIDs.map(\.databaseValue))
+        return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
     /// Returns `true` if the name of a Matrix bridge has an app id in common with that of another app's bridge, so that either
     /// would get the other's pushes.
     ///
     /// A name that begins with its app's bundle id is in nobody's way, and so no other app keeps it away with a pattern such as `*`.
-    private static func overlapsOthers(_ bridge: BridgeRecord, in database: Database) throws -> Bool {
-        let bundleID = try database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [bridge.app])
-            .flatMap { $0["bundleID"] as String? }
-        let claim = Self.claim(of: bridge.name, bundleID)
+    private static func overlapsOthers(_ bridge: BridgeRecord, _ claim: Int, in database: Database) throws -> Bool {
         let others = """
             SELECT bridge.name AS name, app.bundleID AS bundleID FROM bridge JOIN app ON app.id = bridge.app
             WHERE bridge.kind = ? AND bridge.app != ?
             """
         return try database.rows(sql: others, [bridge.kind.rawValue, bridge.app]).contains { row in
-            guard let name = row["name"] as String?, GlobPattern.overlap(name, bridge.name) else { return false }
-            return Self.claim(of: name, row["bundleID"] as String?) >= claim
+            guard let name = row["name"] as String?, let owner = row["bundleID"] as String?,
+                GlobPattern.overlap(name, bridge.name)
+            else { return false }
+            return BridgeRecord.claim(to: name, of: owner) >= claim
         }
-    }
-
-    /// Returns the length of its app's bundle id if a name begins with it, else 0: of two overlapping names, the longer one's app has
-    /// the better claim.
-    private static func claim(of name: String, _ bundleID: String?) -> Int {
-        guard let bundleID else { return 0 }
-        let isOwn =
-            name == bundleID || GlobPattern.literals(of: name).starts(with: "\(bundleID).".unicodeScalars)
-        return isOwn ? bundleID.utf8.count : 0
     }
 
     package func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool {

@@ -130,7 +130,7 @@ extension SQLiteStore {
         }
         // Requests once more, for what was saved meanwhile by a writer that had read the old version.
         let requests = try await self.database.read { try step($0).requests(naming: try step($0).ownTokens()) }
-        for request in requests { try await self.database.write { try step($0).eraseTokens(from: [request]) } }
+        for request in requests { try await self.database.write { try step($0).eraseUser(from: [request]) } }
         // Blocks of events are long, and are searched without keeping others from writing.
         let events = ErasedEvents(erasure: erasure.id, user: user, tokens: tokens)
         let blocks = try await self.database.read { try events.blocks(app: erasure.app, in: $0) }
@@ -166,13 +166,10 @@ extension SQLiteStore {
     package func finishErasure(_ erasure: ErasureRecord) async throws {
         let sql = "UPDATE erasure SET user = NULL, tokens = NULL, isEmptied = 1 WHERE id = ? AND request = ?"
         try await self.database.write { database in
-            if let user = erasure.user {
-                // A page that was read before the request may have counted meanwhile.
-                let now = erasure.requestedAt
-                try UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)
-                    .eraseCounts()
-            }
-            try database.run(sql: sql, [erasure.id, erasure.request])
+            guard try database.run(sql: sql, [erasure.id, erasure.request]) > 0, let user = erasure.user else { return }
+            // A page that was read before the request may have counted meanwhile.
+            let now = erasure.requestedAt
+            try UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database).eraseCounts()
         }
     }
 

@@ -28,63 +28,68 @@ extension UserErasure {
         }
     }
 
-    /// The statement that finds the stored requests of an app (`?1`) whose text has a part (`?2`).
-    private static let search = """
-        SELECT id AS schedule, NULL AS item, 0 AS version, request AS body FROM schedule
-        WHERE app = ?1 AND instr(request, ?2) > 0
-        UNION ALL SELECT NULL, number, 0, body FROM libraryItem
-        WHERE app = ?1 AND kind = 'audience' AND instr(body, ?2) > 0
-        UNION ALL SELECT NULL, item, libraryVersion.version, libraryVersion.body FROM libraryItem
-        JOIN libraryVersion ON item = number
-        WHERE app = ?1 AND kind = 'audience' AND instr(libraryVersion.body, ?2) > 0
-        """
-
-    /// Takes the user from schedules, and from named audiences with their earlier versions. Schedules to the user alone are
-    /// removed.
-    ///
-    /// A run that was decided from what was read before is not accepted any more, and a change of a named audience that expects
-    /// the version from before is refused as stale.
-    func eraseRequests() throws {
-        for row in try self.database.rows(sql: Self.search, [self.app, Data(try self.needle.utf8)]) {
-            guard let request = StoredRequest(row) else { continue }
-            try self.erase([], from: request)
-        }
+    /// What is taken from requests.
+    private struct Names {
+        /// The user; `nil` once the user has returned.
+        var user: String?
+        var tokens: Set<DeviceToken>
     }
 
-    /// Returns the stored requests that name tokens, in whatever form their writers chose.
+    /// Returns what is taken from requests now, with these tokens.
+    private func names(_ tokens: Set<DeviceToken>) throws -> Names {
+        Names(user: try self.hasReturned() ? nil : self.user, tokens: tokens)
+    }
+
+    /// The statement that finds the stored requests of an app (`?1`) whose text has one of two parts (`?2`, `?3`). NULL is in none.
+    private static let search = """
+        SELECT id AS schedule, NULL AS item, 0 AS version, request AS body FROM schedule
+        WHERE app = ?1 AND (instr(request, ?2) > 0 OR instr(request, ?3) > 0)
+        UNION ALL SELECT NULL, number, 0, body FROM libraryItem
+        WHERE app = ?1 AND kind = 'audience' AND (instr(body, ?2) > 0 OR instr(body, ?3) > 0)
+        UNION ALL SELECT NULL, item, libraryVersion.version, libraryVersion.body FROM libraryItem
+        JOIN libraryVersion ON item = number
+        WHERE app = ?1 AND kind = 'audience'
+            AND (instr(libraryVersion.body, ?2) > 0 OR instr(libraryVersion.body, ?3) > 0)
+        """
+
+    /// Returns the stored requests that name the user, or tokens in whatever form their writers chose.
     func requests(naming tokens: Set<DeviceToken>) throws -> [StoredRequest] {
-        guard !tokens.isEmpty else { return [] }
-        let statement = try self.database.cachedStatement(sql: Self.search)
+        let names = try self.names(tokens)
+        let user = try names.user == nil ? nil : Data(self.needle.utf8)
         // The members token and tokens.
-        let rows = try Row.fetchCursor(statement, arguments: [self.app, Data(#""token"#.utf8)])
+        let token = tokens.isEmpty ? nil : Data(#""token"#.utf8)
+        guard user != nil || token != nil else { return [] }
+        let statement = try self.database.cachedStatement(sql: Self.search)
+        let rows = try Row.fetchCursor(statement, arguments: [self.app, user, token])
         var found: [StoredRequest] = []
         while let row = try rows.next() {
             guard let request = StoredRequest(row), let audience = request.parse(row["body"] as Data?)
             else { continue }
-            if self.without(tokens, audience) != audience { found.append(request) }
+            if self.without(names, audience) != audience { found.append(request) }
         }
         return found
     }
 
-    /// Takes the user's tokens from stored requests, as ``eraseRequests()`` takes the user.
-    func eraseTokens(from requests: [StoredRequest]) throws {
+    /// Takes the user and the user's tokens from schedules, and from named audiences with their earlier versions. Schedules to
+    /// them alone are removed.
+    ///
+    /// A run that was decided from what was read before is not accepted any more, and a change of a named audience that expects
+    /// the version from before is refused as stale.
+    func eraseUser(from requests: [StoredRequest]) throws {
         guard !requests.isEmpty else { return }
-        let tokens = try self.ownTokens()
-        for request in requests { try self.erase(tokens, from: request) }
-    }
-
-    /// Takes the user and tokens from a stored request.
-    private func erase(_ tokens: Set<DeviceToken>, from request: StoredRequest) throws {
-        switch request {
-        case .schedule(let id): try self.erase(tokens, fromSchedule: id)
-        case .audience(let item, let version): try self.erase(tokens, fromAudience: item, version: version)
+        let names = try self.names(self.ownTokens())
+        for request in requests {
+            switch request {
+            case .schedule(let id): try self.erase(names, fromSchedule: id)
+            case .audience(let item, let version): try self.erase(names, fromAudience: item, version: version)
+            }
         }
     }
 
-    private func erase(_ tokens: Set<DeviceToken>, fromSchedule id: String) throws {
+    private func erase(_ names: Names, fromSchedule id: String) throws {
         let sql = "SELECT request AS body FROM schedule WHERE id = ?"
         guard case .object(var members)? = try self.body(sql, [id]), let to = members["to"] else { return }
-        let rest = self.without(tokens, to)
+        let rest = self.without(names, to)
         guard rest != to else { return }
         guard rest != Self.nobody else {
             try self.database.run(sql: "DELETE FROM schedule WHERE id = ?", [id])
@@ -95,12 +100,12 @@ extension UserErasure {
         try self.database.run(sql: change, [try JSONValue.object(members).text, id])
     }
 
-    private func erase(_ tokens: Set<DeviceToken>, fromAudience item: Int64, version: Int64) throws {
+    private func erase(_ names: Names, fromAudience item: Int64, version: Int64) throws {
         let present = "SELECT body FROM libraryItem WHERE number = ?"
         let earlier = "SELECT body FROM libraryVersion WHERE item = ? AND version = ?"
         guard let body = try version == 0 ? self.body(present, [item]) : self.body(earlier, [item, version])
         else { return }
-        let rest = self.without(tokens, body)
+        let rest = self.without(names, body)
         guard rest != body else { return }
         guard version > 0 else { return try self.addVersion(of: item, try rest.text) }
         let sql = "UPDATE libraryVersion SET body = ? WHERE item = ? AND version = ?"
@@ -136,12 +141,12 @@ extension UserErasure {
     /// An audience without devices.
     private static let nobody = JSONValue.object(["not": .object(["all": .bool(true)])])
 
-    /// Returns an audience in the form of a request without the user, and without tokens.
-    private func without(_ tokens: Set<DeviceToken>, _ audience: JSONValue) -> JSONValue {
-        func isUser(_ value: JSONValue) -> Bool { value == .string(self.user) }
+    /// Returns an audience in the form of a request without the names.
+    private func without(_ names: Names, _ audience: JSONValue) -> JSONValue {
+        func isUser(_ value: JSONValue) -> Bool { names.user.map { value == .string($0) } ?? false }
         func isToken(_ value: JSONValue) -> Bool {
-            guard !tokens.isEmpty, case .string(let text) = value else { return false }
-            return DeviceToken(userInput: text).map(tokens.contains) ?? false
+            guard !names.tokens.isEmpty, case .string(let text) = value else { return false }
+            return DeviceToken(userInput: text).map(names.tokens.contains) ?? false
         }
         switch audience {
         case .object(var members):
@@ -150,13 +155,13 @@ extension UserErasure {
             ]
             for kind in kinds {
                 if let name = members[kind.one], kind.isErased(name) { return Self.nobody }
-                guard case .array(let names)? = members[kind.many] else { continue }
-                let rest = names.filter { !kind.isErased($0) }
+                guard case .array(let elements)? = members[kind.many] else { continue }
+                let rest = elements.filter { !kind.isErased($0) }
                 if rest.isEmpty { return Self.nobody }
                 members[kind.many] = .array(rest)
             }
-            return .object(members.mapValues { self.without(tokens, $0) })
-        case .array(let elements): return .array(elements.map { self.without(tokens, $0) })
+            return .object(members.mapValues { self.without(names, $0) })
+        case .array(let elements): return .array(elements.map { self.without(names, $0) })
         case .string, .integer, .number, .bool, .null: return audience
         }
     }

@@ -56,8 +56,11 @@ extension UserErasure {
         try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
     }
 
-    /// Erases the counts of the user.
-    func eraseCounts() throws { try self.eraseCounts(of: "user:\(self.user)") }
+    /// Erases the counts of the user, unless they may be from after the user came back.
+    func eraseCounts() throws {
+        guard try !self.hasReturned() else { return }
+        try self.eraseCounts(of: "user:\(self.user)")
+    }
 
     func eraseCounts(of holder: String) throws {
         for table in ["badge", "capUse"] {

@@ -12,6 +12,8 @@ struct UserErasure {
     private static let devicesAtOnce = 20
     /// The most notifications of one search.
     private static let notificationsAtOnce = 100
+    /// The most tokens that one search names.
+    private static let tokensOfSearch = 50
 
     /// The id of the erasure, which remembers the tokens of devices that are gone; 0 before there is one.
     let id: Int64
@@ -20,27 +22,36 @@ struct UserErasure {
     let now: Timestamp
     let database: Database
 
-    /// Erases what has the user's name and is not written for a push: what comes after the request stays.
-    /// - Parameter requests: The stored requests that name the user's tokens. No later notification is made from them.
+    /// Erases what has the user's name at the request, beside notifications and devices: what comes after it stays.
+    /// - Parameter requests: The stored requests that name the user or the user's tokens. No later notification is made from
+    ///   them.
     func eraseProfile(_ requests: [StoredRequest]) throws {
         for table in ["userPreference", "xmppNode", "chatSession"] {
             try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
         }
-        try self.eraseRequests()
-        try self.eraseTokens(from: requests)
+        try self.eraseCounts()
+        try self.eraseUser(from: requests)
     }
 
-    /// Erases what else is kept of the user beside notifications and devices.
+    /// Erases what was counted late for the user, and what is kept of the tokens of devices that are gone.
     func eraseRest() throws {
-        // Once more, for what was saved meanwhile by a writer that had read the old version.
-        try self.eraseRequests()
         try self.eraseCounts()
         for token in try self.tokens() { try self.erase(token) }
     }
 
+    /// Returns `true` if a device was registered for the user since the request: what has the user's name may be from after it.
+    func hasReturned() throws -> Bool {
+        let sql = "SELECT 1 FROM device WHERE app = ? AND user = ? AND id > ?"
+        return try self.database.hasRow(sql: sql, [self.app, self.user, try self.lastDevice()])
+    }
+
     /// The name of the user as JSON text, with its quotes.
     var needle: String {
-        get throws { String(decoding: try JSONValue.string(self.user).text, as: UTF8.self) }
+        get throws { try Self.json(self.user) }
+    }
+
+    private static func json(_ text: String) throws -> String {
+        String(decoding: try JSONValue.string(text).text, as: UTF8.self)
     }
 
     // MARK: Notifications
@@ -48,21 +59,33 @@ struct UserErasure {
     /// Returns some of the notifications that were there at the request and have the user, or one of the user's tokens, in
     /// their audience.
     func notifications() throws -> [Int64] {
-        let sql = """
-            SELECT number, audience FROM notification
-            WHERE app = ?1 AND number <= (SELECT lastNotification FROM erasure WHERE id = ?3)
-                AND (instr(audience, ?2) > 0 OR ?4 AND instr(audience, '"token":') > 0)
-            """
         let tokens = try self.allTokens()
-        let statement = try self.database.cachedStatement(sql: sql)
-        let arguments: StatementArguments = [self.app, try self.needle, self.id, !tokens.isEmpty]
-        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        let rows = try self.candidates(tokens)
         var found: [Int64] = []
         while found.count < Self.notificationsAtOnce, let row = try rows.next() {
             guard let number = row["number"] as Int64?, let audience = Self.audience(row) else { continue }
             if audience.isOnly(self.user) || audience.without(self.user, tokens) != audience { found.append(number) }
         }
         return found
+    }
+
+    /// Returns the notifications that were there at the request and whose audience has the text of the user's name or of a
+    /// token. Of more tokens than one search names, it returns those with any token.
+    func candidates(_ tokens: Set<DeviceToken>) throws -> RowCursor {
+        var needles = [try self.needle]
+        if tokens.count > Self.tokensOfSearch {
+            needles.append(#""token":"#)
+        } else {
+            // Audiences are stored in one form, in which a token is found as a name is.
+            needles += try tokens.map { try Self.json($0.hex) }
+        }
+        let isNamed = needles.map { _ in "instr(audience, ?) > 0" }.joined(separator: " OR ")
+        let sql = """
+            SELECT number, audience FROM notification
+            WHERE app = ? AND number <= (SELECT lastNotification FROM erasure WHERE id = ?) AND (\(isNamed))
+            """
+        let arguments = [self.app.databaseValue, self.id.databaseValue] + needles.map(\.databaseValue)
+        return try Row.fetchCursor(self.database.makeStatement(sql: sql), arguments: StatementArguments(arguments))
     }
 
     /// Erases a part of a notification to the user, or takes the user and the user's tokens from its audience.

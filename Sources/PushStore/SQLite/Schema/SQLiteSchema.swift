@@ -44,10 +44,19 @@ enum SQLiteSchema {
         migrator.registerMigration("26 device users") { try $0.execute(sql: Self.deviceUsers) }
         migrator.registerMigration("27 gateway cursor") { try $0.execute(sql: Self.gatewayCursor) }
         migrator.registerMigration("28 push resource origins") { try $0.execute(sql: Self.pushResourceOrigins) }
-        migrator.registerMigration("29 bridge numbers") { try $0.execute(sql: Self.bridgeNumbers) }
-        migrator.registerMigration("30 erasure requests") { try $0.execute(sql: Self.erasureRequests) }
-        migrator.registerMigration("31 time blocks") { try $0.execute(sql: Self.timeBlocks) }
-        migrator.registerMigration("32 file usage") { try $0.execute(sql: Self.fileUsage) }
+        // From here on, one that makes no table anew checks what it writes: a check of all tables at its end would read them all.
+        migrator.registerMigration("29 bridge numbers", foreignKeyChecks: .immediate) {
+            try $0.execute(sql: Self.bridgeNumbers)
+        }
+        migrator.registerMigration("30 erasure requests", foreignKeyChecks: .immediate) {
+            try $0.execute(sql: Self.erasureRequests)
+        }
+        migrator.registerMigration("31 time blocks", foreignKeyChecks: .immediate) {
+            try $0.execute(sql: Self.timeBlocks)
+        }
+        migrator.registerMigration("32 file usage", foreignKeyChecks: .immediate) {
+            try $0.execute(sql: Self.fileUsage)
+        }
         return migrator
     }
 

@@ -5,6 +5,13 @@ import PushTypes
 import Testing
 
 @Suite(.timeLimit(.patience)) struct ChatSessionServiceTests {
+    private static func until(_ condition: () -> Bool) async throws {
+        while !condition() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     @Test func aMessageAtAnIRCServerBecomesAPush() async throws {
         let server = try await StubChatServer.start { _ in .irc }
         try await withChatSessions { sessions in
@@ -45,7 +52,7 @@ import Testing
             let id = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
             _ = try await sessions.wait(id, until: "signedIn")
             server.disconnect()
-            while server.connections < 2 { await Task.yield() }
+            try await Self.until { server.connections >= 2 }
             _ = try await sessions.wait(id, until: "signedIn")
             server.send("@msgid=1 :bob!b@h PRIVMSG ada :tea?\r\n")
             _ = try await sessions.pushes(1)
@@ -82,12 +89,12 @@ import Testing
             _ = try await sessions.wait(id, until: "signedIn")
             try await api.post("\(RunningSessions.path)/\(id):stop", [:])
             _ = try await sessions.wait(id, until: "stopped")
-            while !server.received.contains("QUIT") { await Task.yield() }
+            try await Self.until { server.received.contains("QUIT") }
             try await api.post("\(RunningSessions.path)/\(id):resume", [:])
             _ = try await sessions.wait(id, until: "signedIn")
             #expect(try await api.delete("\(RunningSessions.path)/\(id)").status == 204)
             #expect(try await api.get("\(RunningSessions.path)/\(id)").status == 404)
-            while server.received.ranges(of: "QUIT").count < 2 { await Task.yield() }
+            try await Self.until { server.received.ranges(of: "QUIT").count >= 2 }
         }
         try await server.stop()
     }
@@ -103,16 +110,10 @@ import Testing
             _ = try await sessions.pushes(1)
             // The second message of a conversation waits. It has been read once the question after it is answered.
             server.send(":bob!b@h PRIVMSG ada :now?\r\nPING :after\r\n")
-            while !server.received.contains("PONG") {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await Self.until { server.received.contains("PONG") }
             let erasure = try await api.delete("/v1/apps/\(Vectors.bundleID)/users/ada")
             #expect((200..<300).contains(erasure.status))
-            while !server.received.contains("QUIT") {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await Self.until { server.received.contains("QUIT") }
         }
         try await server.stop()
         let pushes = metrics.split(separator: "\n").filter { $0.hasPrefix("martlet_chat_pushes_total{") }
@@ -147,15 +148,15 @@ import Testing
             let first = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
             _ = try await sessions.wait(first, until: "signedIn")
             let second = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
-            while connections.usage.waiting == 0 { await Task.yield() }
+            try await Self.until { connections.usage.waiting > 0 }
             #expect(connections.usage == (1, 1) && server.connections == 1)
             #expect(try await sessions.wait(second, until: "waiting")["lastError"].stringValue == nil)
             try await api.post("\(RunningSessions.path)/\(first):stop", [:])
-            while server.connections < 2 { await Task.yield() }
+            try await Self.until { server.connections >= 2 }
             #expect(connections.usage == (1, 0))
             // The end of a connection gives its place back, also where the session goes on.
             try await api.post("\(RunningSessions.path)/\(first):resume", [:])
-            while connections.usage.waiting == 0 { await Task.yield() }
+            try await Self.until { connections.usage.waiting > 0 }
             server.disconnect()
             _ = try await sessions.wait(first, until: "signedIn")
         }
@@ -171,7 +172,7 @@ import Testing
                 try Task.checkCancellation()
             }
             try await sessions.provider.api.post("\(path):stop", [:])
-            while sessions.budgets[.chatConnections].usage.held > 0 { await Task.yield() }
+            try await Self.until { sessions.budgets[.chatConnections].usage.held == 0 }
         }
     }
 }

@@ -27,6 +27,7 @@ struct TestSessions: ProviderExtension {
         limits.coalescing = coalescing
         // Changes are signalled.
         limits.refresh = .seconds(86_400)
+        limits.pause = .milliseconds(10)
         limits.supervisor.retry = Backoff(base: .milliseconds(20), maximum: .milliseconds(100))
         limits.supervisor.shortestRetry = .milliseconds(10)
         limits.supervisor.opening = .patience

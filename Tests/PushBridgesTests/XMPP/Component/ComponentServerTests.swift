@@ -1,8 +1,12 @@
+import Hummingbird
 import ProviderAPI
+import PushHTTP
 import PushProvider
+import PushStore
 import PushSupport
 import PushTesting
 import PushTypes
+import ServiceLifecycle
 import Testing
 
 @testable import PushBridges
@@ -47,6 +51,87 @@ import Testing
             #expect(try await own.put(Self.bridge, Self.body("127.0.0.1", other.number)).code == "address_not_allowed")
             #expect(try await own.put(Self.bridge, Self.body("127.0.0.2", port.number)).code == "address_not_allowed")
             #expect(try await own.get(Self.bridge).json["settings"]["port"] == .integer(Int64(port.number)))
+        }
+    }
+
+    /// The operations of bridges without their services, which would connect.
+    private struct BridgesAlone: ProviderExtension {
+        let controllers: [any Controller<APIScope>]
+        let services: [any Service] = []
+
+        init(_ parts: ProviderParts) { self.controllers = [BridgesController(store: parts.store, time: parts.time)] }
+
+        func addRoutes(to router: Router<APIContext>) {}
+    }
+
+    /// Whoever has the name decides where it leads, at any time.
+    @Test func aNameIsStoredWithWhatItMayLeadTo() async throws {
+        let store = OneShotValue<any ProviderStore>()
+        try await withProvider(
+            senders: ScriptedSender(),
+            addition: { parts in
+                store.resolve(.success(parts.store))
+                return BridgesAlone(parts)
+            }
+        ) { provider in
+            try await provider.addVectorsApp()
+            let own = try await provider.client(["admin"], apps: [Vectors.bundleID])
+            func isPublicOnly() async throws -> Bool {
+                let record = try #require(try await store.value.bridge(.xmpp, name: "push.example.org"))
+                return try ComponentSettings(record).isPublicOnly
+            }
+            let body = Self.body("xmpp.example.org", 5347)
+            let retitled = Self.body("xmpp.example.org", 5347, ["title": "Tea"])
+            let set = try await own.put(Self.bridge, body)
+            #expect(set.status == 200 && set.json["settings"] == body["settings"], "nobody sees the member")
+            #expect(try await own.get(Self.bridge).json["settings"] == body["settings"])
+            #expect(try await isPublicOnly())
+            #expect(try await own.put(Self.bridge, retitled).status == 200)
+            #expect(try await isPublicOnly())
+            let named = try await own.put(Self.bridge, Self.body("xmpp.example.org", 5347, ["publicOnly": false]))
+            #expect(named.code == "unknown_field" && named.field == "settings.publicOnly")
+            // An administrator of all apps vouches for the name.
+            #expect(try await provider.api.put(Self.bridge, body).status == 200)
+            #expect(try await !isPublicOnly())
+            #expect(try await own.put(Self.bridge, retitled).status == 200)
+            #expect(try await !isPublicOnly())
+        }
+    }
+
+    /// A resolver by which every name leads to this host.
+    private struct LoopbackResolver: NameResolver {
+        func addresses(of name: String, within limit: Duration) async throws -> [IPAddress] {
+            IPAddress("127.0.0.1").map { [$0] } ?? []
+        }
+    }
+
+    @Test func aNameThatLeadsToThisHostIsNotConnectedTo() async throws {
+        try await TestComponentServer.run { server in
+            func connector(_ addresses: AddressPolicy) throws -> ComponentConnector {
+                let settings: JSONValue = [
+                    "host": "rebound.example", "port": .integer(Int64(server.port)), "tls": "none", "publicOnly": true,
+                ]
+                let record = BridgeRecord(
+                    kind: .xmpp,
+                    name: "push.example.org",
+                    app: 1,
+                    settings: settings,
+                    secret: "secret",
+                    changedAt: Vectors.issuedAt
+                )
+                return ComponentConnector(
+                    bridge: try ComponentBridge(record, bundleID: try #require(Topic(Vectors.bundleID))),
+                    timeout: .patience,
+                    addresses: addresses,
+                    resolver: LoopbackResolver()
+                )
+            }
+            let refusing = try connector(AddressPolicy())
+            await #expect(throws: ComponentFailure.notPublic) { _ = try await refusing.connect(attempt: 1) }
+            // No other resolver knows the name: had the connection asked one, nothing would arrive.
+            let channel = try await connector(AddressPolicy(allowsPrivate: true)).connect(attempt: 1)
+            #expect(await server.next() != nil)
+            try? await channel.executeThenClose { _, _ in }
         }
     }
 

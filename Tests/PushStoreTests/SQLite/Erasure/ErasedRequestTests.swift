@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushStore
 
-/// The tokens of an erased user in schedules, in named audiences and in the audiences of notifications.
+/// An erased user and the user's tokens in schedules, in named audiences and in the audiences of notifications.
 @Suite(.timeLimit(.patience)) struct ErasedRequestTests {
     /// The forms in which a request may write a token.
     enum Form: CaseIterable {
@@ -34,6 +34,24 @@ import Testing
         schedule.request = try JSONValue.object(["to": to, "alert": "Tick"]).text
         try await store.addSchedule(schedule)
         return schedule
+    }
+
+    /// The name of the audience that the app keeps.
+    private static let beta = LibraryItemName.name(ExactText("beta"))
+
+    private func addAudience(
+        _ body: [String: JSONValue],
+        _ store: any ProviderStore,
+        _ app: Int64
+    ) async throws -> LibraryItem {
+        var change = LibraryChange(.save, app: app, kind: .audience, item: Self.beta, by: nil, at: self.now)
+        change.body = body
+        let result = try await store.changeLibrary(change, limits: LibraryLimits())
+        guard case .changed(let item, true) = result else {
+            Issue.record("it is new")
+            throw NothingToClaim()
+        }
+        return item
     }
 
     /// Returns the audience of a schedule; `nil` once it is removed.
@@ -98,6 +116,47 @@ import Testing
         }
     }
 
+    /// A user who has no device is found by the name alone, also in what is saved after the request.
+    @Test(arguments: StoreBackend.available)
+    func aLateScheduleToTheUserIsForgotten(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            try await store.register(1, app: app) { $0.user = .set("bob") }
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            let only = try await self.add(["user": "alice"], store, app)
+            let both = try await self.add(["users": ["alice", "bob"]], store, app)
+            while try await store.continueErasure(erasure, now: self.now) {}
+            #expect(try await store.schedule(only.id) == nil)
+            #expect(try await self.audience(both, store) == ["users": ["bob"]])
+        }
+    }
+
+    /// What has the user's name and is made after the user came back is not that of the request. What was there before is.
+    @Test(arguments: StoreBackend.available)
+    func whatIsMadeAfterTheUserCameBackStays(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let holder = "user:alice"
+            try await store.register(1, app: app) { $0.user = .set("alice") }
+            try await store.setBadge(5, app: app, holder: holder)
+            let before = try await self.add(["user": "alice"], store, app)
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            #expect(try await store.schedule(before.id) == nil)
+            #expect(try await store.badge(app: app, holder: holder) == 0)
+            try await store.register(2, app: app) { $0.user = .set("alice") }
+            try await store.setBadge(3, app: app, holder: holder)
+            let schedule = try await self.add(["user": "alice"], store, app)
+            let item = try await self.addAudience(["users": ["alice", "bob"]], store, app)
+            let late = try await self.add(["tokens": [Form.upper.text(1), Form.upper.text(2)]], store, app)
+            for _ in 1...2 { while try await store.continueErasure(erasure, now: self.now) {} }
+            try await store.finishErasure(erasure)
+            try await self.expectUnchanged(schedule, store)
+            let stored = try await store.libraryItem(Self.beta, of: .audience, app: app)
+            #expect(stored?.version == item.version && stored?.body == item.body)
+            #expect(try await store.badge(app: app, holder: holder) == 3)
+            // The token of the device that is gone is the request's all the same.
+            #expect(try await self.audience(late, store) == ["tokens": [Form.upper.text(2)]])
+        }
+    }
+
     /// A token that another user has now is that one's, since the request or from before it.
     @Test(arguments: StoreBackend.available)
     func aTokenThatIsAnothersStays(backend: StoreBackend) async throws {
@@ -121,13 +180,8 @@ import Testing
     func namedAudiencesForgetTokens(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await store.register(1, app: app) { $0.user = .set("alice") }
-            let name = LibraryItemName.name(ExactText("beta"))
-            var change = LibraryChange(.save, app: app, kind: .audience, item: name, by: nil, at: self.now)
-            change.body = ["or": [["token": Form.base64.text(1)], ["tag": "beta"]]]
-            guard case .changed(let item, true) = try await store.changeLibrary(change, limits: LibraryLimits()) else {
-                Issue.record("it is new")
-                return
-            }
+            let body: [String: JSONValue] = ["or": [["token": Form.base64.text(1)], ["tag": "beta"]]]
+            let item = try await self.addAudience(body, store, app)
             var schedule = try ScheduleRecord.fixture(app: app)
             schedule.uses = [LibraryUse(item: item.id)]
             try await store.addSchedule(schedule)

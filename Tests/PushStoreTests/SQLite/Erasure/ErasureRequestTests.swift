@@ -50,9 +50,12 @@ import Testing
             let second = try await store.eraseUser("alice", app: app, steady: self.now)
             #expect(second.request == first.request + 1)
             try await store.noteAnswered(first)
+            try await store.setBadge(3, app: app, holder: "user:alice")
             try await store.finishErasure(first)
+            #expect(try await store.badge(app: app, holder: "user:alice") == 3)
             #expect(try await store.eraseUser("alice", app: app, steady: self.now) == second)
             try await store.finishErasure(second)
+            #expect(try await store.badge(app: app, holder: "user:alice") == 0)
             #expect(try await store.erasures().map(\.isEmptied) == [true])
             // One whose rows and whose name are gone is another one.
             #expect(try await store.eraseUser("alice", app: app, steady: self.now).id != second.id)

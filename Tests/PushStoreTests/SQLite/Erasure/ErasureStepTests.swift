@@ -3,6 +3,7 @@ import GRDB
 import PushSupport
 import PushTesting
 import PushTypes
+import Synchronization
 import Testing
 
 @testable import PushStore
@@ -138,6 +139,56 @@ import Testing
             #expect(versions.map(\.version) == [2, 1] && versions.allSatisfy { $0.body == ["users": ["bob"]] })
             #expect(try await self.run(schedule.id, version: schedule.version, in: store, app) == .scheduleChanged)
             #expect(try await self.run(schedule.id, version: schedule.version + 1, in: store, app) == .accepted)
+        }
+    }
+
+    /// The database finds the few notifications that name the user or one of the user's tokens: no other is read.
+    @Test func audiencesOfOthersAreNotRead() async throws {
+        try await self.run { store, app in
+            for number in 1...3 { _ = try await store.start(app: app, to: .devices(.token(.numbered(number)))) }
+            _ = try await store.start(app: app, to: .devices(.user("alice")))
+            _ = try await store.start(app: app, to: .devices(.tag("token")))
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            func count(_ numbers: ClosedRange<Int>) async throws -> Int {
+                try await store.database.read { database in
+                    let step = UserErasure(id: erasure.id, user: "alice", app: app, now: self.now, database: database)
+                    let rows = try step.candidates(Set(numbers.map { DeviceToken.numbered($0) }))
+                    var count = 0
+                    while try rows.next() != nil { count += 1 }
+                    return count
+                }
+            }
+            #expect(try await count(1...1) == 2)
+            #expect(try await count(1...50) == 4)
+            #expect(try await count(10...59) == 1)
+            #expect(try await count(10...60) == 4, "all with a token, as there are more than one search names")
+        }
+    }
+
+    /// The writer, for which everybody waits, searches nothing: readers find what is to go.
+    @Test func theWriterSearchesNoTexts() async throws {
+        try await self.run { store, app in
+            _ = try await store.register(1, app: app) { $0.user = .set("alice") }
+            let requests: [JSONValue] = [["users": ["alice", "bob"]], ["token": .string(DeviceToken.numbered(1).hex)]]
+            for to in requests {
+                var schedule = try ScheduleRecord.fixture(app: app)
+                schedule.request = try JSONValue.object(["to": to, "alert": "Tick"]).text
+                try await store.addSchedule(schedule)
+            }
+            _ = try await store.start(app: app, to: .devices(.user("alice")))
+            let statements = Mutex<[String]>([])
+            try await store.database.write { database in
+                database.trace { event in
+                    if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
+                }
+            }
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            while try await store.continueErasure(erasure, now: self.now) {}
+            try await store.finishErasure(erasure)
+            #expect(try await store.schedules(app: app).count == 1)
+            let all = statements.withLock { $0 }
+            #expect(all.contains { $0.contains("UPDATE schedule") }, "they are seen")
+            #expect(all.filter { $0.contains("instr(") } == [])
         }
     }
 

@@ -152,14 +152,60 @@ import Testing
                         SELECT 1000 * n, 'Ann', 'POST /v1/apps', 200 FROM counter
                         """
                 )
+                try database.execute(
+                    sql: """
+                        INSERT INTO notification (number, id, prefix, app, state, lane, guarantee, audience, topic, pushType,
+                            priority, payload, isTemplate, createdAt, startsAt, finishedAt)
+                        WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 3000)
+                        SELECT n, 'notification ' || n, n, ?, 'done', 1, 'atLeastOnce', '{"all":true}', 'com.example.MyApp', 'alert',
+                            10, x'7b7d', 0, 1000 * n, 1000 * n, 1000 * n FROM counter
+                        """,
+                    arguments: [app]
+                )
             }
+            let blocks = "SELECT list, block, earliest FROM timeBlock ORDER BY list, block"
+            func read() async throws -> [[Int64]] {
+                try await store.database.read { database in
+                    try Row.fetchAll(database, sql: blocks).map {
+                        [$0["list"] as Int64, $0["block"] as Int64, $0["earliest"] as Int64]
+                    }
+                }
+            }
+            let all: [[Int64]] = [
+                [0, 0, 0], [0, 1, 1_024_000], [0, 2, 2_048_000], [1, 0, 0], [1, 1, 1_024_000], [1, 2, 2_048_000],
+            ]
+            #expect(try await read() == all)
             _ = try await store.forgetAudit(before: Timestamp(seconds: 2100), limit: 5000)
             try await store.checkWritable()
-            let blocks = try await store.database.read { database in
-                try Row.fetchAll(database, sql: "SELECT block, earliest FROM timeBlock WHERE list = 1 ORDER BY block")
-                    .map { [$0["block"] as Int64, $0["earliest"] as Int64] }
+            try await store.database.run(sql: "DELETE FROM notification WHERE createdAt < ?", [2_100_000])
+            #expect(try await read() == [[0, 2, 2_048_000], [1, 2, 2_048_000]])
+        }
+    }
+
+    /// One entry of a clock at 1970 leads over all others, which are passed over without a count.
+    @Test func oneEntryOfALostClockShortensNoPage() async throws {
+        try await self.withStore { store, _ in
+            try await store.database.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO audit (at, keyName, action, status)
+                        WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 25001)
+                        SELECT 1000 * iif(n = 25001, 1, n + 100000), 'Ann', 'POST /v1/apps', 200 FROM counter
+                        """
+                )
             }
-            #expect(blocks == [[2, 2_048_000]])
+            let early: [Int64] = [25_001] + (1...10).reversed()
+            let late: [Int64] = Array((24_990...25_000).reversed())
+            let ranges: [(from: Int64?, to: Int64?, ids: [Int64])] = [
+                (nil, 100_011, early), (0, 100_011, early), (124_990, nil, late),
+            ]
+            for range in ranges {
+                var filter = AuditFilter()
+                filter.from = range.from.map { Timestamp(seconds: $0) }
+                filter.to = range.to.map { Timestamp(seconds: $0) }
+                let page = try await store.audit(filter, before: nil, limit: 100)
+                #expect(page.entries.map(\.id) == range.ids && page.next == nil, "\(range)")
+            }
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import PushTesting
 import PushTypes
+import Synchronization
 import Testing
 
 @testable import PushStore
@@ -120,6 +121,26 @@ import Testing
                 #expect(page.entries.map(\.id) == ids)
             }
             try store.close()
+        }
+    }
+
+    /// A check of all tables with references takes minutes in a large database, and nothing is served meanwhile.
+    @Test func theLatestMigrationsReadNoTableForItsReferences() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try DatabaseQueue(path: "\(directory)/provider.sqlite")
+            let checks = Mutex(0)
+            try await queue.write { database in
+                database.trace { event in
+                    guard case .statement(let statement) = event else { return }
+                    if statement.sql.contains("foreign_key_check") { checks.withLock { $0 += 1 } }
+                }
+            }
+            try SQLiteSchema.migrator.migrate(queue, upTo: "28 push resource origins")
+            let before = checks.withLock { $0 }
+            #expect(before > 0, "they are seen")
+            try SQLiteSchema.migrator.migrate(queue)
+            #expect(checks.withLock { $0 } == before)
+            try queue.close()
         }
     }
 

@@ -1,0 +1,30 @@
+import PushSupport
+import PushTesting
+import Synchronization
+import Testing
+
+/// A value for which many wait.
+@Suite(.timeLimit(.patience)) struct OneShotValueTests {
+    /// A reader that goes leaves the others, and those that come later, where they are.
+    @Test(arguments: [true, false]) func allReadersButTheCancelledHaveTheValue(isCancelledFirst: Bool) async throws {
+        let value = OneShotValue<Int>()
+        let begun = Mutex(0)
+        let read: @Sendable () async throws -> Int = {
+            begun.withLock { $0 += 1 }
+            return try await value.valueUnlessCancelled()
+        }
+        let cancelled = Task(operation: read)
+        if isCancelledFirst { cancelled.cancel() }
+        let others = (0..<100).map { _ in Task(operation: read) }
+        while begun.withLock({ $0 }) < 101 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        value.resolve(.success(7))
+        value.resolve(.success(8))
+        for other in others { #expect(try await other.value == 7) }
+        #expect(try await value.value == 7)
+    }
+}
