@@ -13,9 +13,9 @@ import Testing
             begun.withLock { $0 += 1 }
             return try await value.valueUnlessCancelled()
         }
-        let cancelled = Task(operation: read)
+        let cancelled = Task { try await read() }
         if isCancelledFirst { cancelled.cancel() }
-        let others = (0..<100).map { _ in Task(operation: read) }
+        let others = (0..<100).map { _ in Task { try await read() } }
         while begun.withLock({ $0 }) < 101 {
             try Task.checkCancellation()
             await Task.yield()
