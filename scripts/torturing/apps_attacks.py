@@ -14,7 +14,7 @@ import urllib.parse
 from apps_client import stranger
 from apps_doors import PASSWORD
 from apps_hostile import (APP, DEVICES, FORM_KEY, HELD, SECRET, blast, filled, head, holding, identity, keeping, opened,
-                          pushkey, reset)
+                          pushkey, remove, reset)
 from basics import size
 
 # Those who attack at the same time.
@@ -249,7 +249,7 @@ def uploads(world, number):
         for connection in held:
             connection.close()
         for upload in begun:
-            client.ask("DELETE", f"/v1/uploads/{upload}")
+            remove(client, f"/v1/uploads/{upload}")
 
 
 @attack("uploadedBytes")
@@ -343,7 +343,7 @@ def sessions(world, number, server, port, most=1000):
             yield reply and reply.status
     finally:
         for session in added:
-            client.ask("DELETE", f"/v1/apps/{APP}/sessions/{session}")
+            remove(client, f"/v1/apps/{APP}/sessions/{session}")
 
 
 @attack("componentRegistrations")
@@ -388,7 +388,7 @@ def hooks(world, url):
                 "to": {"tokens": [world.rng.choice(world.tokens)]}, "environment": "sandbox", "alert": "x"})
     finally:
         for webhook in added:
-            client.ask("DELETE", f"/v1/webhooks/{webhook}")
+            remove(client, f"/v1/webhooks/{webhook}")
 
 
 @attack("logLines", is_strangers=True)

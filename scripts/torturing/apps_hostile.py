@@ -184,6 +184,13 @@ def reset(port, address):
         return None
 
 
+def remove(client, path):
+    """Removes what an attack has made, however often that exceeds a rate: what is left would go on beside the next attack."""
+    end = time.monotonic() + 60
+    while client.status("DELETE", path) in (None, 429, 503) and time.monotonic() < end:
+        time.sleep(0.1)
+
+
 def is_open(connection):
     """Whether the other end has not closed it, even if something of it has not been read. Nothing is read."""
     poll = select.poll()
