@@ -22,6 +22,8 @@ struct GorushNotification: Hashable, Sendable {
     let environment: PushEnvironment?
     /// The beginning of the text of the message, which is repeated in the response.
     let message: String
+    /// The length of the whole message in bytes.
+    private let length: Int
     /// The payload as gorush builds it, but for ``GorushPayload``'s corrections.
     let payload: GorushPayload
 
@@ -38,7 +40,9 @@ struct GorushNotification: Hashable, Sendable {
         self.pushType = try fields.text("push_type")
         let (isProduction, isDevelopment) = (try fields.flag("production"), try fields.flag("development"))
         self.environment = isProduction ? .production : isDevelopment ? .sandbox : nil
-        self.message = try fields.text("message")?.bounded(bytes: GorushLogEntry.maximumText) ?? ""
+        let message = try fields.text("message")
+        self.message = message?.bounded(bytes: GorushLogEntry.maximumText) ?? ""
+        self.length = message?.utf8.count ?? 0
         // The number of tries is the provider's own.
         _ = try fields.integer("retry")
         self.payload = try GorushPayload(fields)
@@ -48,6 +52,10 @@ struct GorushNotification: Hashable, Sendable {
 
     /// The number of the notification in the response. A topic counts as one, though for iOS it is the bundle id.
     var count: Int { self.tokens.count + (self.topic == nil ? 0 : 1) }
+
+    /// The longest entries for its tokens in a response, in bytes. Each may repeat the message, of which JSON makes six characters
+    /// for one at most.
+    var longestEntries: Int { self.count * (512 + 6 * self.length) }
 
     /// Returns the push.
     ///

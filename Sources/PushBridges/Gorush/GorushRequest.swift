@@ -12,8 +12,8 @@ struct GorushRequest: Hashable, Sendable {
 
     /// The notifications for iOS. Those for other platforms are dropped, as by a server that has these switched off.
     let notifications: [GorushNotification]
-    /// The number of tokens and topics of all notifications, also of those that are dropped.
-    let total: Int
+    /// The longest entries for the tokens of all notifications in a response, in bytes, also for those that are dropped.
+    let longestEntries: Int
 
     /// - Parameter maximum: The most notifications, those for other platforms included.
     init(_ body: Data, maximum: Int = Self.standardNotifications) throws(GorushError) {
@@ -27,7 +27,7 @@ struct GorushRequest: Hashable, Sendable {
         let notifications = all.filter { $0.platform == GorushNotification.iOS }
         let tokens = notifications.reduce(0) { $0 + $1.tokens.count }
         guard tokens <= Self.maximumTokens else { throw .tooManyTokens(tokens, limit: Self.maximumTokens) }
-        (self.notifications, self.total) = (notifications, all.reduce(0) { $0 + $1.count })
+        (self.notifications, self.longestEntries) = (notifications, all.reduce(0) { $0 + $1.longestEntries })
     }
 
     /// The number in the response: one for each token, and one for each topic.

@@ -103,7 +103,7 @@ struct GorushRoutes: Sendable {
             var passesCredential = false
             if case .secret = door.admission { passesCredential = true }
             // What cannot be read here may have any number for the old server.
-            let tokens = (try? parsed.get())?.total ?? GorushRequest.maximumTokens
+            let entries = (try? parsed.get())?.longestEntries ?? ShadowForwarder.maximumAnswer
             do throws(ShadowForwarder.Failure) {
                 answer = try await self.shadow.ask(
                     upstream,
@@ -111,7 +111,7 @@ struct GorushRoutes: Sendable {
                     request,
                     body: body,
                     app: door.app,
-                    longest: ShadowForwarder.longestAnswer(tokens: tokens, body: body.count),
+                    longest: ShadowForwarder.longestAnswer(withEntriesOf: entries),
                     passesCredential: passesCredential
                 )
             } catch {

@@ -15,8 +15,6 @@ struct ShadowForwarder: Sendable {
     static let maximumAnswer = 8 * 1024 * 1024
     /// The longest answer to a request for one token, in bytes.
     static let shortAnswer = 64 * 1024
-    /// The bytes of an answer for each token besides the content that it repeats.
-    private static let entry = 512
     /// The fields of a request that the old server gets, besides the credential.
     private static let forwarded = ["content-type", "user-agent", "x-goog-api-format-version", "x-firebase-client"]
 
@@ -51,13 +49,12 @@ struct ShadowForwarder: Sendable {
         }
     }
 
-    /// Returns the longest answer to a request, in bytes: its entry for each token may repeat the content.
+    /// Returns the longest answer to a request, in bytes.
     ///
     /// The old server has pushed when it answers, so an answer that is too long for this provider costs a second push.
-    static func longestAnswer(tokens: Int, body: Int) -> Int {
-        let (entries, isMore) = tokens.multipliedReportingOverflow(by: Self.entry + min(body, Self.maximumAnswer))
-        guard !isMore, entries < Self.maximumAnswer - Self.shortAnswer else { return Self.maximumAnswer }
-        return Self.shortAnswer + entries
+    /// - Parameter bytes: The longest part with an entry for each token.
+    static func longestAnswer(withEntriesOf bytes: Int) -> Int {
+        bytes < Self.maximumAnswer - Self.shortAnswer ? Self.shortAnswer + bytes : Self.maximumAnswer
     }
 
     /// Sends a request on, once there is room for the longest answer.

@@ -48,10 +48,9 @@ package final class ConnectionRates: Sendable {
         self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
-    /// Returns `true` for an address of a network from which a key came lately. That of a proxy on the same machine is of no network.
+    /// Returns `true` for an address of a network from which a key came lately.
     func knows(_ address: SocketAddress?) -> Bool {
-        guard let address, !address.isOfLocalProxy else { return false }
-        let network = address.network
+        guard let network = address?.network else { return false }
         let now = self.clock()
         return self.networks.withLock { $0.account(of: .network(network), now: now) != nil }
     }

@@ -2,6 +2,12 @@ package import NIOPosix
 package import PushSupport
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Hashes and checks passwords on threads of their own, few at a time, because each takes much memory.
 ///
 /// Those who come from a network from which a person has signed in have a place and a queue of their own, so that strangers, from
@@ -28,14 +34,25 @@ package final class PasswordHasher: Sendable {
 
     private let parameters: PasswordHash.Parameters
     private let secret: String
-    private let threads: NIOThreadPool
+    private let threads, strangersThreads: NIOThreadPool
     private let places, strangersPlaces: Budget
     private let completed = Atomic(0)
 
-    /// The threads of all hashers: one for each of the two places.
+    /// The thread of all hashers for those from known networks.
     package static let threads: NIOThreadPool = {
-        let threads = NIOThreadPool(numberOfThreads: 2)
+        let threads = NIOThreadPool(numberOfThreads: 1)
         threads.start()
+        return threads
+    }()
+
+    /// The thread for strangers, who can keep it busy for good: all else goes first where the processors are busy.
+    package static let strangersThreads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: 1)
+        threads.start()
+        #if os(Linux)
+        // There it concerns the calling thread alone.
+        threads.submit { _ in _ = nice(10) }
+        #endif
         return threads
     }()
 
@@ -48,9 +65,11 @@ package final class PasswordHasher: Sendable {
         secret: String,
         places: Budget,
         strangersPlaces: Budget,
-        threads: NIOThreadPool = PasswordHasher.threads
+        threads: NIOThreadPool = PasswordHasher.threads,
+        strangersThreads: NIOThreadPool = PasswordHasher.strangersThreads
     ) {
-        (self.parameters, self.secret, self.threads) = (parameters, secret, threads)
+        (self.parameters, self.secret) = (parameters, secret)
+        (self.threads, self.strangersThreads) = (threads, strangersThreads)
         (self.places, self.strangersPlaces) = (places, strangersPlaces)
     }
 
@@ -78,16 +97,17 @@ package final class PasswordHasher: Sendable {
             throw RetryLaterError(error, after: refusal.delay)
         }
         defer { permit.end() }
-        return try await body(Place(hasher: self))
+        return try await body(Place(hasher: self, threads: caller.isKnown ? self.threads : self.strangersThreads))
     }
 
     /// A place among those that hash.
     struct Place: Sendable {
         fileprivate let hasher: PasswordHasher
+        fileprivate let threads: NIOThreadPool
 
         func hash(_ password: String) async throws -> String {
             let hasher = self.hasher
-            return try await hasher.threads.runIfActive { try hasher.newHash(of: password) }
+            return try await self.threads.runIfActive { try hasher.newHash(of: password) }
         }
 
         /// Checks a password.
@@ -95,7 +115,7 @@ package final class PasswordHasher: Sendable {
         /// - Parameter stored: The stored text; `nil` for none, which takes the same work and is wrong.
         func check(_ password: String, _ stored: String?) async throws -> Verdict {
             let hasher = self.hasher
-            return try await hasher.threads.runIfActive {
+            return try await self.threads.runIfActive {
                 guard let hash = stored.flatMap({ PasswordHash(text: $0) }) else {
                     _ = try hasher.newHash(of: password)
                     return .wrong

@@ -191,11 +191,13 @@ package struct ScheduleRunner: Service {
             // The schedule was changed, paused or deleted meanwhile, and is read again.
             guard try await self.send(schedule, run) else { return }
         }
+        // A clock that was lost makes runs at times before the last one.
+        let last = schedule.lastRunAt.flatMap { $0 <= self.time.recorded ? $0 : nil }
         try await self.store.advanceSchedule(
             schedule.id,
             from: planned,
             to: due.next,
-            lastRunAt: due.runs.last ?? schedule.lastRunAt
+            lastRunAt: due.runs.last.map { max($0, last ?? $0) } ?? schedule.lastRunAt
         )
     }
 

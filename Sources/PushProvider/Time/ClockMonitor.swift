@@ -92,8 +92,9 @@ package final class ClockMonitor: Service {
 
     private func settle(_ schedule: ScheduleRecord, _ clocks: ClockReading) async throws {
         let planned = schedule.nextRunAt
-        // What has ended continues only if neither clock says that it is over: one that is far behind continues everything.
-        let now = planned == nil ? clocks.later : clocks.wall
+        // What has ended continues only if no clock says that it is over, where the wall clock is far behind: it would continue everything.
+        let isLost = clocks.wall.advanced(by: ClockStateMachine.plausible) < clocks.steady
+        let now = planned == nil && isLost ? clocks.later : clocks.wall
         let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockStateMachine.plausible) ? $0 : nil }
         guard let next = schedule.rule.nextRun(after: max(now, lastRun ?? now)) else { return }
         if let planned, next >= planned { return }

@@ -20,7 +20,8 @@ extension SQLiteStore {
         bytes: Int
     ) async throws -> ListPage<LibraryItem> {
         let sql = "SELECT * FROM libraryItem WHERE app = ? AND kind = ? AND number > ? ORDER BY number LIMIT ?"
-        return try await self.database.lookup { database in
+        // Long bodies cost as much as a query over many devices.
+        return try await self.database.query { database in
             try LibraryRows.page(
                 sql,
                 [app, kind.rawValue, after, limit],
@@ -88,7 +89,8 @@ extension SQLiteStore {
             SELECT libraryVersion.* FROM libraryItem JOIN libraryVersion ON libraryVersion.item = libraryItem.number
             WHERE id = ? AND libraryVersion.version < ? ORDER BY libraryVersion.version DESC LIMIT ?
             """
-        return try await self.database.lookup { database in
+        // Long bodies cost as much as a query over many devices.
+        return try await self.database.query { database in
             try LibraryRows.page(
                 sql,
                 [item.uuidString, before, limit],
