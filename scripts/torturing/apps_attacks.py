@@ -117,10 +117,10 @@ def wrong_secrets(world, number):
         yield client.status("POST", f"/gorush/{APP}/{rng.getrandbits(128):032x}/api/push", {"notifications": []})
 
 
-@attack("longBodies")
+@attack("longBodies", clients=24)
 def long_bodies(world, number):
     client = world.client(number)
-    devices = [{"token": token, "environment": "sandbox", "attributes": {"text": "x" * 700}} for token in world.tokens]
+    devices = [{"token": token, "environment": "sandbox", "attributes": {"text": "x" * 2000}} for token in world.tokens]
     body = json.dumps({"devices": devices[:1000]})
     headers = {"content-type": "application/json"}
     while True:

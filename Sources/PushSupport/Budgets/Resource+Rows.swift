@@ -61,7 +61,7 @@ extension Resource {
                         app: .rate(perSecond: 8_388_608, burst: 8_388_608),
                         caller: .rate(perSecond: 8_388_608, burst: 8_388_608)
                     ),
-                    patience: .seconds(10)
+                    patience: .seconds(5)
                 ),
                 code: "too_many_bytes",
                 remedy: "send fewer, or an import"
