@@ -58,7 +58,10 @@ import Testing
 
     @Test("A response that is none of HTTP is an error")
     func noHTTP() async throws {
-        await #expect(throws: (any Error).self) { try await Self.send([.bytes(Data(repeating: 0xFF, count: 100))]) }
+        // Foundation for Linux misses the end of such a response now and then: it is an error at the deadline then.
+        await #expect(throws: (any Error).self) {
+            try await Self.send([.bytes(Data(repeating: 0xFF, count: 100))], deadline: .seconds(5))
+        }
     }
 
     @Test("Requests of one transport at the same time each get their own response")
