@@ -1,3 +1,5 @@
+import NIOCore
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -5,7 +7,6 @@ import Musl
 #else
 import Glibc
 #endif
-import NIOCore
 
 /// A port of this machine that refuses connections: a socket is bound to it and does not listen, so that no other test
 /// gets it meanwhile.
