@@ -11,7 +11,7 @@ extension MatrixApps {
         BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
     }
 
-    /// What the store knows of the app of bridges.
+    /// The app of bridges, as the store knows it.
     private struct Owner {
         let app: AppRecord
         /// The environments for which it has a credential.

@@ -60,7 +60,7 @@ package final class DirectDispatch: Sendable {
     }
 
     let ledger: LedgerWriter
-    /// What goes past the ledger, and has to be counted by stops too.
+    /// The forwards, which go past the ledger and count in stops too.
     package let forwards = ForwardsUnderWay()
     private let store: any DispatchStore
     private let time: any TimeSource

@@ -28,7 +28,7 @@ extension UserErasure {
         }
     }
 
-    /// What is taken from requests.
+    /// The user and the tokens that are taken from requests.
     private struct Names {
         /// The user; `nil` once the user has returned.
         var user: String?
