@@ -89,7 +89,7 @@ package struct OperationRunner: Sendable {
 
     /// Returns a response that holds the bytes of its body, if that is long, until its reader has taken them.
     ///
-    /// What was changed is not refused any more: without room, its response holds what the body of the request did.
+    /// A change that was made is not refused any more: without room, its response holds what the body of the request did.
     /// - Throws: `BudgetRefusal` for the response of an operation that changes nothing.
     private func holding(
         _ response: Response,

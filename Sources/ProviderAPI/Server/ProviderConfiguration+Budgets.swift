@@ -10,7 +10,7 @@ extension ProviderConfiguration {
         }
         set(.newConnections) { limits in
             limits.bounds.app = .rate(self.limits.connectionRate)
-            // Who shares a network with a key need have none: what they open leaves half to the app's other networks.
+            // Others in a network with a key need have none: their connections leave half to the app's other networks.
             limits.bounds.caller = .rate((self.limits.connectionRate + 1) / 2)
         }
         set(.strangerConnections) { limits in

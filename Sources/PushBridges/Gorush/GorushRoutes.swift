@@ -102,7 +102,7 @@ struct GorushRoutes: Sendable {
         if let upstream = settings.upstream {
             var passesCredential = false
             if case .secret = door.admission { passesCredential = true }
-            // What cannot be read here may have any number for the old server.
+            // A request that cannot be read here may have any number of tokens for the old server.
             let entries = (try? parsed.get())?.longestEntries ?? ShadowForwarder.maximumAnswer
             do throws(ShadowForwarder.Failure) {
                 answer = try await self.shadow.ask(

@@ -84,7 +84,7 @@ package final class HeldConnections: Sendable {
         let account = BudgetCaller(from: channel) ?? BudgetCaller(.network([]))
         let (id, now, handler) = (ObjectIdentifier(channel), self.clock(), HeldConnectionHandler())
         let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-        // Where strangers take all that they may, and none of their connections is old enough to make room, it would find none. It has
+        // A known network would find no room where strangers take all theirs and no connection is old enough to make any. Known ones have
         // half as many besides and no more, as an app can show its key from any number of networks.
         let isKnown = self.rates.knows(channel.remoteAddress)
         let most = isKnown ? self.maximumStrangers + self.maximumStrangers / 2 : self.maximumStrangers
@@ -125,7 +125,7 @@ package final class HeldConnections: Sendable {
         case .known: return
         case .assigned(let connection, let victims):
             for victim in victims { self.close(victim) }
-            // What anybody can show says nothing of a network.
+            // A public key or a file's address, which anybody can show, says nothing of a network.
             if !account.isClient { self.rates.note(account, on: connection.channel) }
             UnauthenticatedConnections.markAuthenticated(connection.channel)
         case .refused(let refusal, let victims):

@@ -92,7 +92,7 @@ package final class ClockMonitor: Service {
 
     private func settle(_ schedule: ScheduleRecord, _ clocks: ClockReading) async throws {
         let planned = schedule.nextRunAt
-        // What has ended continues only if no clock says that it is over, where the wall clock is far behind: it would continue everything.
+        // An ended schedule continues by the later clock where the wall clock is far behind, which would continue all of them.
         let isLost = clocks.wall.advanced(by: ClockStateMachine.plausible) < clocks.steady
         let now = planned == nil && isLost ? clocks.later : clocks.wall
         let lastRun = schedule.lastRunAt.flatMap { $0 <= now.advanced(by: ClockStateMachine.plausible) ? $0 : nil }

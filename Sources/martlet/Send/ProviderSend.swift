@@ -207,7 +207,7 @@ extension APIClient {
         }
     }
 
-    /// Returns what a caller is told of a notification that is not waited for any longer.
+    /// Returns the advice about a notification that is not waited for any longer.
     static func advice(onUnfinished id: String) -> String {
         "the provider continues with it, 'martlet notification watch \(id)' follows it"
     }

@@ -43,7 +43,7 @@ enum IRCText {
     /// Returns `true` if the beginning of a text has one of some words, in any case. A word ends where a nick would end.
     static func contains(anyOf words: [Word], in text: String) -> Bool {
         let beginning = text.unicodeScalars.prefix(Self.searched)
-        // What follows the beginning is not known: no word ends there.
+        // The text behind the beginning is not known: no word ends there.
         let isWhole = beginning.endIndex == text.unicodeScalars.endIndex
         let scalars = Array(String(beginning).lowercased().unicodeScalars)
         let boundaries = scalars.map(Self.isBoundary)

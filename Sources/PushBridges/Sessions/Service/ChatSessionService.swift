@@ -142,7 +142,7 @@ package final class ChatSessionService: Service {
                 await self.writeProgress()
             }
             if readings.isDue(now: now, isChanged: self.hasChange) {
-                // What changes from here on is read by the next one.
+                // Changes from here on are read by the next one.
                 self.isChanged.withLock { $0 = false }
                 await self.update(&running, loops)
                 readings.end(now: self.time.steady)

@@ -23,7 +23,7 @@ final class KeyDerivations: Sendable {
 
         fileprivate var isCancelled: Bool { self.isEnded.withLock { $0 } }
 
-        /// Nobody wants the key any more: it is not derived when its turn comes.
+        /// Notes that the key is not wanted any more: it is not derived when its turn comes.
         func cancel() { self.isEnded.withLock { $0 = true } }
     }
 

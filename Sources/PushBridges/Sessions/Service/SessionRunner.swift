@@ -36,7 +36,7 @@ final class SessionRunner {
     /// The number of the present connection, which rises with its end too.
     private var connection = 0 {
         didSet {
-            // Nobody waits for the key of an earlier one.
+            // The key of an earlier connection is not waited for.
             self.derivation?.cancel()
             self.derivation = nil
         }

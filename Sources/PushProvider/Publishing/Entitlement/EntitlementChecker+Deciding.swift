@@ -60,7 +60,7 @@ extension EntitlementChecker: EntitlementDeciding {
         return question.products.map { product in
             let own = subscriptions[product.publication] ?? []
             let decision = Self.decision(transactions.map { rule.decide($0, product, subscriptions: own) }, fault)
-            // What was not checked may entitle.
+            // A transaction that was not checked may entitle.
             if let unchecked, decision.isRefused { return .tooMany(unchecked) }
             return decision
         }

@@ -63,7 +63,7 @@ final class PartHashes: Sendable {
 
     /// Returns the hash of the first bytes of a part, all of which are counted.
     ///
-    /// What was computed is remembered even if the rest is not.
+    /// The part that was computed is remembered even if the rest is not.
     /// - Throws: `BudgetRefusal`, `CancellationError`, ``OpenFile/Failure``.
     func hash(
         of file: OpenFile,

@@ -4,7 +4,7 @@ extension SQLiteSchema {
     static let fileUsage = """
         CREATE TABLE fileUsage (app INTEGER PRIMARY KEY, files INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
         INSERT INTO fileUsage SELECT app, count(*), sum(size) FROM file GROUP BY app;
-        -- Whoever adds or removes files cannot forget to count them. The app and the size of a file never change.
+        -- No statement that adds or removes files can forget to count them. The app and the size of a file never change.
         CREATE TRIGGER fileComes AFTER INSERT ON file BEGIN
             INSERT INTO fileUsage VALUES (NEW.app, 1, NEW.size)
             ON CONFLICT (app) DO UPDATE SET files = files + 1, bytes = bytes + excluded.bytes;
