@@ -145,6 +145,9 @@ struct BridgesController: Controller {
                 bundle id
                 """
             throw RequestError.conflict("name_overlaps", message, at: "bridge")
+        case .topicTaken:
+            let message = "this topic is another app's, by its bundle id: set the bridge at that app"
+            throw RequestError.conflict("name_taken", message, at: "bridge")
         case .tooMany:
             let message = "an app has at most \(BridgeRecord.maximumOfApp) bridges: remove some first"
             throw RequestError.conflict("too_many_bridges", message)

@@ -39,19 +39,19 @@ package struct OpenFileLimit: Hashable, Sendable {
     }
 
     #if canImport(Darwin)
-    private static let resource = RLIMIT_NOFILE
+    static let resource = RLIMIT_NOFILE
 
     /// More than `OPEN_MAX` is refused, whatever the hard limit says.
-    private static func highest(_ limits: rlimit) -> rlim_t {
+    static func highest(_ limits: rlimit) -> rlim_t {
         max(limits.rlim_cur, min(limits.rlim_max, rlim_t(OPEN_MAX)))
     }
     #else
     #if canImport(Musl)
-    private static let resource = RLIMIT_NOFILE
+    static let resource = RLIMIT_NOFILE
     #else
-    private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #endif
 
-    private static func highest(_ limits: rlimit) -> rlim_t { limits.rlim_max }
+    static func highest(_ limits: rlimit) -> rlim_t { limits.rlim_max }
     #endif
 }

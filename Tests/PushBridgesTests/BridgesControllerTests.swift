@@ -1,4 +1,5 @@
 import ProviderAPI
+import PushBridges
 import PushStore
 import PushSupport
 import PushTesting
@@ -133,6 +134,73 @@ import Testing
             for name in ["org.shop.mac", "org.shop.ios", "com.example.Other.%2A"] {
                 #expect(try await provider.api.put("\(other)/\(name)", [:]).status == 200, "\(name)")
             }
+        }
+    }
+
+    @Test func theTopicOfAnotherAppIsRefused() async throws {
+        try await withDoors { provider in
+            let other = "/v1/apps/com.example.Other/bridges/binary"
+            try await provider.api.post("/v1/apps", ["bundleId": "com.example.Other"])
+            for topic in [Vectors.bundleID, "\(Vectors.bundleID).voip"] {
+                let refused = try await provider.api.put("\(other)/\(topic)", [:])
+                #expect(refused.status == 409 && refused.code == "name_taken" && refused.field == "bridge", "\(topic)")
+                #expect(try await provider.api.put("\(Self.bridges)/binary/\(topic)", [:]).status == 200, "\(topic)")
+            }
+            #expect(try await provider.api.put("\(other)/com.example.Old", [:]).status == 200, "no app has it")
+        }
+    }
+
+    /// A neighbour has a name from before the app was added, which gets the pushes with a pattern of its own.
+    @Test func aBridgeThatLosesItsPushesIsTrouble() async throws {
+        try await withDoors { provider in
+            let taken = "\(Self.bridges)/matrix/org.later.ios"
+            #expect(try await provider.api.put(taken, [:]).status == 200)
+            try await provider.api.post("/v1/apps", ["bundleId": "org.later"])
+            #expect(try await provider.api.get("/v1/overview").json["trouble"] == [], "it still gets them")
+            #expect(try await provider.api.put("/v1/apps/org.later/bridges/matrix/org.later.%2A", [:]).status == 200)
+            let trouble = try await provider.api.get("/v1/overview").json["trouble"].elements
+            #expect(trouble.map { $0["code"] } == ["bridgeOverruled"])
+            #expect(trouble.first?["app"] == .string(Vectors.bundleID))
+            #expect(trouble.first?["message"].stringValue?.contains("matrix bridge “org.later.ios”") == true)
+            let later = try await provider.client(["read"], apps: ["org.later"])
+            #expect(try await later.get("/v1/overview").json["trouble"] == [])
+            #expect(try await provider.api.delete(taken).status == 204)
+            #expect(try await provider.api.get("/v1/overview").json["trouble"] == [])
+        }
+    }
+
+    @Test func aStartNamesTheBridgesThatLoseTheirPushes() async throws {
+        try await withTemporaryDirectory { directory in
+            @Sendable func configure(_ configuration: inout ProviderConfiguration) {
+                configuration.dataDirectory = "\(directory)/data"
+                configuration.masterKeyPath = "\(directory)/data/master.key"
+            }
+            try await withProvider(
+                senders: ScriptedSender(),
+                addition: { try Bridges($0) },
+                configure: configure
+            ) { provider in
+                try await provider.addVectorsApp()
+                try await provider.api.put("\(Self.bridges)/matrix/org.later.ios", [:])
+                try await provider.api.post("/v1/apps", ["bundleId": "org.later"])
+                try await provider.api.put("/v1/apps/org.later/bridges/matrix/org.later.%2A", [:])
+            }
+            let log = RecordedLog(level: .warning)
+            @Sendable func named() -> [String] { log.lines.filter { $0.hasPrefix("pushes of a bridge belong to") } }
+            try await withProvider(
+                senders: ScriptedSender(),
+                logger: log.logger,
+                addition: { try Bridges($0) },
+                configure: configure
+            ) { _ in
+                while named().isEmpty {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
+            let (app, owner) = (Vectors.bundleID, "org.later")
+            #expect(named().count == 1)
+            #expect(named().first?.hasSuffix(" app=\(app) bridge=matrix org.later.ios owner=\(owner)") == true)
         }
     }
 

@@ -65,23 +65,17 @@ package final class BrowserPushService: Sendable {
     /// Listens while `body` runs.
     package static func run<Value>(_ body: (BrowserPushService) async throws -> Value) async throws -> Value {
         let service = BrowserPushService()
-        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline()
                     try channel.pipeline.syncOperations.addHandler(Handler(service))
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
-        service.portNumber.withLock { $0 = server.localAddress?.port ?? 0 }
-        do {
-            let value = try await body(service)
-            try await server.close()
-            return value
-        } catch {
-            try? await server.close()
-            throw error
-        }
+            .run { port in
+                service.portNumber.withLock { $0 = port }
+                return try await body(service)
+            }
     }
 
     private func answer(_ post: Post) -> Answer {

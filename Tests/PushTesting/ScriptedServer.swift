@@ -20,20 +20,13 @@ package final class ScriptedServer: Sendable {
         _ body: (_ server: ScriptedServer, _ port: Int) async throws -> Void
     ) async throws {
         let scripted = ScriptedServer(response)
-        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(ScriptHandler(scripted))
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
-        do {
-            try await body(scripted, server.localAddress?.port ?? 0)
-            try await server.close()
-        } catch {
-            try? await server.close()
-            throw error
-        }
+            .run { port in try await body(scripted, port) }
     }
 
     /// Returns the text of a response with a body of JSON.

@@ -1,5 +1,4 @@
 package import Foundation
-import Hummingbird
 package import NIOCore
 import PushHTTP
 package import PushSupport
@@ -35,7 +34,7 @@ extension Budgets {
 
     /// Counts a body, and returns the time to wait before it is parsed: a megabyte costs more than many small requests.
     package func bodyDelay(of account: BudgetCaller, bytes: Int) throws(BudgetRefusal) -> Duration {
-        guard bytes > Request.smallBody else { return .zero }
+        guard bytes > Budget.smallBody else { return .zero }
         return try self[.longBodies].owe(bytes, for: account)
     }
 }

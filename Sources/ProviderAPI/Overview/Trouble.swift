@@ -9,8 +9,8 @@ import PushTypes
 struct Trouble: ResponseObject {
     /// The kinds, those first that keep pushes from being sent.
     enum Code: String, CaseIterable, JSONRepresentable {
-        case appStopped, environmentPaused, diskLow, breakerOpen, certificateExpired, certificateEnds, scheduleProblem
-        case webhookDisabled, webhookFailing, filesMissing, logGrows
+        case appStopped, environmentPaused, diskLow, breakerOpen, certificateExpired, certificateEnds
+        case bridgeOverruled, scheduleProblem, webhookDisabled, webhookFailing, filesMissing, logGrows
     }
 
     let code: Code
@@ -43,7 +43,7 @@ struct TroubleReport: Sendable {
     let files: FileMonitor
     let time: any TimeSource
 
-    /// The most schedules and webhooks of a report.
+    /// The most bridges, schedules and webhooks of a report.
     private static let maximum = 50
     /// The length of the log, in bytes, from which it is trouble; the log of the server warns at the same.
     private static let longLog = 256 * 1024 * 1024
@@ -56,7 +56,7 @@ struct TroubleReport: Sendable {
         let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.bundleID) })
         var all = try await self.stops(names) + self.pauses(names) + self.breakers(Set(names.values))
         all += self.certificates(Set(names.values))
-        all += try await self.schedules(names) + self.webhooks(names)
+        all += try await self.bridges(names) + self.schedules(names) + self.webhooks(names)
         all += await self.missingFiles(names)
         if includesServer { all += self.server() }
         let order = Dictionary(uniqueKeysWithValues: Trouble.Code.allCases.enumerated().map { ($1, $0) })
@@ -121,6 +121,19 @@ struct TroubleReport: Sendable {
                 message: hasEnded ? "the certificate has expired at \(end)" : "the certificate ends at \(end)",
                 remedy: "Set a new one: martlet credential set \(environment.rawValue) … --app \(app.name)",
                 since: certificate.expires
+            )
+        }
+    }
+
+    private func bridges(_ names: [Int64: Topic]) async throws -> [Trouble] {
+        let overruled = try await self.store.overruledBridges().filter { names[$0.app] != nil }
+        return overruled.prefix(Self.maximum).map { bridge in
+            let name = "the name of the \(bridge.kind.rawValue) bridge “\(bridge.name)”"
+            return Trouble(
+                code: .bridgeOverruled,
+                app: names[bridge.app],
+                message: "\(name) begins with the bundle id of another app, to which its pushes belong",
+                remedy: "Remove the bridge, and set one at that app, or by a name of this one."
             )
         }
     }

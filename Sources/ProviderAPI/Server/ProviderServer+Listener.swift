@@ -27,6 +27,7 @@ extension ProviderServer {
             ),
             configuration: .init(
                 address: .hostname(host, port: port),
+                backlog: Self.backlog,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections + Self.acceptedBeyond)
             ),
             onServerRunning: { channel in
@@ -44,6 +45,12 @@ extension ProviderServer {
             throw ProviderError.cannotListen(address: "\(host):\(port)", why: ErrorDescription.of(error))
         }
     }
+
+    /// The maximum number of connections that wait in the system's queue for the listener.
+    ///
+    /// A connection beyond it is tried again a second later by its client's system. Hummingbird's own is 256, which a burst of a
+    /// thousand clients exceeds while the event loop has another turn.
+    private static let backlog = 1024
 
     /// Limits with room for a path, a cursor and a key.
     private static let headLimits = HTTP1Channel.Configuration.DecoderConfiguration(

@@ -31,7 +31,11 @@ package final class BinaryBridgeService: Service {
     package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderParts) throws {
         (self.configuration, self.parts) = (configuration, parts)
         let (store, time, logger) = (parts.store, parts.time, parts.logger.ofStrangers())
-        self.directory = BinaryClientDirectory(store: store, trustsTopics: configuration.authority != nil)
+        self.directory = BinaryClientDirectory(
+            store: store,
+            trustsTopics: configuration.authority != nil,
+            time: time
+        )
         self.windows = RepeatWindows(time: time)
         let rates = parts.runner.connections.rates
         let intake = BinaryIntake(
@@ -152,7 +156,7 @@ package final class BinaryBridgeService: Service {
         )
         if case .done = try await store.setBridge(bridge, keepsSecret: true) { return }
         self.parts.logger.error(
-            "the bridge of an old provider is not set: its name is taken, or its app has too many",
+            "the bridge of an old provider is not set: its topic is another app's, or its app has too many",
             metadata: ["bridge": "\(bridge.name)", "app": "\(client.topic.bundleID)"]
         )
     }

@@ -13,14 +13,17 @@ final class BinaryClientDirectory: Sendable {
         var topics: [String: Set<Topic>] = [:]
     }
 
+    /// The time after which they are read again without a change of bridges, because apps change too.
+    private static let longestAge: Duration = .seconds(10)
+
     private let store: any ProviderStore
     /// Indicates whether the listener checks certificates against an authority, so that their topics can be believed.
     private let trustsTopics: Bool
     private let bridges: BridgeCache<Bridges>
 
-    init(store: any ProviderStore, trustsTopics: Bool) {
+    init(store: any ProviderStore, trustsTopics: Bool, time: any TimeSource) {
         (self.store, self.trustsTopics) = (store, trustsTopics)
-        self.bridges = BridgeCache(store: store) { try await Self.bridges($0) }
+        self.bridges = BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.bridges($0) }
     }
 
     /// Returns the provider with a certificate.
@@ -79,7 +82,9 @@ final class BinaryClientDirectory: Sendable {
 
     private static func bridges(_ store: any ProviderStore) async throws -> Bridges {
         var bridges = Bridges()
-        for bridge in try await store.bridges(kind: .binary) {
+        // A topic is its app's alone, also if a neighbour has taken it before.
+        let overruled = Set(try await store.overruledBridges(kind: .binary).map(\.name))
+        for bridge in try await store.bridges(kind: .binary) where !overruled.contains(bridge.name) {
             guard let topic = Topic(bridge.name), let settings = try? BinaryBridgeSettings(bridge) else { continue }
             bridges.records[topic] = (bridge, settings)
             for fingerprint in settings.certificates { bridges.topics[fingerprint, default: []].insert(topic) }

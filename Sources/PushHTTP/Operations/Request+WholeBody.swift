@@ -4,9 +4,6 @@ import NIOCore
 package import PushSupport
 
 extension Request {
-    /// The longest body that takes nothing of a budget, in bytes. The number of connections bounds how many there are.
-    package static let smallBody = 64 * 1024
-
     /// Reads the whole body.
     ///
     /// - Parameter maximum: In bytes.
@@ -37,7 +34,7 @@ extension Request {
     ) async throws -> (body: Data, held: BudgetPermit?) {
         var (held, taken): (BudgetPermit?, Int) = (nil, 0)
         let announced = self.headers[.contentLength].flatMap { Int($0) } ?? 0
-        if announced > Self.smallBody, !asItArrives {
+        if announced > Budget.smallBody, !asItArrives {
             taken = min(announced, maximum)
             held = try bytes.take(taken, for: caller())
         }
@@ -45,9 +42,9 @@ extension Request {
         for try await var part in self.body {
             let length = body.readableBytes + part.readableBytes
             guard length <= maximum else { throw RequestError.bodyTooLarge(maximum: maximum) }
-            if length > max(taken, Self.smallBody) {
+            if length > max(taken, Budget.smallBody) {
                 // A body that drips takes a few large amounts.
-                let enough = asItArrives ? min(max(length, taken + Self.smallBody), maximum) : maximum
+                let enough = asItArrives ? min(max(length, taken + Budget.smallBody), maximum) : maximum
                 if let held {
                     try held.extend(by: enough - taken)
                 } else {

@@ -3,11 +3,8 @@ package import NIOCore
 package import PushSupport
 
 extension Response {
-    /// The longest body that takes nothing of a budget, in bytes. The number of connections bounds how many there are.
-    package static let smallBody = 64 * 1024
-
     /// The length of a long body in bytes; `nil` for a short one, and for a stream of unknown length.
-    package var longBody: Int? { self.body.contentLength.flatMap { $0 > Self.smallBody ? $0 : nil } }
+    package var longBody: Int? { self.body.contentLength.flatMap { $0 > Budget.smallBody ? $0 : nil } }
 
     /// Returns the response with something that its body holds until the connection has taken the whole of it, or until
     /// nobody will write it.
@@ -23,15 +20,14 @@ extension Response {
 }
 
 extension ResponseBody {
-    /// The length of a piece in bytes.
-    package static let pieceSize = 64 * 1024
-
     /// Makes a body that is written in pieces if it is long, each when the connection has taken the one before.
     package static func pieces(of whole: ByteBuffer) -> ResponseBody {
-        guard whole.readableBytes > Self.pieceSize else { return ResponseBody(byteBuffer: whole) }
+        guard whole.readableBytes > Budget.smallBody else { return ResponseBody(byteBuffer: whole) }
         return ResponseBody(contentLength: whole.readableBytes) { writer in
             var rest = whole
-            while let piece = rest.readSlice(length: min(Self.pieceSize, rest.readableBytes)), piece.readableBytes > 0 {
+            while let piece = rest.readSlice(length: min(Budget.smallBody, rest.readableBytes)),
+                piece.readableBytes > 0
+            {
                 // A copy: a slice would keep the whole in memory for as long as the connection has it.
                 try await writer.write(ByteBuffer(bytes: piece.readableBytesView))
             }

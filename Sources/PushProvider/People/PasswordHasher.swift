@@ -39,22 +39,24 @@ package final class PasswordHasher: Sendable {
     private let completed = Atomic(0)
 
     /// The thread of all hashers for those from known networks.
-    package static let threads: NIOThreadPool = {
-        let threads = NIOThreadPool(numberOfThreads: 1)
-        threads.start()
-        return threads
-    }()
+    package static let threads = PasswordHasher.oneThread()
 
     /// The thread for strangers, who can keep it busy for good: all else goes first where the processors are busy.
     package static let strangersThreads: NIOThreadPool = {
-        let threads = NIOThreadPool(numberOfThreads: 1)
-        threads.start()
+        let threads = PasswordHasher.oneThread()
         #if os(Linux)
         // There it concerns the calling thread alone.
         threads.submit { _ in _ = nice(10) }
         #endif
         return threads
     }()
+
+    /// Starts a pool of one thread.
+    private static func oneThread() -> NIOThreadPool {
+        let threads = NIOThreadPool(numberOfThreads: 1)
+        threads.start()
+        return threads
+    }
 
     /// - Parameters:
     ///   - secret: The key of the hashes (``PersonStore/passwordSecret``).

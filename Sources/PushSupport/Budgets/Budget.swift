@@ -40,6 +40,10 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
+    /// The longest body of a request or a response that takes nothing of a budget, in bytes. The number of connections bounds how many there
+    /// are. Longer responses are written in pieces of this length.
+    package static let smallBody = 64 * 1024
+
     package let resource: Resource
     package let limits: BudgetLimits
     private let state: Mutex<State>

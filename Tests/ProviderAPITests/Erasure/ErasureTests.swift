@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import PushProvider
 import PushSupport
 import PushTesting
 import PushTypes
@@ -22,15 +21,7 @@ import Testing
         andThen check: @escaping (Files) throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            var configuration = ProviderConfiguration(dataDirectory: directory)
-            configuration.port = 0
-            configuration.bePatient()
-            configuration.erasure.settling = .zero
-            let server = try await ProviderServer(
-                configuration: configuration,
-                senders: ScriptedSender(),
-                logger: silentLogger
-            )
+            let server = try await ProviderServer.erasing(in: directory)
             try await withServices([server]) {
                 let port = try await server.port()
                 let api = JSONClient(baseURL: "http://127.0.0.1:\(port)", apiKey: server.firstAdminKey)
@@ -191,10 +182,7 @@ import Testing
     /// A crash between two steps loses nothing: the next start goes on, and meanwhile the app does not exist.
     @Test func anErasureGoesOnAfterARestart() async throws {
         try await withTemporaryDirectory { directory in
-            var configuration = ProviderConfiguration(dataDirectory: directory)
-            configuration.port = 0
-            configuration.bePatient()
-            configuration.erasure.settling = .zero
+            let configuration = ProviderConfiguration(dataDirectory: directory)
             do {
                 let store = try SQLiteStore(
                     path: configuration.databasePath,
@@ -213,11 +201,7 @@ import Testing
                 }
                 try store.close()
             }
-            let server = try await ProviderServer(
-                configuration: configuration,
-                senders: ScriptedSender(),
-                logger: silentLogger
-            )
+            let server = try await ProviderServer.erasing(in: directory)
             try await withServices([server]) {
                 _ = try await server.port()
                 try await Self.untilOverwritten(server.store)

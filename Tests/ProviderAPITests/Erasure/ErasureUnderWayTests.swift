@@ -77,6 +77,25 @@ import Testing
         }
     }
 
+    /// A device that another user had at the request, and on which the user signs in after it, is not part of it. It is part of
+    /// the next one.
+    @Test func aDeviceOnWhichTheUserSignsInAfterTheRequestStays() async throws {
+        try await self.withPush(patience: .milliseconds(1)) { provider, store, _, gate, _ in
+            let (path, token) = ("\(Self.app)/users/alice", DeviceToken.numbered(2))
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try #require(try await store.app(bundleID: bundleID)).id
+            #expect(try await provider.register(token.hex, ["user": "bob", "tags": ["shared"]]).status == 201)
+            #expect(try await provider.api.delete(path).status == 202)
+            #expect(try await provider.register(token.hex, ["user": "alice"]).status == 200)
+            gate.open()
+            while try await provider.api.delete(path).status != 200 { try Task.checkCancellation() }
+            let profiles = try await store.devices(app: app, token: token).map(\.profile)
+            #expect(profiles.map(\.user) == ["alice"] && profiles.map(\.tags) == [["shared"]])
+            while try await provider.api.delete(path).status != 200 { try Task.checkCancellation() }
+            #expect(try await store.devices(app: app, token: token).isEmpty)
+        }
+    }
+
     @Test func theAnswerCountsWhatItDoesNotWaitFor() async throws {
         try await self.withPush(patience: .milliseconds(1)) { provider, _, _, gate, _ in
             let answer = try await provider.api.delete("\(Self.app)/users/alice")

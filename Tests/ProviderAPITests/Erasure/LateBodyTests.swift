@@ -1,4 +1,3 @@
-import PushProvider
 import PushStore
 import PushSupport
 import PushTesting
@@ -18,15 +17,7 @@ import Testing
     ])
     func theAppOfALateBodyIsGone(method: String, path: String, body: String) async throws {
         try await withTemporaryDirectory { directory in
-            var configuration = ProviderConfiguration(dataDirectory: directory)
-            configuration.port = 0
-            configuration.bePatient()
-            configuration.erasure.settling = .zero
-            let server = try await ProviderServer(
-                configuration: configuration,
-                senders: ScriptedSender(),
-                logger: silentLogger
-            )
+            let server = try await ProviderServer.erasing(in: directory)
             try await withServices([server]) {
                 let (port, key) = (try await server.port(), server.firstAdminKey ?? "")
                 let provider = RunningProvider(api: JSONClient(baseURL: "http://127.0.0.1:\(port)", apiKey: key))

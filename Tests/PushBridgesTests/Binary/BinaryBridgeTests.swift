@@ -271,6 +271,36 @@ import Testing
         }
     }
 
+    /// With an authority a topic is enough. A neighbour that took it before its app was added gets none of its pushes.
+    @Test func aTopicIsOfItsAppAlone() async throws {
+        let certificate = try PushCertificate(topic: "org.later")
+        try await BinaryBridgeFixture.run(configure: { $0.authority = certificate.pem }) { fixture in
+            let (api, app) = (fixture.provider.api, "/v1/apps/org.later")
+            let neighbours = "/v1/apps/\(Vectors.bundleID)/bridges/binary/org.later"
+            let sandbox: JSONValue = ["environment": "sandbox"]
+            #expect(try await api.put(neighbours, sandbox).status == 200)
+            let before = try await fixture.exchange(try Self.frame(1), certificate)
+            #expect(before.isEmpty, "there is no such app")
+            try await api.post("/v1/apps", ["bundleId": "org.later"])
+            try await api.put(
+                "\(app)/credentials/sandbox",
+                [
+                    "teamId": .string(Vectors.teamID), "keyId": .string(Vectors.keyID),
+                    "privateKey": .string(Vectors.privateKey),
+                ]
+            )
+            // Bridges are read again once any has changed.
+            try await api.put("\(app)/bridges/fcm/shop", [:])
+            let refused = try await fixture.exchange(try Self.frame(2), certificate)
+            #expect(Hexadecimal.encode(refused) == "080300000002")
+            #expect(try await api.put(neighbours, sandbox).code == "name_taken")
+            #expect(try await api.put("\(app)/bridges/binary/org.later", sandbox).status == 200)
+            let own = try await fixture.exchange(try Self.frame(3, payload: #"{"aps":{"badge":3}}"#), certificate)
+            #expect(own.isEmpty)
+            #expect(try await api.get("\(app)/notifications").json["notifications"].elements.count == 1)
+        }
+    }
+
     @Test func aCertificateThatIsTakenOffCountsNoMore() async throws {
         try await BinaryBridgeFixture.run { fixture in
             let connection = try await fixture.connect()

@@ -124,4 +124,66 @@ import Testing
             #expect(try await self.set(.matrix, "org.gone.ios", of: other, in: store) == nil)
         }
     }
+
+    /// An old provider is known by the topic of its certificate, so that a neighbour with that name would take its pushes.
+    @Test(arguments: StoreBackend.available)
+    func aTopicIsOfItsAppAlone(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let other = try await self.add("com.example.Other", to: store)
+            let complication = try await self.add("\(Vectors.bundleID).complication", to: store)
+            for name in [Vectors.bundleID, "\(Vectors.bundleID).voip"] {
+                #expect(try await self.set(.binary, name, of: other, in: store) == .topicTaken, "\(name)")
+                #expect(try await self.set(.binary, name, of: app, in: store) == nil, "\(name)")
+                #expect(try await self.set(.gorush, name, of: other, in: store) == nil, "\(name)")
+            }
+            #expect(try await self.set(.binary, "\(Vectors.bundleID).Clip", of: other, in: store) == nil)
+            // The whole topic goes before the one without its suffix.
+            let whole = "\(Vectors.bundleID).complication"
+            #expect(try await self.set(.binary, whole, of: app, in: store) == .topicTaken)
+            #expect(try await self.set(.binary, whole, of: complication, in: store) == nil)
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func anAppGetsItsTopicFromANeighbourThatHasItFromBefore(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let name = "org.later"
+            var bridge = BridgeRecord(kind: .binary, name: name, app: app, secret: "theirs", changedAt: self.now)
+            _ = try await store.setBridge(bridge, keepsSecret: false)
+            #expect(try await store.overruledBridges() == [])
+            let later = try await self.add(name, to: store)
+            let overruled = try await store.overruledBridges()
+            #expect(overruled.map(\.name) == [name] && overruled.map(\.app) == [app])
+            #expect(overruled.first?.owner.name == name && overruled.first?.bundleID.name == Vectors.bundleID)
+            #expect(try await store.setBridge(bridge, keepsSecret: true) == .topicTaken)
+            (bridge.app, bridge.secret) = (later, "")
+            guard case .done(let own) = try await store.setBridge(bridge, keepsSecret: true) else {
+                Issue.record("the app does not get its topic")
+                return
+            }
+            #expect(own.app == later && own.secret.isEmpty, "the neighbour's secret is not the app's")
+            #expect(try await store.bridges(kind: .binary) == [own])
+            #expect(try await store.overruledBridges() == [])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func matrixBridgesThatLoseAppIDsAreOverruled(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            for name in ["*", "org.later.ios", "org.later.m*", "org.latest", "\(Vectors.bundleID).*"] {
+                #expect(try await self.set(.matrix, name, of: app, in: store) == nil, "\(name)")
+            }
+            let later = try await self.add("org.later", to: store)
+            #expect(try await store.overruledBridges() == [], "without bridges of the app they have their pushes")
+            #expect(try await self.set(.matrix, "org.later.i*", of: later, in: store) == nil)
+            #expect(try await store.overruledBridges().map(\.name) == ["org.later.ios"])
+            #expect(try await self.set(.matrix, "org.later.*", of: later, in: store) == nil)
+            let overruled = try await store.overruledBridges()
+            #expect(overruled.map(\.name) == ["org.later.ios", "org.later.m*"])
+            #expect(overruled.allSatisfy { $0.app == app && $0.owner.name == "org.later" && $0.kind == .matrix })
+            let wasThere = try await store.removeBridge(.matrix, name: "org.later.ios", app: app)
+            #expect(wasThere)
+            #expect(try await store.overruledBridges().map(\.name) == ["org.later.m*"])
+        }
+    }
 }

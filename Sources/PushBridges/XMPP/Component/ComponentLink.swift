@@ -58,6 +58,29 @@ struct ComponentLink: Sendable {
         }
     }
 
+    /// Connects. A stop does not wait for that: a connection that opens later is closed.
+    /// - Returns: `nil` once stopped or cancelled.
+    private func open(attempt: Int, until stop: OneShotValue<Void>) async throws -> ComponentConnector.Channel? {
+        // `false` once stopped.
+        let hasConnected = OneShotValue<Bool>()
+        let connecting = Task<ComponentConnector.Channel, any Error> {
+            defer { hasConnected.resolve(.success(true)) }
+            return try await self.connector.connect(attempt: attempt)
+        }
+        let stopping = Task {
+            _ = try? await stop.valueUnlessCancelled()
+            hasConnected.resolve(.success(false))
+        }
+        defer { stopping.cancel() }
+        guard (try? await hasConnected.valueUnlessCancelled()) == true else {
+            // The look-up of a name ends at once, a connection with its time.
+            connecting.cancel()
+            Task { try? await connecting.value.executeThenClose { _, _ in } }
+            return nil
+        }
+        return try await connecting.value
+    }
+
     /// Connects and answers until stopped.
     /// - Throws: The reason for which the link ended by itself.
     private func connect(
@@ -65,7 +88,7 @@ struct ComponentLink: Sendable {
         until stop: OneShotValue<Void>,
         established: () -> Void
     ) async throws {
-        let channel = try await self.connector.connect(attempt: attempt)
+        guard let channel = try await self.open(attempt: attempt, until: stop) else { return }
         try await withTaskCancellationHandler {
             try await channel.executeThenClose { inbound, outbound in
                 try await self.work(channel.channel, inbound, outbound, stop, established)

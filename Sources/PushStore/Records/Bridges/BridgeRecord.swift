@@ -64,6 +64,25 @@ package struct BridgeRecord: Hashable, Sendable {
             name == bundleID || GlobPattern.literals(of: name).starts(with: "\(bundleID).".unicodeScalars)
         return isOwn ? bundleID.utf8.count : 0
     }
+
+    /// Returns the bundle ids with which apps have a claim to the name of a Matrix bridge, the shortest first.
+    static func claimants(to name: String) -> [String] {
+        let literals = GlobPattern.literals(of: name)
+        return literals.indices.filter { literals[$0] == "." }.map { String(literals[..<$0]) } + [name]
+    }
+}
+
+/// A bridge whose name, by another app's bundle id, is that app's. It was set before the app, or by an earlier version.
+///
+/// The topic of an old provider is its app's alone. A Matrix bridge loses the app ids that a bridge of the other app has too.
+package struct OverruledBridge: Hashable, Sendable {
+    package var kind: BridgeKind
+    package var name: String
+    /// The app that has set it.
+    package var app: Int64
+    package var bundleID: Topic
+    /// The bundle id of the other app.
+    package var owner: Topic
 }
 
 /// The result of setting a bridge.
@@ -75,6 +94,8 @@ package enum BridgeSetting: Hashable, Sendable {
     /// Nothing is added: some of the app ids for which this Matrix bridge would be belong to another app, by its bundle id or by a
     /// bridge.
     case nameOverlaps
+    /// Nothing is changed: the topic that this binary bridge has as its name belongs to another app, by its bundle id.
+    case topicTaken
     /// Nothing is added: the app has ``BridgeRecord/maximumOfApp`` bridges.
     case tooMany
 }

@@ -44,17 +44,21 @@ extension SQLiteStore {
         defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
         return try await self.database.write { database in
             var bridge = bridge
+            let owner = try bridge.kind == .binary ? Self.owner(ofTopic: bridge.name, in: database)?.app : nil
+            guard owner == nil || owner == bridge.app else { return .topicTaken }
             let present = "SELECT app, number FROM bridge WHERE kind = ? AND name = ?"
-            if let row = try database.row(sql: present, [bridge.kind.rawValue, bridge.name]) {
-                guard row["app"] as Int64? == bridge.app else { return .nameTaken }
+            let row = try database.row(sql: present, [bridge.kind.rawValue, bridge.name])
+            if let row, row["app"] as Int64? == bridge.app {
                 bridge.number = row["number"] as Int64? ?? 0
             } else {
+                // A neighbour that took the app's topic before loses it.
+                guard row == nil || owner == bridge.app else { return .nameTaken }
                 if let refusal = try Self.refusal(of: bridge, in: database) { return refusal }
                 bridge.number = (try database.integer(sql: "SELECT max(number) FROM bridge") ?? 0) &+ 1
             }
-            // One that is damaged is replaced.
+            // One that is damaged is replaced, and a neighbour's secret is not the app's.
             let stored = try? Self.bridge(bridge.kind, bridge.name, masterKey, in: database)
-            if keepsSecret, let stored { bridge.secret = stored.secret }
+            if keepsSecret, let stored, stored.app == bridge.app { bridge.secret = stored.secret }
             try database.run(
                 sql: """
                     INSERT OR REPLACE INTO bridge
@@ -86,9 +90,7 @@ extension SQLiteStore {
     /// Returns `true` if the name of a Matrix bridge begins with the bundle id of another app, and that is longer than its own app's
     /// claim: it would take the pushes of an app that has no bridge yet.
     private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: Database) throws -> Bool {
-        let literals = GlobPattern.literals(of: bridge.name)
-        let beginnings = literals.indices.filter { literals[$0] == "." }.map { String(literals[..<$0]) }
-        let bundleIDs = (beginnings + [bridge.name]).filter { $0.utf8.count > claim }
+        let bundleIDs = BridgeRecord.claimants(to: bridge.name).filter { $0.utf8.count > claim }
         guard !bundleIDs.isEmpty else { return false }
         let places = bundleIDs.map { _ in "?" }.joined(separator: ", ")
         let sql = "SELECT 1 FROM app WHERE id != ? AND isErased = 0 AND bundleID IN (\(places))"
@@ -111,6 +113,70 @@ extension SQLiteStore {
             else { return false }
             return BridgeRecord.claim(to: name, of: owner) >= claim
         }
+    }
+
+    /// Returns the app to which the topic of an old provider belongs: that with this bundle id, or with it before the suffix of a push
+    /// type; `nil` for none.
+    private static func owner(
+        ofTopic name: String,
+        in database: Database
+    ) throws -> (app: Int64, bundleID: Topic)? {
+        guard let topic = Topic(name) else { return nil }
+        for bundleID in [topic, topic.bundleID] {
+            let sql = "SELECT id FROM app WHERE bundleID = ? AND isErased = 0"
+            if let app = try database.integer(sql: sql, [bundleID.name]) { return (app, bundleID) }
+        }
+        return nil
+    }
+
+    /// The name of a bridge, and the app that has set it.
+    private struct NamedBridge {
+        let name: String
+        let app: Int64
+        let bundleID: Topic
+    }
+
+    package func overruledBridges(kind: BridgeKind) async throws -> [OverruledBridge] {
+        guard kind == .matrix || kind == .binary else { return [] }
+        return try await self.database.lookup { database in
+            let sql = """
+                SELECT bridge.name AS name, bridge.app AS app, app.bundleID AS bundleID
+                FROM bridge JOIN app ON app.id = bridge.app WHERE bridge.kind = ? ORDER BY bridge.name
+                """
+            let bridges = try database.rows(sql: sql, [kind.rawValue]).compactMap { row -> NamedBridge? in
+                guard let name = row["name"] as String?, let app = row["app"] as Int64?,
+                    let bundleID = row.topic("bundleID")
+                else { return nil }
+                return NamedBridge(name: name, app: app, bundleID: bundleID)
+            }
+            let ofApps = Dictionary(grouping: bridges) { $0.bundleID.name }
+            return try bridges.compactMap { bridge in
+                let owner =
+                    try kind == .matrix
+                    ? Self.owner(ofMatrix: bridge, ofApps) : Self.owner(ofTopic: bridge.name, in: database)?.bundleID
+                guard let owner, owner != bridge.bundleID else { return nil }
+                return OverruledBridge(
+                    kind: kind,
+                    name: bridge.name,
+                    app: bridge.app,
+                    bundleID: bridge.bundleID,
+                    owner: owner
+                )
+            }
+        }
+    }
+
+    /// Returns the app with the best claim to the name of a Matrix bridge, of those that have a bridge with an app id in common.
+    /// `nil` if that is its own.
+    private static func owner(ofMatrix bridge: NamedBridge, _ ofApps: [String: [NamedBridge]]) -> Topic? {
+        let claim = BridgeRecord.claim(to: bridge.name, of: bridge.bundleID.name)
+        for bundleID in BridgeRecord.claimants(to: bridge.name).reversed() where bundleID.utf8.count > claim {
+            let better = ofApps[bundleID]?.first { other in
+                BridgeRecord.claim(to: other.name, of: bundleID) > claim && GlobPattern.overlap(other.name, bridge.name)
+            }
+            if let better { return better.bundleID }
+        }
+        return nil
     }
 
     package func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool {

@@ -186,8 +186,9 @@ struct Registration {
         let sql = """
             INSERT INTO device (app, environment, registeredAt, token, createdAt, isActive, suspicions, user, locale,
                 timeZone, appVersion, versionNumber, installation, capabilities, attributes, kind, activity, optOuts,
-                quietHours, encryptionKeyID, encryptionKey)
-            VALUES (?, ?, ?3, ?, ?3, 1, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                quietHours, encryptionKeyID, encryptionKey, userSince)
+            VALUES (?, ?, ?3, ?, ?3, 1, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+                (SELECT number FROM registrationClock))
             """
         let statement = try RawStatement(sql: sql, in: self.database)
         let registration = self.registration
@@ -213,6 +214,7 @@ struct Registration {
         try self.add(registration.tags ?? [], to: id)
         if let source = change.source {
             try self.inherit(from: source.id, to: id, attributes)
+            try self.noteSince(id, source: source)
         } else {
             try self.add(registration.attributes.compactMapValues(\.value), to: id)
         }
@@ -284,11 +286,24 @@ struct Registration {
         try self.noteUser(of: known, source: change.source)
     }
 
-    /// Notes the end of the time for which a device was its user's, if the registration gives it another one.
+    /// Notes the end of the time for which a device was its user's, if the registration gives it another one, and the
+    /// beginning of that one's.
     private func noteUser(of known: RegisteredRow, source: RegisteredRow?) throws {
         let user = self.registration.user.map(\.value) ?? (source ?? known).user
         guard !user.isExactly(known.user) else { return }
         try self.users.ended(known.user, of: known.id, at: self.events.now)
+        try self.noteSince(known.id, source: source)
+    }
+
+    /// Notes since when a device is its user's: for as long as the device from which it has the user, or else since now.
+    private func noteSince(_ device: Int64, source: RegisteredRow?) throws {
+        let origin = self.registration.user == nil ? source?.id : nil
+        let sql = """
+            UPDATE device SET userSince = iif(?2 IS NULL, (SELECT number FROM registrationClock),
+                coalesce((SELECT userSince FROM device WHERE id = ?2), 0))
+            WHERE id = ?1
+            """
+        try self.database.run(sql: sql, device, origin)
     }
 
     /// Returns `true` if the registration gives a device another user or time zone.

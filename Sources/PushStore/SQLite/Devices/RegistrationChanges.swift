@@ -194,7 +194,7 @@ struct RegistrationChanges {
     }
 
     /// Advances the registration clock.
-    private func tick() throws -> Int64 {
+    @discardableResult func tick() throws -> Int64 {
         try self.database.integer(sql: "UPDATE registrationClock SET number = number + 1 RETURNING number") ?? 0
     }
 

@@ -184,7 +184,8 @@ extension SQLiteStore {
         return true
     }
 
-    /// Adds an erasure, or extends the one before it, whose file is not overwritten yet, to what there is now.
+    /// Adds an erasure, or extends the one before it, whose file is not overwritten yet, to what there is now. Changes of
+    /// users from now on have a later number.
     private static func addErasure(
         app: Int64,
         user: String?,
@@ -192,13 +193,15 @@ extension SQLiteStore {
         in database: Database
     ) throws -> ErasureRecord {
         let insert = """
-            INSERT INTO erasure (app, user, requestedAt, lastDevice, lastNotification)
-            VALUES (?, ?, ?, (SELECT max(id) FROM device), (SELECT max(number) FROM notification))
+            INSERT INTO erasure (app, user, requestedAt, lastChange, lastDevice, lastNotification)
+            VALUES (?, ?, ?, ?, (SELECT max(id) FROM device), (SELECT max(number) FROM notification))
             ON CONFLICT (app, ifnull(user, '')) WHERE isEmptied = 0 DO UPDATE
-            SET requestedAt = excluded.requestedAt, lastDevice = excluded.lastDevice,
+            SET requestedAt = excluded.requestedAt, lastChange = excluded.lastChange, lastDevice = excluded.lastDevice,
                 lastNotification = excluded.lastNotification, request = request + 1
             """
-        try database.run(sql: insert, [app, user, steady.milliseconds])
+        let lastChange = try RegistrationChanges.clock(in: database)
+        try database.run(sql: insert, [app, user, steady.milliseconds, lastChange])
+        try RegistrationChanges(app: app, database: database).tick()
         guard let erasure = try Self.erasure(app: app, user: user, in: database) else {
             throw DamagedRow(table: "erasure")
         }

@@ -39,10 +39,11 @@ struct UserErasure {
         for token in try self.tokens() { try self.erase(token) }
     }
 
-    /// Returns `true` if a device was registered for the user since the request: what has the user's name may be from after it.
+    /// Returns `true` if a device became the user's since the request: what has the user's name may be from after it.
     func hasReturned() throws -> Bool {
-        let sql = "SELECT 1 FROM device WHERE app = ? AND user = ? AND id > ?"
-        return try self.database.hasRow(sql: sql, [self.app, self.user, try self.lastDevice()])
+        let sql = "SELECT 1 FROM device WHERE app = ?1 AND user = ?2 AND NOT \(Self.isEarlier)"
+        let (change, device) = try self.last()
+        return try self.database.hasRow(sql: sql, [self.app, self.user, change, device])
     }
 
     /// The name of the user as JSON text, with its quotes.
@@ -117,23 +118,30 @@ struct UserErasure {
 
     // MARK: Devices
 
-    /// Returns some of the user's devices that were there at the request, and of the same installations those that never
-    /// had a user.
+    /// The condition that a device of the user was the user's at the request, which came after the change `?3` and the device
+    /// `?4`. Without a number of its change a device was so if it was there at all.
+    private static let isEarlier = "iif(userSince IS NULL, id <= ?4, userSince <= ?3)"
+
+    /// Returns some of the devices that were the user's at the request and still are, and of the same installations those
+    /// that never had a user.
     func devices(limit: Int = Self.devicesAtOnce) throws -> [Int64] {
-        let ofUser = "app = ?1 AND user = ?2 AND id <= ?4"
+        let ofUser = "app = ?1 AND user = ?2 AND \(Self.isEarlier)"
         let sql = """
             SELECT id FROM device WHERE \(ofUser)
             UNION SELECT id FROM device WHERE app = ?1 AND user IS NULL AND installation IN (
                 SELECT installation FROM device WHERE \(ofUser) AND installation IS NOT NULL)
-            LIMIT ?3
+            LIMIT ?5
             """
-        return try self.database.integers(sql: sql, [self.app, self.user, limit, try self.lastDevice()])
+        let (change, device) = try self.last()
+        return try self.database.integers(sql: sql, [self.app, self.user, change, device, limit])
     }
 
-    /// Returns the newest device at the request; that of all before there is one.
-    private func lastDevice() throws -> Int64 {
-        guard self.id != 0 else { return .max }
-        return try self.database.integer(sql: "SELECT lastDevice FROM erasure WHERE id = ?", [self.id]) ?? 0
+    /// Returns the last change of a device's user at the request, and the newest device; those of all before there is one.
+    private func last() throws -> (change: Int64, device: Int64) {
+        guard self.id != 0 else { return (.max, .max) }
+        let sql = "SELECT lastChange, lastDevice FROM erasure WHERE id = ?"
+        let row = try self.database.row(sql: sql, [self.id])
+        return (row?["lastChange"] as Int64? ?? 0, row?["lastDevice"] as Int64? ?? 0)
     }
 
     /// Erases some of the user's devices, and remembers their tokens.

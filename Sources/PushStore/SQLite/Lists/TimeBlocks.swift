@@ -1,4 +1,3 @@
-import GRDB
 import PushTypes
 
 /// The lists whose rows have times that are kept for each block of 1,024 numbers.
@@ -15,25 +14,23 @@ enum TimeBlocks: Int64 {
     func bound(_ scan: inout KeysetScan, from: Timestamp?, to: Timestamp?) {
         guard from != nil || to != nil else { return }
         let blocks = "FROM timeBlock WHERE list = \(self.rawValue)"
-        var (mayFit, times): (String, [DatabaseValue]) = ("", [])
+        var mayFit = ""
         if let from {
+            let endsLater = " AND latest >= \(from.milliseconds)"
             scan.range += """
-                 AND \(scan.number) >= coalesce((SELECT block << 10 \(blocks) AND latest >= ? ORDER BY block LIMIT 1),
+                 AND \(scan.number) >= coalesce((SELECT block << 10 \(blocks)\(endsLater) ORDER BY block LIMIT 1),
                     9223372036854775807)
                 """
-            mayFit += " AND latest >= ?"
-            times.append(from.milliseconds.databaseValue)
+            mayFit += endsLater
         }
         if let to {
+            let beginsEarlier = " AND earliest < \(to.milliseconds)"
             scan.range += """
-                 AND \(scan.number) < coalesce((SELECT (block + 1) << 10 \(blocks) AND earliest < ?
+                 AND \(scan.number) < coalesce((SELECT (block + 1) << 10 \(blocks)\(beginsEarlier)
                     ORDER BY block DESC LIMIT 1), 0)
                 """
-            mayFit += " AND earliest < ?"
-            times.append(to.milliseconds.databaseValue)
+            mayFit += beginsEarlier
         }
         scan.range += " AND (\(scan.number) >> 10) IN (SELECT block \(blocks)\(mayFit))"
-        // Once for the bounds, and once for the blocks between them.
-        scan.rangeArguments += times + times
     }
 }

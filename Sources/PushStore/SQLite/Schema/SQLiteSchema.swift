@@ -57,6 +57,9 @@ enum SQLiteSchema {
         migrator.registerMigration("32 file usage", foreignKeyChecks: .immediate) {
             try $0.execute(sql: Self.fileUsage)
         }
+        migrator.registerMigration("33 user changes", foreignKeyChecks: .immediate) {
+            try $0.execute(sql: Self.userChanges)
+        }
         return migrator
     }
 

@@ -270,10 +270,17 @@ import Testing
         }
     }
 
-    @Test func anotherNickIsLookedForFromThenOn() throws {
-        var session = try self.signedIn()
-        _ = session.received(":ada!a@h NICK lovelace\r\n")
-        for (text, isHighlight) in [("Lovelace: tea?", true), ("ada: tea?", false)] {
+    /// It is the one that the welcome names, the one that is tried after one in use, or that of a change.
+    @Test(arguments: [
+        ([":s 001 lovelace :Welcome"], "Lovelace", false), ([":s 433 * ada :in use", ":s 001"], "ada_", true),
+        ([":s 001 ada :Welcome", ":ada!a@h NICK lovelace", ":bob!b@h NICK ada"], "Lovelace", false),
+    ])
+    func anotherNickIsLookedForFromThenOn(lines: [String], nick: String, isWantedToo: Bool) throws {
+        var session = try self.session(["authentication": "pass"])
+        _ = session.opened(at: ClockReading(.start))
+        let actions = session.received(lines.map { "\($0)\r\n" }.joined())
+        #expect(actions.contains(.signedIn))
+        for (text, isHighlight) in [("\(nick): tea?", true), ("ada: tea?", isWantedToo), ("\(nick)x: tea?", false)] {
             let message = session.received(":bob!b@h PRIVMSG #lab :\(text)\r\n").messages.first
             #expect(message?.isHighlight == isHighlight)
         }

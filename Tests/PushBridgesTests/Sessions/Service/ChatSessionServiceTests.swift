@@ -5,6 +5,9 @@ import PushTypes
 import Testing
 
 @Suite(.timeLimit(.patience)) struct ChatSessionServiceTests {
+    /// One connection at a time, for which all others wait.
+    private static let onePlace = BudgetLimits(.init(whole: .held(1)), waiting: .init(), patience: .patience)
+
     private static func until(_ condition: () -> Bool) async throws {
         while !condition() {
             try Task.checkCancellation()
@@ -142,8 +145,7 @@ import Testing
     /// Before, the sessions of all apps had as many connections as they liked, and no file was left for anybody else.
     @Test func aSessionBeyondTheConnectionsWaitsForOne() async throws {
         let server = try await StubChatServer.start { _ in .irc }
-        let limits = BudgetLimits(.init(whole: .held(1)), waiting: .init(), patience: .patience)
-        try await withChatSessions(limits: [.chatConnections: limits]) { sessions in
+        try await withChatSessions(limits: [.chatConnections: Self.onePlace]) { sessions in
             let (api, connections) = (sessions.provider.api, sessions.budgets[.chatConnections])
             let first = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
             _ = try await sessions.wait(first, until: "signedIn")
@@ -165,14 +167,24 @@ import Testing
 
     @Test func aConnectionThatFailsGivesItsPlaceBack() async throws {
         let port = try RefusingPort()
-        try await withChatSessions { sessions in
-            let id = try await sessions.add(port: port.number).json["id"].stringValue ?? ""
-            let path = "\(RunningSessions.path)/\(id)"
+        let server = try await StubChatServer.start { _ in .irc }
+        try await withChatSessions(limits: [.chatConnections: Self.onePlace]) { sessions in
+            let connections = sessions.budgets[.chatConnections]
+            let taken = try connections.take(for: BudgetCaller())
+            let failing = try await sessions.add(port: port.number).json["id"].stringValue ?? ""
+            // Without a place it does not try.
+            try await Self.until { connections.usage.waiting > 0 }
+            let path = "\(RunningSessions.path)/\(failing)"
+            #expect(try await sessions.provider.api.get(path).json["lastError"].stringValue == nil)
+            taken.end()
             while try await sessions.provider.api.get(path).json["lastError"].stringValue == nil {
                 try Task.checkCancellation()
             }
-            try await sessions.provider.api.post("\(path):stop", [:])
-            try await Self.until { sessions.budgets[.chatConnections].usage.held == 0 }
+            // It goes on trying, and another one finds the place meanwhile.
+            let other = try await sessions.add(port: server.port).json["id"].stringValue ?? ""
+            _ = try await sessions.wait(other, until: "signedIn")
+            try await Self.until { connections.usage == (1, 1) }
         }
+        try await server.stop()
     }
 }

@@ -68,6 +68,28 @@ import Testing
         }
     }
 
+    /// An erasure that a restart interrupts leaves what came after its request too.
+    @Test func theRequestIsKnownAfterARestart() async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, key) = ("\(directory)/provider.sqlite", try MasterKey.fixture(1))
+            let store = try SQLiteStore(path: path, masterKey: key)
+            let bundleID = try #require(Topic(Vectors.bundleID))
+            let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
+            let other = try await store.register(1, app: app) { $0.user = .set("bob") }
+            for number in 2...30 { try await store.register(number, app: app) { $0.user = .set("alice") } }
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            #expect(try await store.continueErasure(erasure, now: self.now), "some are left")
+            try await store.register(1, app: app) { $0.user = .set("alice") }
+            try store.close()
+            let next = try SQLiteStore(path: path, masterKey: key)
+            #expect(try await next.erasures() == [erasure])
+            while try await next.continueErasure(erasure, now: self.now) {}
+            let left = try await next.devices(app: app, audience: .everyone, after: 0, limit: 99)
+            #expect(left.map(\.id) == [other] && left.map(\.profile.user) == ["alice"])
+            try next.close()
+        }
+    }
+
     /// A page that was read before the request counts the user once more.
     @Test func aLateCountDoesNotKeepTheName() async throws {
         try await self.run { store, app in
