@@ -1,3 +1,4 @@
+import Logging
 import ProviderAPI
 import PushBridges
 import PushStore
