@@ -48,7 +48,12 @@ package struct Bridges: ProviderExtension {
             time: time
         )
         self.controllers = [
-            BridgesController(store: store, addresses: configuration.webhookAddresses, time: time),
+            BridgesController(
+                store: store,
+                addresses: configuration.webhookAddresses,
+                time: time,
+                logger: parts.logger
+            ),
             ShadowController(store: store),
             PushResourcesController(store: store, origins: origins, time: time),
             XMPPNodesController(store: store, time: time),

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import Logging
 import ProviderAPI
 import PushHTTP
 import PushProvider
@@ -13,6 +14,7 @@ struct BridgesController: Controller {
     /// The servers that callers which are limited to apps may name.
     var addresses = AddressPolicy()
     let time: any TimeSource
+    let logger: Logger
 
     /// The settings of each kind that can be configured.
     private static let kinds: [BridgeKind: any BridgeSettings.Type] = [
@@ -135,7 +137,9 @@ struct BridgesController: Controller {
     /// Stores a bridge.
     private func stored(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeRecord {
         switch try await self.store.setBridge(bridge, keepsSecret: keepsSecret) {
-        case .done(let stored): return stored
+        case .done(let stored, let displaced):
+            if let displaced { self.logger.warnOfReplacement(by: stored, of: displaced) }
+            return stored
         case .nameTaken:
             let message = "a bridge of another app has this name: choose another"
             throw RequestError.conflict("name_taken", message, at: "bridge")
@@ -146,7 +150,7 @@ struct BridgesController: Controller {
                 """
             throw RequestError.conflict("name_overlaps", message, at: "bridge")
         case .topicTaken:
-            let message = "this topic is another app's, by its bundle id: set the bridge at that app"
+            let message = "this topic belongs to another app, with whose bundle id it begins: set the bridge there"
             throw RequestError.conflict("name_taken", message, at: "bridge")
         case .tooMany:
             let message = "an app has at most \(BridgeRecord.maximumOfApp) bridges: remove some first"

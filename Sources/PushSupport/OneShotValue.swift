@@ -63,12 +63,16 @@ package final class OneShotValue<Value: Sendable>: Sendable {
     }
 
     /// Sets the result and resumes all readers. Later results are ignored.
-    package func resolve(_ result: Result<Value, any Error>) {
-        let waiters: [CheckedContinuation<Value, any Error>] = self.state.withLock { state in
-            guard case .waiting(let waiters, _) = state else { return [] }
+    /// - Returns: `false` if a result was set before.
+    @discardableResult
+    package func resolve(_ result: Result<Value, any Error>) -> Bool {
+        let waiters: [CheckedContinuation<Value, any Error>]? = self.state.withLock { state in
+            guard case .waiting(let waiters, _) = state else { return nil }
             state = .known(result)
             return waiters.sorted { $0.key < $1.key }.map(\.value)
         }
+        guard let waiters else { return false }
         for waiter in waiters { waiter.resume(with: result) }
+        return true
     }
 }

@@ -151,6 +151,26 @@ import Testing
         }
     }
 
+    @Test func aBridgeThatAnotherAppReplacesIsNamedInTheLog() async throws {
+        let log = RecordedLog(level: .warning)
+        try await withProvider(
+            senders: ScriptedSender(),
+            logger: log.logger,
+            addition: { try Bridges($0) }
+        ) { provider in
+            try await provider.addVectorsApp()
+            try await provider.api.put("\(Self.bridges)/binary/org.later", [:])
+            try await provider.api.post("/v1/apps", ["bundleId": "org.later"])
+            for _ in 0..<2 {
+                #expect(try await provider.api.put("/v1/apps/org.later/bridges/binary/org.later", [:]).status == 200)
+            }
+            #expect(try await provider.api.get("\(Self.bridges)/binary/org.later").status == 404)
+            let lines = log.lines.filter { $0.hasPrefix("a bridge was replaced: ") }
+            #expect(lines.count == 1)
+            #expect(lines.first?.hasSuffix(" app=\(Vectors.bundleID) bridge=binary org.later") == true)
+        }
+    }
+
     /// A neighbour has a name from before the app was added, which gets the pushes with a pattern of its own.
     @Test func aBridgeThatLosesItsPushesIsTrouble() async throws {
         try await withDoors { provider in
@@ -162,6 +182,7 @@ import Testing
             let trouble = try await provider.api.get("/v1/overview").json["trouble"].elements
             #expect(trouble.map { $0["code"] } == ["bridgeOverruled"])
             #expect(trouble.first?["app"] == .string(Vectors.bundleID))
+            #expect(trouble.first?["object"] == "org.later.ios")
             #expect(trouble.first?["message"].stringValue?.contains("matrix bridge “org.later.ios”") == true)
             let later = try await provider.client(["read"], apps: ["org.later"])
             #expect(try await later.get("/v1/overview").json["trouble"] == [])
@@ -170,6 +191,7 @@ import Testing
         }
     }
 
+    /// However many there are, an app has one line.
     @Test func aStartNamesTheBridgesThatLoseTheirPushes() async throws {
         try await withTemporaryDirectory { directory in
             @Sendable func configure(_ configuration: inout ProviderConfiguration) {
@@ -182,12 +204,15 @@ import Testing
                 configure: configure
             ) { provider in
                 try await provider.addVectorsApp()
-                try await provider.api.put("\(Self.bridges)/matrix/org.later.ios", [:])
+                for number in 1...6 {
+                    try await provider.api.put("\(Self.bridges)/matrix/org.later.ios\(number)", [:])
+                }
+                try await provider.api.put("\(Self.bridges)/binary/org.later", [:])
                 try await provider.api.post("/v1/apps", ["bundleId": "org.later"])
                 try await provider.api.put("/v1/apps/org.later/bridges/matrix/org.later.%2A", [:])
             }
             let log = RecordedLog(level: .warning)
-            @Sendable func named() -> [String] { log.lines.filter { $0.hasPrefix("pushes of a bridge belong to") } }
+            @Sendable func named() -> [String] { log.lines.filter { $0.hasPrefix("a bridge loses pushes ") } }
             try await withProvider(
                 senders: ScriptedSender(),
                 logger: log.logger,
@@ -199,9 +224,10 @@ import Testing
                     await Task.yield()
                 }
             }
-            let (app, owner) = (Vectors.bundleID, "org.later")
+            let names = ["binary org.later"] + (1...4).map { "matrix org.later.ios\($0)" }
+            let end = " app=\(Vectors.bundleID) bridges=\(names.joined(separator: ", ")) count=7"
             #expect(named().count == 1)
-            #expect(named().first?.hasSuffix(" app=\(app) bridge=matrix org.later.ios owner=\(owner)") == true)
+            #expect(named().first?.hasSuffix(end) == true)
         }
     }
 

@@ -34,7 +34,7 @@ extension Budgets {
 
     /// Counts a body, and returns the time to wait before it is parsed: a megabyte costs more than many small requests.
     package func bodyDelay(of account: BudgetCaller, bytes: Int) throws(BudgetRefusal) -> Duration {
-        guard bytes > Budget.smallBody else { return .zero }
+        guard bytes > Budget.uncountedBodyLength else { return .zero }
         return try self[.longBodies].owe(bytes, for: account)
     }
 }

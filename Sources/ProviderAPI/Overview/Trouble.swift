@@ -17,7 +17,7 @@ struct Trouble: ResponseObject {
     /// The app; `nil` for what concerns the server.
     var app: Topic?
     var environment: PushEnvironment?
-    /// The id of the webhook or the schedule; `nil` for other kinds.
+    /// The id of the webhook or the schedule, or the name of the bridge; `nil` for other kinds.
     var object: String?
     let message: String
     let remedy: String
@@ -28,7 +28,7 @@ struct Trouble: ResponseObject {
         .required("code", \.code),
         .optional("app", \.app, "Absent for what concerns the server."),
         .optional("environment", \.environment),
-        .optional("object", \.object, "The id of the webhook or the schedule."),
+        .optional("object", \.object, "The id of the webhook or the schedule, or the name of the bridge."),
         .required("message", \.message, "The cause, in one sentence."),
         .required("remedy", \.remedy, "What ends it."),
         .optional("sinceMs", \.since),
@@ -126,14 +126,16 @@ struct TroubleReport: Sendable {
     }
 
     private func bridges(_ names: [Int64: Topic]) async throws -> [Trouble] {
-        let overruled = try await self.store.overruledBridges().filter { names[$0.app] != nil }
-        return overruled.prefix(Self.maximum).map { bridge in
-            let name = "the name of the \(bridge.kind.rawValue) bridge “\(bridge.name)”"
+        try await self.store.overruledBridges(apps: names.keys.sorted(), limit: Self.maximum).map { bridge in
+            let name = "the \(bridge.kind.rawValue) bridge “\(bridge.name)”"
             return Trouble(
                 code: .bridgeOverruled,
                 app: names[bridge.app],
-                message: "\(name) begins with the bundle id of another app, to which its pushes belong",
-                remedy: "Remove the bridge, and set one at that app, or by a name of this one."
+                object: bridge.name,
+                message: "\(name) loses pushes to another app, with whose bundle id its name begins",
+                remedy: """
+                    Remove it. If the pushes are this app's, set a bridge whose name begins with this app's bundle id.
+                    """
             )
         }
     }

@@ -46,10 +46,10 @@ extension ProviderServer {
         }
     }
 
-    /// The maximum number of connections that wait in the system's queue for the listener.
+    /// The maximum number of connections that wait in the system's queue to be accepted.
     ///
-    /// A connection beyond it is tried again a second later by its client's system. Hummingbird's own is 256, which a burst of a
-    /// thousand clients exceeds while the event loop has another turn.
+    /// The system may lower it, as macOS does to 128 by default. A client whose connection finds the queue full tries again after
+    /// a second. Hummingbird's default of 256 is too low for a burst of a thousand clients.
     private static let backlog = 1024
 
     /// Limits with room for a path, a cursor and a key.

@@ -58,8 +58,7 @@ extension ProviderServer {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for service in self.services { group.addTask { try await service.run() } }
             if let certificate { group.addTask { await certificate.run() } }
-            let log = LimitedLog(self.logger, self.budgets[.logLines])
-            group.addTask { await Self.warnOfOverruledBridges(self.store, log) }
+            group.addTask { await cancelWhenGracefulShutdown { await self.warnOfOverruledBridges() } }
             if self.configuration.hasListener {
                 group.addTask { try await self.serve() }
                 group.addTask { try await self.open() }

@@ -31,11 +31,7 @@ package final class BinaryBridgeService: Service {
     package init(_ configuration: BinaryBridgeConfiguration, _ parts: ProviderParts) throws {
         (self.configuration, self.parts) = (configuration, parts)
         let (store, time, logger) = (parts.store, parts.time, parts.logger.ofStrangers())
-        self.directory = BinaryClientDirectory(
-            store: store,
-            trustsTopics: configuration.authority != nil,
-            time: time
-        )
+        self.directory = BinaryClientDirectory(store: store, trustsTopics: configuration.authority != nil)
         self.windows = RepeatWindows(time: time)
         let rates = parts.runner.connections.rates
         let intake = BinaryIntake(
@@ -141,7 +137,9 @@ package final class BinaryBridgeService: Service {
     /// Sets the app, the credentials and the bridge of an old provider.
     private func set(_ client: BinaryBridgeConfiguration.Client) async throws {
         let (store, now) = (self.parts.store, self.parts.time.now)
-        let (app, _) = try await store.addApp(bundleID: client.topic.bundleID, AppChanges(), now: now)
+        // The whole topic may be the bundle id of an app, to which it belongs.
+        let bundleID = try await store.app(bundleID: client.topic)?.bundleID ?? client.topic.bundleID
+        let (app, _) = try await store.addApp(bundleID: bundleID, AppChanges(), now: now)
         for (environment, credential) in client.credentials {
             guard try await store.credential(app: app.id, environment: environment) != credential else { continue }
             try await store.setCredential(credential, app: app.id, environment: environment)
@@ -154,11 +152,14 @@ package final class BinaryBridgeService: Service {
             settings: .object(["certificates": .array(client.fingerprints.map(JSONValue.string))]),
             changedAt: now
         )
-        if case .done = try await store.setBridge(bridge, keepsSecret: true) { return }
-        self.parts.logger.error(
-            "the bridge of an old provider is not set: its topic is another app's, or its app has too many",
-            metadata: ["bridge": "\(bridge.name)", "app": "\(client.topic.bundleID)"]
-        )
+        guard case .done(_, let displaced) = try await store.setBridge(bridge, keepsSecret: true) else {
+            self.parts.logger.error(
+                "the bridge of an old provider is not set: its topic is another app's, or its app has too many",
+                metadata: ["bridge": "\(bridge.name)", "app": "\(app.bundleID)"]
+            )
+            return
+        }
+        if let displaced { self.parts.logger.warnOfReplacement(by: bridge, of: displaced) }
     }
 
     /// Remembers what was stored in the last minute: if the process before this one crashed, old providers send it again.
@@ -172,7 +173,7 @@ package final class BinaryBridgeService: Service {
                 since: since,
                 limit: limits.count
             )
-            self.windows.expect(pushes.map(RepeatWindow.Key.init), over: bridge.name)
+            self.windows.expect(pushes.map(RepeatWindow.Key.init), over: bridge.name, of: bridge.app)
         }
     }
 }

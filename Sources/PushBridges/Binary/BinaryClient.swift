@@ -9,6 +9,8 @@ struct BinaryClient: Hashable, Sendable {
     let app: Int64
     let topic: Topic
     let environment: PushEnvironment
+    /// The topic in the certificate; `nil` without one.
+    let certificateTopic: Topic?
     /// The SHA-256 of the certificate, in hexadecimal.
     let fingerprint: String
     let dropsRepeats: Bool

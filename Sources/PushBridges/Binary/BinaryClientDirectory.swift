@@ -11,19 +11,21 @@ final class BinaryClientDirectory: Sendable {
         var records: [Topic: (bridge: BridgeRecord, settings: BinaryBridgeSettings)] = [:]
         /// The topics of the bridges that name a fingerprint.
         var topics: [String: Set<Topic>] = [:]
-    }
+        /// The apps by their bundle ids.
+        var apps: [Topic: Int64] = [:]
 
-    /// The time after which they are read again without a change of bridges, because apps change too.
-    private static let longestAge: Duration = .seconds(10)
+        /// Returns the app to which a topic belongs; `nil` for none.
+        func owner(of topic: Topic) -> Int64? { self.apps[topic] ?? self.apps[topic.bundleID] }
+    }
 
     private let store: any ProviderStore
     /// Indicates whether the listener checks certificates against an authority, so that their topics can be believed.
     private let trustsTopics: Bool
     private let bridges: BridgeCache<Bridges>
 
-    init(store: any ProviderStore, trustsTopics: Bool, time: any TimeSource) {
+    init(store: any ProviderStore, trustsTopics: Bool) {
         (self.store, self.trustsTopics) = (store, trustsTopics)
-        self.bridges = BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.bridges($0) }
+        self.bridges = BridgeCache(store: store) { try await Self.bridges($0) }
     }
 
     /// Returns the provider with a certificate.
@@ -34,7 +36,10 @@ final class BinaryClientDirectory: Sendable {
         let fingerprint = Hexadecimal.encode(SHA256.hash(data: der))
         let bridges = try await self.bridges.value
         let own = details.userID.flatMap { Topic($0) }
-        let named = bridges.topics[fingerprint] ?? []
+        let owner = self.owner(of: own, in: bridges)
+        let named = (bridges.topics[fingerprint] ?? []).filter { topic in
+            owner == nil || owner == bridges.records[topic]?.bridge.app
+        }
         // No bridge takes a certificate away from that of the certificate's topic.
         let isOwn = own.map { topic in
             named.contains(topic) || self.trustsTopics && bridges.records[topic]?.settings.certificates.isEmpty ?? false
@@ -50,6 +55,7 @@ final class BinaryClientDirectory: Sendable {
                 app: bridge.app,
                 topic: topic,
                 environment: bridge.environment ?? only ?? .production,
+                certificateTopic: own,
                 fingerprint: fingerprint,
                 dropsRepeats: settings.dropsRepeats
             )
@@ -68,10 +74,19 @@ final class BinaryClientDirectory: Sendable {
         return .failure(.cannotSend(client.environment, reason: fault.detail))
     }
 
-    /// Returns `false` once the bridge of a provider has changed so that its certificate does not count any more.
+    /// Returns the app that alone may push with a certificate of a topic; `nil` if its bridge decides that.
+    private func owner(of topic: Topic?, in bridges: Bridges) -> Int64? {
+        // Without an authority, a topic is only a claim by whoever made the certificate.
+        guard self.trustsTopics, let topic else { return nil }
+        return bridges.owner(of: topic)
+    }
+
+    /// Returns `false` once bridges or apps have changed so that the certificate of a provider does not count any more.
     func isCurrent(_ client: BinaryClient) async throws -> Bool {
-        guard let (bridge, settings) = try await self.bridges.value.records[client.topic] else { return false }
-        return bridge.app == client.app
+        let bridges = try await self.bridges.value
+        guard let (bridge, settings) = bridges.records[client.topic], bridge.app == client.app else { return false }
+        let owner = self.owner(of: client.certificateTopic, in: bridges)
+        return (owner == nil || owner == client.app)
             && (settings.certificates.isEmpty ? self.trustsTopics : settings.certificates.contains(client.fingerprint))
     }
 
@@ -82,10 +97,12 @@ final class BinaryClientDirectory: Sendable {
 
     private static func bridges(_ store: any ProviderStore) async throws -> Bridges {
         var bridges = Bridges()
-        // A topic is its app's alone, also if a neighbour has taken it before.
-        let overruled = Set(try await store.overruledBridges(kind: .binary).map(\.name))
-        for bridge in try await store.bridges(kind: .binary) where !overruled.contains(bridge.name) {
+        for app in try await store.apps() { bridges.apps[app.bundleID] = app.id }
+        for bridge in try await store.bridges(kind: .binary) {
             guard let topic = Topic(bridge.name), let settings = try? BinaryBridgeSettings(bridge) else { continue }
+            // A topic is its app's alone, also if a neighbour has taken it before.
+            let owner = bridges.owner(of: topic)
+            guard owner == nil || owner == bridge.app else { continue }
             bridges.records[topic] = (bridge, settings)
             for fingerprint in settings.certificates { bridges.topics[fingerprint, default: []].insert(topic) }
         }

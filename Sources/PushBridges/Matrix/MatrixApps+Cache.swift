@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 
 extension MatrixApps {
-    /// The time after which they are read again without a change of bridges, because apps and credentials change too.
+    /// The time after which they are read again without a change of bridges, because credentials change too.
     private static let longestAge: Duration = .seconds(10)
 
     /// Returns the configured apps, which are kept in memory.

@@ -34,7 +34,7 @@ extension Request {
     ) async throws -> (body: Data, held: BudgetPermit?) {
         var (held, taken): (BudgetPermit?, Int) = (nil, 0)
         let announced = self.headers[.contentLength].flatMap { Int($0) } ?? 0
-        if announced > Budget.smallBody, !asItArrives {
+        if announced > Budget.uncountedBodyLength, !asItArrives {
             taken = min(announced, maximum)
             held = try bytes.take(taken, for: caller())
         }
@@ -42,9 +42,9 @@ extension Request {
         for try await var part in self.body {
             let length = body.readableBytes + part.readableBytes
             guard length <= maximum else { throw RequestError.bodyTooLarge(maximum: maximum) }
-            if length > max(taken, Budget.smallBody) {
+            if length > max(taken, Budget.uncountedBodyLength) {
                 // A body that drips takes a few large amounts.
-                let enough = asItArrives ? min(max(length, taken + Budget.smallBody), maximum) : maximum
+                let enough = asItArrives ? min(max(length, taken + Budget.uncountedBodyLength), maximum) : maximum
                 if let held {
                     try held.extend(by: enough - taken)
                 } else {

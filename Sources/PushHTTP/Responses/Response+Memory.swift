@@ -4,7 +4,7 @@ package import PushSupport
 
 extension Response {
     /// The length of a long body in bytes; `nil` for a short one, and for a stream of unknown length.
-    package var longBody: Int? { self.body.contentLength.flatMap { $0 > Budget.smallBody ? $0 : nil } }
+    package var longBody: Int? { self.body.contentLength.flatMap { $0 > Budget.uncountedBodyLength ? $0 : nil } }
 
     /// Returns the response with something that its body holds until the connection has taken the whole of it, or until
     /// nobody will write it.
@@ -20,12 +20,15 @@ extension Response {
 }
 
 extension ResponseBody {
+    /// The maximum length of a piece, in bytes.
+    private static let pieceLength = Budget.uncountedBodyLength
+
     /// Makes a body that is written in pieces if it is long, each when the connection has taken the one before.
     package static func pieces(of whole: ByteBuffer) -> ResponseBody {
-        guard whole.readableBytes > Budget.smallBody else { return ResponseBody(byteBuffer: whole) }
+        guard whole.readableBytes > Self.pieceLength else { return ResponseBody(byteBuffer: whole) }
         return ResponseBody(contentLength: whole.readableBytes) { writer in
             var rest = whole
-            while let piece = rest.readSlice(length: min(Budget.smallBody, rest.readableBytes)),
+            while let piece = rest.readSlice(length: min(Self.pieceLength, rest.readableBytes)),
                 piece.readableBytes > 0
             {
                 // A copy: a slice would keep the whole in memory for as long as the connection has it.

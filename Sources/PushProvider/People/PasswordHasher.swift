@@ -39,11 +39,11 @@ package final class PasswordHasher: Sendable {
     private let completed = Atomic(0)
 
     /// The thread of all hashers for those from known networks.
-    package static let threads = PasswordHasher.oneThread()
+    package static let threads = PasswordHasher.makeThread()
 
     /// The thread for strangers, who can keep it busy for good: all else goes first where the processors are busy.
     package static let strangersThreads: NIOThreadPool = {
-        let threads = PasswordHasher.oneThread()
+        let threads = PasswordHasher.makeThread()
         #if os(Linux)
         // There it concerns the calling thread alone.
         threads.submit { _ in _ = nice(10) }
@@ -51,8 +51,8 @@ package final class PasswordHasher: Sendable {
         return threads
     }()
 
-    /// Starts a pool of one thread.
-    private static func oneThread() -> NIOThreadPool {
+    /// Makes a pool of one thread, and starts it.
+    private static func makeThread() -> NIOThreadPool {
         let threads = NIOThreadPool(numberOfThreads: 1)
         threads.start()
         return threads

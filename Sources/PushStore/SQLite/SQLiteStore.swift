@@ -18,7 +18,7 @@ package final class SQLiteStore: ProviderStore {
     let owner = LeaseOwner()
     /// The numbers for charts that are to be written.
     let pendingStatistics = PendingStatistics()
-    /// The number of changes of bridges since the start.
+    /// The number of changes of bridges since the start, and of apps that were added or erased.
     let bridgeChanges = Atomic(0)
     /// The index ranges that find the recipients of narrow audiences.
     let drivers = AudienceDriverTable()

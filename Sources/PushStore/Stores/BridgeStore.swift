@@ -10,24 +10,16 @@ package protocol BridgeStore: Sendable {
     /// Returns a bridge; `nil` if there is none.
     /// - Throws: An error also for a row whose secret does not open.
     func bridge(_ kind: BridgeKind, name: String) async throws -> BridgeRecord?
-    /// Returns the bridges of a kind that have names of other apps, in the order of their names.
-    func overruledBridges(kind: BridgeKind) async throws -> [OverruledBridge]
-    /// Sets a bridge of an app. A new one counts among those of its app, and may not take Matrix app ids of another app. None may have
-    /// the topic of another app as the name of a binary bridge; an app gets its own also from a neighbour that has it from before.
+    /// Returns bridges of some apps that lose pushes to other apps: first the binary ones by name, then those of Matrix.
+    func overruledBridges(apps: [Int64], limit: Int) async throws -> [OverruledBridge]
+    /// Sets a bridge of an app. A new one counts among those of its app, and may not take Matrix app ids of another app. The name of
+    /// a binary bridge may not be another app's topic. A bridge for an app's own topic replaces one that another app has set.
     /// - Parameter keepsSecret: `true` keeps the secret of the bridge before, if there is one that opens.
     func setBridge(_ bridge: BridgeRecord, keepsSecret: Bool) async throws -> BridgeSetting
     /// Removes a bridge of an app.
     /// - Returns: `false` if the app has none of this name.
     func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool
-    /// A number that rises with each change of any bridge. It begins anew with the process.
+    /// A number that rises with each change of any bridge, and with each app that is added or erased. It begins anew with the
+    /// process.
     var bridgeGeneration: Int { get }
-}
-
-extension BridgeStore {
-    /// Returns the bridges of all kinds that have names of other apps.
-    package func overruledBridges() async throws -> [OverruledBridge] {
-        var bridges: [OverruledBridge] = []
-        for kind in BridgeKind.allCases { bridges += try await self.overruledBridges(kind: kind) }
-        return bridges
-    }
 }

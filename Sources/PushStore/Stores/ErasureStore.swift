@@ -12,9 +12,9 @@ package protocol ErasureStore: Sendable {
     func erasure(ofApp bundleID: Topic) async throws -> ErasureRecord?
     /// Marks a user of an app, whether the user has devices or not.
     ///
-    /// An erasure of the user that is under way stays as it is: what has come since its request is not part of it. Neither is a
-    /// device that became the user's since, by whatever clock. Once it was answered as complete (``noteAnswered(_:)``), it is
-    /// extended to what there is now.
+    /// An erasure of the user that is under way stays as it is: what has come since its request is not part of it. Nor is a
+    /// device that became the user's after it, whatever the clocks say. Once it was answered as complete
+    /// (``noteAnswered(_:)``), it is extended to what there is now.
     func eraseUser(_ user: String, app: Int64, steady: Timestamp) async throws -> ErasureRecord
     /// Notes that the request of an erasure is answered as complete, unless it was extended since.
     func noteAnswered(_ erasure: ErasureRecord) async throws

@@ -40,9 +40,8 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
-    /// The longest body of a request or a response that takes nothing of a budget, in bytes. The number of connections bounds how many there
-    /// are. Longer responses are written in pieces of this length.
-    package static let smallBody = 64 * 1024
+    /// The maximum length of a body that no budget counts, in bytes. The number of connections bounds how many there are.
+    package static let uncountedBodyLength = 64 * 1024
 
     package let resource: Resource
     package let limits: BudgetLimits

@@ -20,6 +20,19 @@ struct BinaryBridgeFixture: Sendable {
     let ports: BinaryBridgeService.Ports
     let certificate: PushCertificate
 
+    /// Returns the configuration of listeners on free ports.
+    /// - Parameter directory: The directory of their files.
+    static func configuration(in directory: String) throws -> BinaryBridgeConfiguration {
+        let own = try SelfSignedCertificate.shared.get()
+        let files = TLSFiles(certificate: "\(directory)/server.pem", key: "\(directory)/server.key")
+        try own.pem.write(toFile: files.certificate, atomically: true, encoding: .utf8)
+        try own.key.write(toFile: files.key, atomically: true, encoding: .utf8)
+        var configuration = BinaryBridgeConfiguration(tls: files)
+        (configuration.binaryPort, configuration.feedbackPort) = (0, 0)
+        configuration.handshake = .patience
+        return configuration
+    }
+
     /// Runs a provider with the vectors' app and a bridge for a certificate of it.
     static func run(
         settings: [String: JSONValue] = [:],
@@ -28,14 +41,8 @@ struct BinaryBridgeFixture: Sendable {
         _ body: @escaping @Sendable (BinaryBridgeFixture) async throws -> Void
     ) async throws {
         let certificate = try PushCertificate()
-        let own = try SelfSignedCertificate.shared.get()
         try await withTemporaryDirectory { directory in
-            let files = TLSFiles(certificate: "\(directory)/server.pem", key: "\(directory)/server.key")
-            try own.pem.write(toFile: files.certificate, atomically: true, encoding: .utf8)
-            try own.key.write(toFile: files.key, atomically: true, encoding: .utf8)
-            var configuration = BinaryBridgeConfiguration(tls: files)
-            (configuration.binaryPort, configuration.feedbackPort) = (0, 0)
-            configuration.handshake = .patience
+            var configuration = try Self.configuration(in: directory)
             configure(&configuration)
             let service = ScriptedSender()
             let (sent, continuation) = AsyncStream.makeStream(of: ScriptedSender.Sent.self)

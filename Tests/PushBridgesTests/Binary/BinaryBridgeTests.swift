@@ -289,8 +289,6 @@ import Testing
                     "privateKey": .string(Vectors.privateKey),
                 ]
             )
-            // Bridges are read again once any has changed.
-            try await api.put("\(app)/bridges/fcm/shop", [:])
             let refused = try await fixture.exchange(try Self.frame(2), certificate)
             #expect(Hexadecimal.encode(refused) == "080300000002")
             #expect(try await api.put(neighbours, sandbox).code == "name_taken")

@@ -18,6 +18,7 @@ import Testing
             app: 1,
             topic: try #require(Topic(topic)),
             environment: .sandbox,
+            certificateTopic: nil,
             fingerprint: "",
             dropsRepeats: true
         )

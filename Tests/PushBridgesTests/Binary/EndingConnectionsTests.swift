@@ -14,6 +14,7 @@ import Testing
                 app: 1,
                 topic: try #require(Topic(Vectors.bundleID)),
                 environment: .sandbox,
+                certificateTopic: nil,
                 fingerprint: fingerprint,
                 dropsRepeats: true
             )

@@ -81,7 +81,9 @@ struct MatrixAlone: ProviderExtension {
 
     init(_ parts: ProviderParts, _ forwarder: any UnifiedPushForwarding) {
         let addresses = parts.configuration.webhookAddresses
-        self.controllers = [BridgesController(store: parts.store, addresses: addresses, time: parts.time)]
+        self.controllers = [
+            BridgesController(store: parts.store, addresses: addresses, time: parts.time, logger: parts.logger)
+        ]
         self.routes = MatrixRoutes(MatrixGateway(parts, forwarder: forwarder), parts)
     }
 

@@ -10,7 +10,7 @@ import Testing
 
 /// The bodies of requests, and the memory that they take.
 @Suite(.timeLimit(.patience)) struct WholeBodyTests {
-    private static let small = Budget.smallBody
+    private static let small = Budget.uncountedBodyLength
     private let caller = BudgetCaller(.principal(UUID()))
 
     private static func bytes(_ whole: Int) -> Budget {

@@ -10,7 +10,7 @@ import Testing
 
 /// The bodies of long responses, and the memory that they take.
 @Suite struct LongResponseTests {
-    private static let length = 2 * Budget.smallBody + 100
+    private static let length = 2 * Budget.uncountedBodyLength + 100
     private static let content = ByteBuffer(bytes: (0..<Self.length).map { UInt8($0 % 251) })
 
     private struct Disconnected: Error {}
@@ -67,7 +67,7 @@ import Testing
         let response = try self.held()
         #expect(response.headers[.contentLength] == "\(Self.length)")
         try await response.body.write(Writer(written: written))
-        #expect(written.pieces == [Budget.smallBody, Budget.smallBody, 100])
+        #expect(written.pieces == [Budget.uncountedBodyLength, Budget.uncountedBodyLength, 100])
         #expect(written.held == [Self.length, Self.length, Self.length])
         #expect(written.whole == Self.content && written.isFinished)
         #expect(self.bytes.usage.held == 0)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func shortOnesAndStreamsOfUnknownLengthAreNotLong() {
-        let short = ByteBuffer(repeating: 0x20, count: Budget.smallBody)
+        let short = ByteBuffer(repeating: 0x20, count: Budget.uncountedBodyLength)
         #expect(Response.content(short, "text/plain").longBody == nil)
         #expect(Response.noContent.longBody == nil)
         let stream = ResponseBody { writer in try await writer.finish(nil) }

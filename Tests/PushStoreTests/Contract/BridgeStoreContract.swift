@@ -15,7 +15,7 @@ import Testing
     ) async throws -> BridgeSetting? {
         let bridge = BridgeRecord(kind: kind, name: name, app: app, changedAt: self.now)
         let setting = try await store.setBridge(bridge, keepsSecret: false)
-        guard case .done(let stored) = setting else { return setting }
+        guard case .done(let stored, _) = setting else { return setting }
         #expect(try await store.bridge(kind, name: name) == stored)
         return nil
     }
@@ -23,6 +23,11 @@ import Testing
     private func add(_ bundleID: String, to store: any ProviderStore) async throws -> Int64 {
         let topic = try #require(Topic(bundleID))
         return try await store.addApp(bundleID: topic, name: nil, now: self.now).app.id
+    }
+
+    /// Returns the bridges of all apps that lose pushes to other apps.
+    private func overruled(_ store: any ProviderStore) async throws -> [OverruledBridge] {
+        try await store.overruledBridges(apps: try await store.apps().map(\.id), limit: 100)
     }
 
     @Test(arguments: StoreBackend.available)
@@ -150,20 +155,22 @@ import Testing
             let name = "org.later"
             var bridge = BridgeRecord(kind: .binary, name: name, app: app, secret: "theirs", changedAt: self.now)
             _ = try await store.setBridge(bridge, keepsSecret: false)
-            #expect(try await store.overruledBridges() == [])
+            #expect(try await self.overruled(store) == [])
             let later = try await self.add(name, to: store)
-            let overruled = try await store.overruledBridges()
+            let overruled = try await self.overruled(store)
             #expect(overruled.map(\.name) == [name] && overruled.map(\.app) == [app])
             #expect(overruled.first?.owner.name == name && overruled.first?.bundleID.name == Vectors.bundleID)
             #expect(try await store.setBridge(bridge, keepsSecret: true) == .topicTaken)
             (bridge.app, bridge.secret) = (later, "")
-            guard case .done(let own) = try await store.setBridge(bridge, keepsSecret: true) else {
+            guard case .done(let own, let displaced) = try await store.setBridge(bridge, keepsSecret: true) else {
                 Issue.record("the app does not get its topic")
                 return
             }
             #expect(own.app == later && own.secret.isEmpty, "the neighbour's secret is not the app's")
+            #expect(displaced?.name == Vectors.bundleID)
             #expect(try await store.bridges(kind: .binary) == [own])
-            #expect(try await store.overruledBridges() == [])
+            #expect(try await self.overruled(store) == [])
+            #expect(try await store.setBridge(own, keepsSecret: true) == .done(own, displaced: nil))
         }
     }
 
@@ -174,16 +181,50 @@ import Testing
                 #expect(try await self.set(.matrix, name, of: app, in: store) == nil, "\(name)")
             }
             let later = try await self.add("org.later", to: store)
-            #expect(try await store.overruledBridges() == [], "without bridges of the app they have their pushes")
+            #expect(try await self.overruled(store) == [], "without bridges of the app they have their pushes")
             #expect(try await self.set(.matrix, "org.later.i*", of: later, in: store) == nil)
-            #expect(try await store.overruledBridges().map(\.name) == ["org.later.ios"])
+            #expect(try await self.overruled(store).map(\.name) == ["org.later.ios"])
             #expect(try await self.set(.matrix, "org.later.*", of: later, in: store) == nil)
-            let overruled = try await store.overruledBridges()
+            let overruled = try await self.overruled(store)
             #expect(overruled.map(\.name) == ["org.later.ios", "org.later.m*"])
             #expect(overruled.allSatisfy { $0.app == app && $0.owner.name == "org.later" && $0.kind == .matrix })
             let wasThere = try await store.removeBridge(.matrix, name: "org.later.ios", app: app)
             #expect(wasThere)
-            #expect(try await store.overruledBridges().map(\.name) == ["org.later.m*"])
+            #expect(try await self.overruled(store).map(\.name) == ["org.later.m*"])
+        }
+    }
+
+    @Test(arguments: StoreBackend.available)
+    func overruledBridgesAreOfSomeAppsTheBinaryOnesFirst(backend: StoreBackend) async throws {
+        try await backend.withStore { store, app in
+            let other = try await self.add("com.example.Other", to: store)
+            #expect(try await self.set(.binary, "org.later.voip", of: app, in: store) == nil)
+            #expect(try await self.set(.matrix, "org.later.ios", of: app, in: store) == nil)
+            #expect(try await self.set(.binary, "org.later", of: other, in: store) == nil)
+            let later = try await self.add("org.later", to: store)
+            #expect(try await self.set(.matrix, "org.later.*", of: later, in: store) == nil)
+            let names = try await self.overruled(store).map(\.name)
+            #expect(names == ["org.later", "org.later.voip", "org.later.ios"])
+            for (apps, limit, expected) in [
+                ([app], 9, ["org.later.voip", "org.later.ios"]), ([app, other], 2, ["org.later", "org.later.voip"]),
+                ([app, other], 1, ["org.later"]), ([other], 9, ["org.later"]), ([later], 9, []), ([], 9, []),
+            ] as [([Int64], Int, [String])] {
+                let found = try await store.overruledBridges(apps: apps, limit: limit)
+                #expect(found.map(\.name) == expected, "\(apps) \(limit)")
+            }
+        }
+    }
+
+    /// With an app, names of other apps' bridges become its topics.
+    @Test(arguments: StoreBackend.available)
+    func theGenerationRisesWithAnAppThatIsAdded(backend: StoreBackend) async throws {
+        try await backend.withStore { store, _ in
+            let before = store.bridgeGeneration
+            _ = try await self.add("org.later", to: store)
+            let added = store.bridgeGeneration
+            #expect(added > before)
+            _ = try await self.add("org.later", to: store)
+            #expect(store.bridgeGeneration == added, "it is there already")
         }
     }
 }

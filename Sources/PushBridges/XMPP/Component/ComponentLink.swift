@@ -58,27 +58,28 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Connects. A stop does not wait for that: a connection that opens later is closed.
+    /// Opens a connection, unless stopped or cancelled first. A connection that opens later is closed.
     /// - Returns: `nil` once stopped or cancelled.
     private func open(attempt: Int, until stop: OneShotValue<Void>) async throws -> ComponentConnector.Channel? {
-        // `false` once stopped.
-        let hasConnected = OneShotValue<Bool>()
-        let connecting = Task<ComponentConnector.Channel, any Error> {
-            defer { hasConnected.resolve(.success(true)) }
-            return try await self.connector.connect(attempt: attempt)
+        let opened = OneShotValue<ComponentConnector.Channel?>()
+        let connecting = Task {
+            do {
+                let channel = try await self.connector.connect(attempt: attempt)
+                if !opened.resolve(.success(channel)) { try await channel.executeThenClose { _, _ in } }
+            } catch {
+                opened.resolve(.failure(error))
+            }
         }
         let stopping = Task {
             _ = try? await stop.valueUnlessCancelled()
-            hasConnected.resolve(.success(false))
+            if opened.resolve(.success(nil)) { connecting.cancel() }
         }
         defer { stopping.cancel() }
-        guard (try? await hasConnected.valueUnlessCancelled()) == true else {
-            // The look-up of a name ends at once, a connection with its time.
-            connecting.cancel()
-            Task { try? await connecting.value.executeThenClose { _, _ in } }
-            return nil
+        return try await withTaskCancellationHandler {
+            try await opened.value
+        } onCancel: {
+            stopping.cancel()
         }
-        return try await connecting.value
     }
 
     /// Connects and answers until stopped.

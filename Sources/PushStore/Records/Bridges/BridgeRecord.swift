@@ -65,16 +65,16 @@ package struct BridgeRecord: Hashable, Sendable {
         return isOwn ? bundleID.utf8.count : 0
     }
 
-    /// Returns the bundle ids with which apps have a claim to the name of a Matrix bridge, the shortest first.
-    static func claimants(to name: String) -> [String] {
+    /// Returns the bundle ids with which the name of a Matrix bridge may begin, the shortest first.
+    static func bundleIDs(beginning name: String) -> [String] {
         let literals = GlobPattern.literals(of: name)
         return literals.indices.filter { literals[$0] == "." }.map { String(literals[..<$0]) } + [name]
     }
 }
 
-/// A bridge whose name, by another app's bundle id, is that app's. It was set before the app, or by an earlier version.
+/// A bridge whose name begins with the bundle id of another app. It was set before that app was added, or by an earlier version.
 ///
-/// The topic of an old provider is its app's alone. A Matrix bridge loses the app ids that a bridge of the other app has too.
+/// A binary bridge loses all its pushes, and a Matrix bridge those that a bridge of the other app matches too.
 package struct OverruledBridge: Hashable, Sendable {
     package var kind: BridgeKind
     package var name: String
@@ -87,14 +87,14 @@ package struct OverruledBridge: Hashable, Sendable {
 
 /// The result of setting a bridge.
 package enum BridgeSetting: Hashable, Sendable {
-    /// The bridge as it is stored.
-    case done(BridgeRecord)
+    /// The bridge as it is stored, and the other app whose bridge it has replaced; `nil` for none.
+    case done(BridgeRecord, displaced: Topic?)
     /// Nothing is changed: the name belongs to another app's bridge.
     case nameTaken
     /// Nothing is added: some of the app ids for which this Matrix bridge would be belong to another app, by its bundle id or by a
     /// bridge.
     case nameOverlaps
-    /// Nothing is changed: the topic that this binary bridge has as its name belongs to another app, by its bundle id.
+    /// Nothing is changed: the name of this binary bridge is a topic of another app.
     case topicTaken
     /// Nothing is added: the app has ``BridgeRecord/maximumOfApp`` bridges.
     case tooMany

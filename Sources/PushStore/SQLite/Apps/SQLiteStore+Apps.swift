@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import PushTypes
+import Synchronization
 
 extension SQLiteStore {
     package func addApp(
@@ -8,7 +9,7 @@ extension SQLiteStore {
         _ changes: AppChanges,
         now: Timestamp
     ) async throws -> (app: AppRecord, isNew: Bool) {
-        try await self.database.write { database in
+        let result: (app: AppRecord, isNew: Bool) = try await self.database.write { database in
             if let known = try Self.app(bundleID, in: database) { return (known, false) }
             let erased = "SELECT 1 FROM app WHERE bundleID = ? AND isErased = 1"
             guard try !database.hasRow(sql: erased, [bundleID.name]) else { throw StoreError.beingErased(bundleID) }
@@ -22,6 +23,9 @@ extension SQLiteStore {
             guard let app = try Self.app(bundleID, in: database) else { throw DamagedRow(table: "app") }
             return (app, true)
         }
+        // The names of other apps' bridges may be this app's.
+        if result.isNew { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
+        return result
     }
 
     package func apps() async throws -> [AppRecord] {

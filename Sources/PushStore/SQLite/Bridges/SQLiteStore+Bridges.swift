@@ -44,10 +44,11 @@ extension SQLiteStore {
         defer { self.bridgeChanges.add(1, ordering: .acquiringAndReleasing) }
         return try await self.database.write { database in
             var bridge = bridge
-            let owner = try bridge.kind == .binary ? Self.owner(ofTopic: bridge.name, in: database)?.app : nil
+            let owner = try bridge.kind == .binary ? Self.owner(ofTopic: bridge.name, in: database) : nil
             guard owner == nil || owner == bridge.app else { return .topicTaken }
             let present = "SELECT app, number FROM bridge WHERE kind = ? AND name = ?"
             let row = try database.row(sql: present, [bridge.kind.rawValue, bridge.name])
+            var displaced: Topic?
             if let row, row["app"] as Int64? == bridge.app {
                 bridge.number = row["number"] as Int64? ?? 0
             } else {
@@ -55,6 +56,7 @@ extension SQLiteStore {
                 guard row == nil || owner == bridge.app else { return .nameTaken }
                 if let refusal = try Self.refusal(of: bridge, in: database) { return refusal }
                 bridge.number = (try database.integer(sql: "SELECT max(number) FROM bridge") ?? 0) &+ 1
+                if let row, let app = row["app"] as Int64? { displaced = try Self.bundleID(of: app, in: database) }
             }
             // One that is damaged is replaced, and a neighbour's secret is not the app's.
             let stored = try? Self.bridge(bridge.kind, bridge.name, masterKey, in: database)
@@ -71,7 +73,7 @@ extension SQLiteStore {
                     bridge.revision.uuidString, bridge.changedAt.milliseconds, bridge.number,
                 ]
             )
-            return .done(bridge)
+            return .done(bridge, displaced: displaced)
         }
     }
 
@@ -80,9 +82,8 @@ extension SQLiteStore {
         let count = try database.count(sql: "SELECT count(*) FROM bridge WHERE app = ?", [bridge.app])
         guard count < BridgeRecord.maximumOfApp else { return .tooMany }
         guard bridge.kind == .matrix else { return nil }
-        let bundleID = try database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [bridge.app])
-            .flatMap { $0["bundleID"] as String? }
-        let claim = bundleID.map { BridgeRecord.claim(to: bridge.name, of: $0) } ?? 0
+        let bundleID = try Self.bundleID(of: bridge.app, in: database)
+        let claim = bundleID.map { BridgeRecord.claim(to: bridge.name, of: $0.name) } ?? 0
         let isOthers = try Self.hasOwner(bridge, beyond: claim, in: database)
         return try isOthers || Self.overlapsOthers(bridge, claim, in: database) ? .nameOverlaps : nil
     }
@@ -90,7 +91,7 @@ extension SQLiteStore {
     /// Returns `true` if the name of a Matrix bridge begins with the bundle id of another app, and that is longer than its own app's
     /// claim: it would take the pushes of an app that has no bridge yet.
     private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: Database) throws -> Bool {
-        let bundleIDs = BridgeRecord.claimants(to: bridge.name).filter { $0.utf8.count > claim }
+        let bundleIDs = BridgeRecord.bundleIDs(beginning: bridge.name).filter { $0.utf8.count > claim }
         guard !bundleIDs.isEmpty else { return false }
         let places = bundleIDs.map { _ in "?" }.joined(separator: ", ")
         let sql = "SELECT 1 FROM app WHERE id != ? AND isErased = 0 AND bundleID IN (\(places))"
@@ -117,66 +118,21 @@ extension SQLiteStore {
 
     /// Returns the app to which the topic of an old provider belongs: that with this bundle id, or with it before the suffix of a push
     /// type; `nil` for none.
-    private static func owner(
-        ofTopic name: String,
-        in database: Database
-    ) throws -> (app: Int64, bundleID: Topic)? {
+    private static func owner(ofTopic name: String, in database: Database) throws -> Int64? {
         guard let topic = Topic(name) else { return nil }
-        for bundleID in [topic, topic.bundleID] {
-            let sql = "SELECT id FROM app WHERE bundleID = ? AND isErased = 0"
-            if let app = try database.integer(sql: sql, [bundleID.name]) { return (app, bundleID) }
-        }
-        return nil
+        let sql = "SELECT id FROM app WHERE bundleID = ? AND isErased = 0"
+        return try database.integer(sql: sql, [topic.name]) ?? database.integer(sql: sql, [topic.bundleID.name])
     }
 
-    /// The name of a bridge, and the app that has set it.
-    private struct NamedBridge {
-        let name: String
-        let app: Int64
-        let bundleID: Topic
+    private static func bundleID(of app: Int64, in database: Database) throws -> Topic? {
+        try database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [app])?.topic("bundleID")
     }
 
-    package func overruledBridges(kind: BridgeKind) async throws -> [OverruledBridge] {
-        guard kind == .matrix || kind == .binary else { return [] }
-        return try await self.database.lookup { database in
-            let sql = """
-                SELECT bridge.name AS name, bridge.app AS app, app.bundleID AS bundleID
-                FROM bridge JOIN app ON app.id = bridge.app WHERE bridge.kind = ? ORDER BY bridge.name
-                """
-            let bridges = try database.rows(sql: sql, [kind.rawValue]).compactMap { row -> NamedBridge? in
-                guard let name = row["name"] as String?, let app = row["app"] as Int64?,
-                    let bundleID = row.topic("bundleID")
-                else { return nil }
-                return NamedBridge(name: name, app: app, bundleID: bundleID)
-            }
-            let ofApps = Dictionary(grouping: bridges) { $0.bundleID.name }
-            return try bridges.compactMap { bridge in
-                let owner =
-                    try kind == .matrix
-                    ? Self.owner(ofMatrix: bridge, ofApps) : Self.owner(ofTopic: bridge.name, in: database)?.bundleID
-                guard let owner, owner != bridge.bundleID else { return nil }
-                return OverruledBridge(
-                    kind: kind,
-                    name: bridge.name,
-                    app: bridge.app,
-                    bundleID: bridge.bundleID,
-                    owner: owner
-                )
-            }
+    package func overruledBridges(apps: [Int64], limit: Int) async throws -> [OverruledBridge] {
+        try await self.database.query(from: nil as OverruledSearch?) { database, search in
+            var search = try search ?? OverruledSearch(apps: apps, in: database)
+            return search.compareNext(limit: limit) ? .done(search.found) : .next(search)
         }
-    }
-
-    /// Returns the app with the best claim to the name of a Matrix bridge, of those that have a bridge with an app id in common.
-    /// `nil` if that is its own.
-    private static func owner(ofMatrix bridge: NamedBridge, _ ofApps: [String: [NamedBridge]]) -> Topic? {
-        let claim = BridgeRecord.claim(to: bridge.name, of: bridge.bundleID.name)
-        for bundleID in BridgeRecord.claimants(to: bridge.name).reversed() where bundleID.utf8.count > claim {
-            let better = ofApps[bundleID]?.first { other in
-                BridgeRecord.claim(to: other.name, of: bundleID) > claim && GlobPattern.overlap(other.name, bridge.name)
-            }
-            if let better { return better.bundleID }
-        }
-        return nil
     }
 
     package func removeBridge(_ kind: BridgeKind, name: String, app: Int64) async throws -> Bool {

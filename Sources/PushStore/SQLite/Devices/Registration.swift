@@ -214,7 +214,7 @@ struct Registration {
         try self.add(registration.tags ?? [], to: id)
         if let source = change.source {
             try self.inherit(from: source.id, to: id, attributes)
-            try self.noteSince(id, source: source)
+            if registration.user == nil { try self.noteUserSince(of: id, from: source) }
         } else {
             try self.add(registration.attributes.compactMapValues(\.value), to: id)
         }
@@ -292,15 +292,15 @@ struct Registration {
         let user = self.registration.user.map(\.value) ?? (source ?? known).user
         guard !user.isExactly(known.user) else { return }
         try self.users.ended(known.user, of: known.id, at: self.events.now)
-        try self.noteSince(known.id, source: source)
+        try self.noteUserSince(of: known.id, from: source)
     }
 
-    /// Notes since when a device is its user's: for as long as the device from which it has the user, or else since now.
-    private func noteSince(_ device: Int64, source: RegisteredRow?) throws {
+    /// Notes when a device became its user's: when the device from which it has the user did, or else now.
+    private func noteUserSince(of device: Int64, from source: RegisteredRow?) throws {
         let origin = self.registration.user == nil ? source?.id : nil
         let sql = """
             UPDATE device SET userSince = iif(?2 IS NULL, (SELECT number FROM registrationClock),
-                coalesce((SELECT userSince FROM device WHERE id = ?2), 0))
+                (SELECT \(RegistrationChanges.userChange) FROM device WHERE id = ?2))
             WHERE id = ?1
             """
         try self.database.run(sql: sql, device, origin)

@@ -19,6 +19,13 @@ struct RegistrationChanges {
         return try self.database.hasRow(sql: sql, self.app)
     }
 
+    /// The expression for the change that made a device its user's, as the index `deviceByUserSince` has it.
+    ///
+    /// It is the reading of the registration clock then. A change from before migration 33 is below all readings, in the order
+    /// of the devices' ids. A device that has the user from another one has the number from there, so that an erasure that was
+    /// under way at the upgrade takes both or neither.
+    static let userChange = "coalesce(userSince, id - (1 << 62))"
+
     /// Returns the reading of the registration clock.
     static func clock(in database: Database) throws -> Int64 {
         try database.integer(sql: "SELECT number FROM registrationClock") ?? 0
@@ -194,7 +201,7 @@ struct RegistrationChanges {
     }
 
     /// Advances the registration clock.
-    @discardableResult func tick() throws -> Int64 {
+    func tick() throws -> Int64 {
         try self.database.integer(sql: "UPDATE registrationClock SET number = number + 1 RETURNING number") ?? 0
     }
 

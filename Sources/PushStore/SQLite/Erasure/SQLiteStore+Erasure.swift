@@ -192,6 +192,7 @@ extension SQLiteStore {
         steady: Timestamp,
         in database: Database
     ) throws -> ErasureRecord {
+        let lastChange = try RegistrationChanges(app: app, database: database).tick() - 1
         let insert = """
             INSERT INTO erasure (app, user, requestedAt, lastChange, lastDevice, lastNotification)
             VALUES (?, ?, ?, ?, (SELECT max(id) FROM device), (SELECT max(number) FROM notification))
@@ -199,9 +200,7 @@ extension SQLiteStore {
             SET requestedAt = excluded.requestedAt, lastChange = excluded.lastChange, lastDevice = excluded.lastDevice,
                 lastNotification = excluded.lastNotification, request = request + 1
             """
-        let lastChange = try RegistrationChanges.clock(in: database)
         try database.run(sql: insert, [app, user, steady.milliseconds, lastChange])
-        try RegistrationChanges(app: app, database: database).tick()
         guard let erasure = try Self.erasure(app: app, user: user, in: database) else {
             throw DamagedRow(table: "erasure")
         }

@@ -8,7 +8,7 @@ import PushTypes
 /// Notifications to the user alone go with their ledgers. Others stay, without the user and the user's tokens in their
 /// audiences. What the app has written to others, such as the text of a campaign, is not searched.
 struct UserErasure {
-    /// The most devices of one step.
+    /// The most devices of the user in one step.
     private static let devicesAtOnce = 20
     /// The most notifications of one search.
     private static let notificationsAtOnce = 100
@@ -41,9 +41,8 @@ struct UserErasure {
 
     /// Returns `true` if a device became the user's since the request: what has the user's name may be from after it.
     func hasReturned() throws -> Bool {
-        let sql = "SELECT 1 FROM device WHERE app = ?1 AND user = ?2 AND NOT \(Self.isEarlier)"
-        let (change, device) = try self.last()
-        return try self.database.hasRow(sql: sql, [self.app, self.user, change, device])
+        let sql = "SELECT 1 FROM device WHERE app = ?1 AND user = ?2 AND \(RegistrationChanges.userChange) > ?3"
+        return try self.database.hasRow(sql: sql, [self.app, self.user, try self.lastAtRequest()])
     }
 
     /// The name of the user as JSON text, with its quotes.
@@ -118,30 +117,29 @@ struct UserErasure {
 
     // MARK: Devices
 
-    /// The condition that a device of the user was the user's at the request, which came after the change `?3` and the device
-    /// `?4`. Without a number of its change a device was so if it was there at all.
-    private static let isEarlier = "iif(userSince IS NULL, id <= ?4, userSince <= ?3)"
+    /// The condition for a device that was the user's at the request. The last change before it is `?3`.
+    private static let wasUsersAtRequest = "\(RegistrationChanges.userChange) <= ?3"
 
     /// Returns some of the devices that were the user's at the request and still are, and of the same installations those
     /// that never had a user.
+    /// - Parameter limit: The most devices of the user.
     func devices(limit: Int = Self.devicesAtOnce) throws -> [Int64] {
-        let ofUser = "app = ?1 AND user = ?2 AND \(Self.isEarlier)"
+        // All of those without a user: nothing leads to them once the user's device is gone.
         let sql = """
-            SELECT id FROM device WHERE \(ofUser)
+            WITH own AS (
+                SELECT id, installation FROM device WHERE app = ?1 AND user = ?2 AND \(Self.wasUsersAtRequest) LIMIT ?4)
+            SELECT id FROM own
             UNION SELECT id FROM device WHERE app = ?1 AND user IS NULL AND installation IN (
-                SELECT installation FROM device WHERE \(ofUser) AND installation IS NOT NULL)
-            LIMIT ?5
+                SELECT installation FROM own WHERE installation IS NOT NULL)
             """
-        let (change, device) = try self.last()
-        return try self.database.integers(sql: sql, [self.app, self.user, change, device, limit])
+        let arguments: StatementArguments = [self.app, self.user, try self.lastAtRequest(), limit]
+        return try self.database.integers(sql: sql, arguments)
     }
 
-    /// Returns the last change of a device's user at the request, and the newest device; those of all before there is one.
-    private func last() throws -> (change: Int64, device: Int64) {
-        guard self.id != 0 else { return (.max, .max) }
-        let sql = "SELECT lastChange, lastDevice FROM erasure WHERE id = ?"
-        let row = try self.database.row(sql: sql, [self.id])
-        return (row?["lastChange"] as Int64? ?? 0, row?["lastDevice"] as Int64? ?? 0)
+    /// Returns the last change of a device's user before the request. Without a request every change is before it.
+    private func lastAtRequest() throws -> Int64 {
+        guard self.id != 0 else { return .max }
+        return try self.database.integer(sql: "SELECT lastChange FROM erasure WHERE id = ?", [self.id]) ?? .min
     }
 
     /// Erases some of the user's devices, and remembers their tokens.

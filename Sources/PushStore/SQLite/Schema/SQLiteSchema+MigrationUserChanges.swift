@@ -4,9 +4,11 @@ extension SQLiteSchema {
     static let userChanges = """
         -- The registration clock when the device became its user's. NULL: before this migration.
         ALTER TABLE device ADD COLUMN userSince INTEGER;
-        -- The registration clock at the request: what came after it has a later number.
+        -- What is from before this migration is below all readings of the clock, in the order of the devices' ids.
+        CREATE INDEX deviceByUserSince ON device (app, user, coalesce(userSince, id - (1 << 62)))
+            WHERE user IS NOT NULL;
+        -- The registration clock at the request: what came after it has a later number. Before this migration, its newest device.
         ALTER TABLE erasure ADD COLUMN lastChange INTEGER NOT NULL DEFAULT 0;
-        -- What comes after this migration is later than the requests for the erasures that are under way.
-        UPDATE registrationClock SET number = number + 1;
+        UPDATE erasure SET lastChange = ifnull(lastDevice, 0) - (1 << 62);
         """
 }

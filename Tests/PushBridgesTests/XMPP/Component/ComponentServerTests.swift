@@ -59,7 +59,9 @@ import Testing
         let controllers: [any Controller<APIScope>]
         let services: [any Service] = []
 
-        init(_ parts: ProviderParts) { self.controllers = [BridgesController(store: parts.store, time: parts.time)] }
+        init(_ parts: ProviderParts) {
+            self.controllers = [BridgesController(store: parts.store, time: parts.time, logger: parts.logger)]
+        }
 
         func addRoutes(to router: Router<APIContext>) {}
     }

@@ -214,6 +214,49 @@ import Testing
         }
     }
 
+    /// A user may have very many devices, before the request and after it: an index tells which are which.
+    @Test func devicesAreFoundByTheirChange() async throws {
+        try await self.run { store, app in
+            _ = try await store.register(1, app: app) { ($0.installation, $0.user) = ("phone", .set("alice")) }
+            let statements = Mutex<[String]>([])
+            try await store.database.write { database in
+                database.trace { event in
+                    if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
+                }
+            }
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            while try await store.continueErasure(erasure, now: self.now) {}
+            let all = Set(statements.withLock { $0 }).filter { $0.contains("userSince") }
+            #expect(all.count == 2, "whether the user has returned, and the devices of a step")
+            let plans = try await store.database.read { database in
+                try all.flatMap { sql -> [String] in
+                    let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
+                    statement.setUncheckedArguments(StatementArguments())
+                    return try Row.fetchAll(statement).map { $0["detail"] as String }
+                }
+            }
+            let searches = plans.filter { $0.contains("user=?") }
+            #expect(searches.count == 2, "\(plans)")
+            #expect(searches.allSatisfy { $0.contains("deviceByUserSince (app=? AND user=? AND <expr>") }, "\(plans)")
+        }
+    }
+
+    /// Of one installation, a device without a user goes in the step of the one that has the user.
+    @Test func aDeviceWithoutAUserGoesWithItsInstallation() async throws {
+        try await self.run { store, app in
+            for number in 1...25 {
+                _ = try await store.register(number, app: app) {
+                    ($0.installation, $0.user) = ("phone \(number)", .set("alice"))
+                }
+            }
+            _ = try await store.register(26, app: app, environment: .production) { $0.installation = "phone 1" }
+            #expect(try await store.devices(app: app, token: .numbered(26)).map(\.profile.user) == [nil])
+            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+            while try await store.continueErasure(erasure, now: self.now) {}
+            #expect(try await store.devices(app: app, audience: .everyone, after: 0, limit: 99).isEmpty)
+        }
+    }
+
     /// Posts go with their app, those of webhooks that were removed before too, and those of other apps stay.
     @Test func postsGoWithTheirAppOnly() async throws {
         try await self.run { store, app in

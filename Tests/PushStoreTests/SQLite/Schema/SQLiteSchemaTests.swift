@@ -49,7 +49,7 @@ import Testing
                 )
             }
             #expect(loose == ["grdb_migrations"])
-            #expect(indexes == 96)
+            #expect(indexes == 97)
         }
     }
 
