@@ -51,8 +51,10 @@ import Testing
             of: topic,
             before: { provider in try await provider.api.post("/v1/apps", ["bundleId": .string(topic)]) }
         ) { api, _ in
-            #expect(try await api.get("/v1/apps/\(topic)/bridges/binary/\(topic)").status == 200)
-            #expect(try await api.get("/v1/apps/\(Vectors.bundleID)").status == 404)
+            let bridge = try await api.get("/v1/apps/\(topic)/bridges/binary/\(topic)")
+            #expect(bridge.status == 200)
+            let other = try await api.get("/v1/apps/\(Vectors.bundleID)")
+            #expect(other.status == 404)
         }
     }
 
@@ -65,8 +67,10 @@ import Testing
                 try await provider.api.put(neighbours, [:])
             }
         ) { api, log in
-            #expect(try await api.get("/v1/apps/org.later/bridges/binary/org.later").status == 200)
-            #expect(try await api.get(neighbours).status == 404)
+            let own = try await api.get("/v1/apps/org.later/bridges/binary/org.later")
+            #expect(own.status == 200)
+            let replaced = try await api.get(neighbours)
+            #expect(replaced.status == 404)
             let lines = log.lines.filter { $0.hasPrefix("a bridge was replaced: ") }
             #expect(lines.count == 1)
             #expect(lines.first?.hasSuffix(" app=\(Vectors.bundleID) bridge=binary org.later") == true)
