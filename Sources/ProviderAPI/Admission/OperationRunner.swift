@@ -47,6 +47,8 @@ package struct OperationRunner: Sendable {
             // All copies of an app have its public key: what one client sends and reads is on the account of its site.
             let isStranger = caller?.isPublic ?? true
             let client = isStranger ? BudgetCaller(app: account.app, from: context.channel)?.site ?? account : account
+            // Held while the response is made: many at once would take more memory than the responses themselves.
+            let expected = try operation.expectedLength.map { try self.budgets[.responseBytes].take($0, for: client) }
             let made = try await QueryCaller.$current.withValue(asker) {
                 try await operation.respond(
                     to: request,
@@ -67,6 +69,7 @@ package struct OperationRunner: Sendable {
                     noteResource: { notes.made($0) }
                 )
             }
+            expected?.end()
             response = try self.holding(made, of: operation, for: client, notes)
         } catch {
             response = await self.failures.response(to: error, request)

@@ -46,7 +46,8 @@ struct LibraryItems {
             {
                 try await self.list($0, response)
             }
-            .scope(.read).parameters(.cursor, .limit()).responses(.ok(.page(plural, of: Item.schema))),
+            .scope(.read).parameters(.cursor, .limit()).responses(.ok(.page(plural, of: Item.schema)))
+            .expectedLength(self.limits.pageBytes),
             .init(.get, "/v1/apps/{app}/\(plural):names", id: "list\(self.title)Names", self.names)
                 .summary("The names of the app's \(plural), without their contents, the oldest first.")
                 .scope(.read).parameters(.cursor, .limit())
@@ -62,7 +63,8 @@ struct LibraryItems {
             .init(.get, "\(self.path)/versions", id: "list\(self.title)Versions", self.versions)
                 .summary("The versions of the \(name) that are kept, the newest first.")
                 .scope(.read).parameters(.cursor, .limit())
-                .responses(.ok(.page("versions", of: LibraryVersionResponse.schema))),
+                .responses(.ok(.page("versions", of: LibraryVersionResponse.schema)))
+                .expectedLength(self.limits.pageBytes),
             .init(.post, "\(self.path):restore", .audited, id: "restore\(self.title)") {
                 try await self.restore($0, response)
             }

@@ -68,6 +68,18 @@ import Testing
         }
     }
 
+    /// The list is empty: its response itself would need no room.
+    @Test func aLongListIsNotReadWithoutRoom() async throws {
+        try await self.withProvider(whole: 1 << 20) { provider, _ in
+            let refused = try await provider.api.get(Self.list)
+            #expect(refused.status == 503 && refused.code == "too_many_bytes")
+        }
+        try await self.withProvider(whole: 4 << 20) { provider, budgets in
+            let list = try await provider.api.get(Self.list)
+            #expect(list.status == 200 && budgets[.responseBytes].usage.held == 0)
+        }
+    }
+
     /// Its client would make the change again.
     @Test func aChangeThatWasMadeIsNotRefused() async throws {
         try await self.withProvider(whole: 1000) { provider, budgets in
