@@ -39,7 +39,7 @@ final class ScriptedPublisher: DownloadTransport {
 
     func withdraw(_ product: String) { self.state.withLock { $0.issues.removeAll { $0.product == product } } }
 
-    /// Breaks the next download off after so many bytes.
+    /// Breaks the next download off after so many bytes, before it is answered in another way.
     func breakOff(after bytes: Int) { self.state.withLock { $0.breaks.append(bytes) } }
 
     /// Sends other bytes than those of the file from now on; `nil` for its own.
@@ -75,12 +75,12 @@ final class ScriptedPublisher: DownloadTransport {
         let (response, content, end) = self.state.withLock { state -> (TransportResponse, Data, Int?) in
             state.requests.append(request)
             let hash = request.url.lastPathComponent
-            if let next = state.answers["file"]?.first {
+            let end = state.breaks.isEmpty ? nil : state.breaks.removeFirst()
+            if end == nil, let next = state.answers["file"]?.first {
                 state.answers["file"]?.removeFirst()
                 return (TransportResponse(status: next.status, headers: next.headers), next.body, nil)
             }
             let content = state.forged ?? state.files[hash] ?? Data()
-            let end = state.breaks.isEmpty ? nil : state.breaks.removeFirst()
             let range = request.headers["range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
             guard let range, request.headers["if-range"] == "\"\(hash)\"" else {
                 return (TransportResponse(status: 200), content, end)

@@ -37,6 +37,7 @@ package actor ReaderApp {
     private var steps = 0
     private var timer: Task<Void, any Error>?
     private var progress: (product: String, Progress)?
+    private var hasEnded = false
 
     /// - Parameters:
     ///   - report: Receives each event.
@@ -80,7 +81,7 @@ package actor ReaderApp {
 
     /// Waits until no step is under way: the work has ended, or waits for a time or for Wi-Fi.
     package func settle() async {
-        while self.machine.hasStep, let step = self.step { await step.value }
+        while self.machine.hasStep, !self.hasEnded, let step = self.step { await step.value }
     }
 
     package func setNetwork(_ network: ReaderNetwork) {
@@ -139,8 +140,9 @@ package actor ReaderApp {
         throw NewsstandError.refused(code: "status \(response.status)", message: text)
     }
 
-    /// Ends the work in progress, which the next launch resumes.
+    /// Ends the work in progress, which the next launch resumes. No step begins any more.
     package func end() async {
+        self.hasEnded = true
         self.noteProgress()
         self.step?.cancel()
         self.timer?.cancel()
@@ -152,6 +154,8 @@ package actor ReaderApp {
     // MARK: - Actions
 
     private func perform(_ actions: [ReaderAction]) {
+        // A timer that was cancelled too late, or a push.
+        guard !self.hasEnded else { return self.save() }
         for action in actions {
             switch action {
             case .stop:
