@@ -178,12 +178,22 @@ def exports(world, number):
 @attack("counts")
 def counts(world, number):
     """Campaigns whose recipients are counted at length, and slow sends (findings A1)."""
-    client = world.client(number, timeout=3)
-    while True:
-        yield client.status("POST", f"/v1/apps/{APP}/notifications", {
-            "to": COSTLY, "alert": "x", "environment": "sandbox", "when": {"at": int(time.time()) + 2}})
-        yield client.status("POST", f"/v1/apps/{APP}/notifications", {
-            "to": COSTLY, "alert": "x", "environment": "sandbox"})
+    client, sent = world.client(number, timeout=3), []
+
+    def send(**more):
+        reply = client.ask("POST", f"/v1/apps/{APP}/notifications", {
+            "to": COSTLY, "alert": "x", "environment": "sandbox", **more})
+        if reply and reply.status == 202:
+            sent.append(json.loads(reply.body)["id"])
+        return reply and reply.status
+
+    try:
+        while True:
+            yield send(when={"at": int(time.time()) + 2})
+            yield send()
+    finally:
+        for notification in sent:
+            remove(client, f"/v1/notifications/{notification}:cancel", "POST")
 
 
 @attack("hashes")
@@ -233,8 +243,8 @@ def receipts(world, number):
 @attack("uploads", "uploadedBytes")
 def uploads(world, number):
     """Begun, and hardly a byte comes (findings A6)."""
-    client, rng = world.client(0, world.provider.key), random.Random(number)
-    key, begun, held = f"authorization: Bearer {world.provider.key}", [], []
+    client, rng = world.client(number), random.Random(number)
+    key, begun, held = f"authorization: {client.headers['authorization']}", [], []
     try:
         while True:
             reply = client.ask("POST", f"/v1/apps/{APP}/uploads", {
@@ -255,7 +265,8 @@ def uploads(world, number):
 @attack("uploadedBytes")
 def whole_files(world, number):
     """Files of a length that nobody says, of which hardly a byte comes."""
-    fields = [f"authorization: Bearer {world.provider.key}", "transfer-encoding: chunked", "content-type: application/zip"]
+    key = world.keys[number % len(world.keys)]
+    fields = [f"authorization: Bearer {key}", "transfer-encoding: chunked", "content-type: application/zip"]
     yield from holding(world, head("POST", f"/v1/apps/{APP}/files?name=x", fields) + b"3e8\r\n" + bytes(1000) + b"\r\n", number)
 
 
@@ -376,7 +387,7 @@ def webhook_retries(world, number):
 
 def hooks(world, url):
     """Adds webhooks, and sends so that they have something to tell."""
-    client, added = world.client(0, world.provider.key), []
+    client, added = world.client(0), []
     try:
         for at in range(50):
             reply = client.ask("POST", f"/v1/apps/{APP}/webhooks", {"url": url(at)})

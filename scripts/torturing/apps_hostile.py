@@ -184,10 +184,10 @@ def reset(port, address):
         return None
 
 
-def remove(client, path):
+def remove(client, path, method="DELETE"):
     """Removes what an attack has made, however often that exceeds a rate: what is left would go on beside the next attack."""
     end = time.monotonic() + 60
-    while client.status("DELETE", path) in (None, 429, 503) and time.monotonic() < end:
+    while client.status(method, path) in (None, 429, 503) and time.monotonic() < end:
         time.sleep(0.1)
 
 
