@@ -51,15 +51,15 @@ import Testing
             let slow = try await RawConnection.open(port: port, isReading: false)
             let key = provider.api.apiKey ?? ""
             let request = "GET \(Self.list) HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(key)\r\n\r\n"
-            // The system takes the first ones, in the buffers of the sockets.
-            slow.write(String(repeating: request, count: 16).utf8)
-            var refused = try await provider.api.get(Self.list)
-            while refused.status == 200 {
+            var (refused, refusals) = (list, 0)
+            while refusals < 100 {
                 try Task.checkCancellation()
+                // The system takes the first ones, in the buffers of the sockets. Those that come beside another are refused.
+                if refusals == 0 { slow.write(request.utf8) }
                 refused = try await provider.api.get(Self.list)
+                refusals = refused.status == 503 && bytes.usage.held == list.body.count ? refusals + 1 : 0
             }
-            #expect(bytes.usage.held == list.body.count)
-            #expect(refused.status == 503 && refused.code == "too_many_bytes")
+            #expect(refused.code == "too_many_bytes")
             #expect(refused.headers["retry-after"] != nil)
             #expect(try await provider.api.get("/v1/apps").status == 200, "a short response needs none")
             await slow.close()
