@@ -187,6 +187,18 @@ import Testing
         }
     }
 
+    /// Returns the statements that the writer carries out from the beginning of `body` to its end.
+    private func statements(of store: SQLiteStore, _ body: () async throws -> Void) async throws -> [String] {
+        let statements = Mutex<[String]>([])
+        try await store.database.write { database in
+            database.trace { event in
+                if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
+            }
+        }
+        try await body()
+        return statements.withLock { $0 }
+    }
+
     /// The writer, for which everybody waits, searches nothing: readers find what is to go.
     @Test func theWriterSearchesNoTexts() async throws {
         try await self.run { store, app in
@@ -198,17 +210,12 @@ import Testing
                 try await store.addSchedule(schedule)
             }
             _ = try await store.start(app: app, to: .devices(.user("alice")))
-            let statements = Mutex<[String]>([])
-            try await store.database.write { database in
-                database.trace { event in
-                    if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
-                }
+            let all = try await self.statements(of: store) {
+                let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+                while try await store.continueErasure(erasure, now: self.now) {}
+                try await store.finishErasure(erasure)
             }
-            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
-            while try await store.continueErasure(erasure, now: self.now) {}
-            try await store.finishErasure(erasure)
             #expect(try await store.schedules(app: app).count == 1)
-            let all = statements.withLock { $0 }
             #expect(all.contains { $0.contains("UPDATE schedule") }, "they are seen")
             #expect(all.filter { $0.contains("instr(") } == [])
         }
@@ -218,15 +225,11 @@ import Testing
     @Test func devicesAreFoundByTheirChange() async throws {
         try await self.run { store, app in
             _ = try await store.register(1, app: app) { ($0.installation, $0.user) = ("phone", .set("alice")) }
-            let statements = Mutex<[String]>([])
-            try await store.database.write { database in
-                database.trace { event in
-                    if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
-                }
+            let statements = try await self.statements(of: store) {
+                let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
+                while try await store.continueErasure(erasure, now: self.now) {}
             }
-            let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
-            while try await store.continueErasure(erasure, now: self.now) {}
-            let all = Set(statements.withLock { $0 }).filter { $0.contains("userSince") }
+            let all = Set(statements).filter { $0.contains("userSince") }
             #expect(all.count == 2, "whether the user has returned, and the devices of a step")
             let plans = try await store.database.read { database in
                 try all.flatMap { sql -> [String] in
