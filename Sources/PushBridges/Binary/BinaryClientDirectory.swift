@@ -76,7 +76,7 @@ final class BinaryClientDirectory: Sendable {
 
     /// Returns the app that alone may push with a certificate of a topic; `nil` if its bridge decides that.
     private func owner(of topic: Topic?, in bridges: Bridges) -> Int64? {
-        // Without an authority, a topic is only a claim by whoever made the certificate.
+        // Without an authority, a topic is only what the maker of the certificate claims.
         guard self.trustsTopics, let topic else { return nil }
         return bridges.owner(of: topic)
     }

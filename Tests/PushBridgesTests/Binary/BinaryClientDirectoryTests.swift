@@ -36,7 +36,7 @@ import Testing
     }
 
     /// A neighbour names the certificate in a bridge with a name of its own. With an authority, the topic is proven to be another
-    /// app's. Without one, whoever made the certificate has only claimed it.
+    /// app's. Without one, the topic is only what the maker of the certificate claims.
     @Test(arguments: StoreBackend.available, [true, false])
     func onlyWithAnAuthorityACertificateIsItsTopicsAppAlone(backend: StoreBackend, hasAuthority: Bool) async throws {
         try await backend.withStore { store, app in
