@@ -30,6 +30,15 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         return self
     }
 
+    /// Returns the app that owns this topic; `nil` if there is none. An app with the whole topic as its bundle id goes before one
+    /// without the suffix of a push type.
+    ///
+    /// - Parameter app: Returns the app with a bundle id.
+    package func owner<App>(lookingUp app: (_ bundleID: Topic) throws -> App?) rethrows -> App? {
+        if let owner = try app(self) { return owner }
+        return self.bundleID == self ? nil : try app(self.bundleID)
+    }
+
     /// The bundle id and the topics that its suffixes make of it (reference 1.6).
     package var derivedTopics: [Topic] {
         var suffixes = Set<String>()

@@ -20,6 +20,15 @@ import Testing
         #expect(topic.bundleID.name == Vectors.bundleID)
     }
 
+    /// The bundle id of an app may end like the suffix of a push type.
+    @Test func theAppWithTheWholeTopicGoesBeforeTheOneWithoutItsSuffix() throws {
+        let topic = try #require(Topic("\(Vectors.bundleID).voip"))
+        func owner(_ apps: [String: Int]) -> Int? { topic.owner { apps[$0.name] } }
+        #expect(owner([Vectors.bundleID: 1, topic.name: 2]) == 2)
+        #expect(owner([Vectors.bundleID: 1]) == 1)
+        #expect(owner(["com.example": 1, "\(topic.name).voip": 2]) == nil)
+    }
+
     @Test func derivedTopicsHaveTheBundleIDAndEverySuffixOnce() throws {
         let derived = try #require(Topic(Vectors.bundleID)).derivedTopics.map(\.name)
         #expect(derived.first == Vectors.bundleID)

@@ -14,7 +14,7 @@ import time
 from apps_attacks import ATTACKS
 from apps_client import Client, Refused, with_key
 from apps_doors import APP as GOOD
-from apps_doors import Good
+from apps_doors import Arrivals, Good
 from apps_hostile import APP as HOSTILE
 from apps_hostile import FORM_KEY, HELD, Hostile
 from apps_judge import (Measured, amounts, door_complaints, growth_complaints, merged, not_reached, p99, resource_names, slower,
@@ -22,7 +22,7 @@ from apps_judge import (Measured, amounts, door_complaints, growth_complaints, m
 from apps_silent import silent
 from basics import fail, figure, size
 from provider import Provider
-from pushservice import Answer, PushService
+from pushservice import SeparatePushService
 
 # Of each measurement; for an attack to be at its full strength.
 SECONDS, RISE = size("APP_SECONDS", 5), 1
@@ -62,19 +62,15 @@ def attacked(options, rng, attacks):
                  "--chat-authority", f"{options.work}/server.pem",
                  "--bridge-binary-port", "0", "--bridge-certificate", f"{options.work}/server.pem",
                  "--bridge-key", f"{options.work}/server.key"]
-    service = PushService(options.work)
+    arrivals = Arrivals()
+    service = SeparatePushService(options.work, GOOD, arrivals.note)
     provider = Provider(options, f"{options.work}/doors", service, arguments)
     provider.start()
     try:
-        good, hostile = Good(provider, rng), Hostile(provider, rng)
+        good, hostile = Good(provider, rng, arrivals), Hostile(provider, rng)
     except Refused as refused:
         fail(f"the apps cannot be set up: {refused}")
 
-    def judge(_, token, topic, __):
-        good.arrivals.note(token)
-        return Answer(200, None, 0.001)
-
-    service.judge = judge
     measure(good, 1)
     quiet = measure(good, 2 * SECONDS)
     found = door_complaints("in quiet", quiet, quiet)
@@ -92,8 +88,10 @@ def attacked(options, rng, attacks):
         found += complaints
         beside.print(quiet)
         if provider.process.poll() is not None:
-            return [*found, f"{attack.name}: the provider has ended"]
+            found.append(f"{attack.name}: the provider has ended")
+            break
     provider.kill()
+    service.end()
     return found
 
 

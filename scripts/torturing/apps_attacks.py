@@ -68,7 +68,7 @@ def connections_of_key(world, number):
 @attack("connections")
 def connections_of_resource(world, number):
     """Those of a Web Push address, which every sender of a subscriber has (findings A3)."""
-    yield from holding(world, head("POST", world.resource, ["ttl: 60", "content-length: 0"]), number)
+    yield from holding(world, head("POST", world.subscriptions[0], ["ttl: 60", "content-length: 0"]), number)
 
 
 @attack("connections", is_strangers=True)
@@ -136,12 +136,24 @@ def body_bytes(world, number):
     yield from holding(world, request + bytes(length // 2), number)
 
 
-@attack("responseBytes")
+@attack("responseBytes", "longLists")
 def response_bytes(world, number):
-    """A list of long templates, of which nothing is read."""
+    """A list of long templates, of which only the beginning is read."""
     key = world.keys[number % len(world.keys)]
     request = head("GET", f"/v1/apps/{APP}/templates?limit=1000", [f"authorization: Bearer {key}"])
-    yield from holding(world, request, number)
+
+    def connect(address):
+        connection = opened(world.port, request, address)
+        try:
+            # A refusal holds nothing.
+            if b" 200 " not in connection.recv(16):
+                raise OSError
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    yield from keeping(connect, number)
 
 
 @attack("followedOutcomes", clients=2)
@@ -160,12 +172,22 @@ def bridge_connections(world, number):
     yield from keeping(world.old_provider.connect, number)
 
 
-@attack("queries", "queryAttempts")
+@attack("queries")
 def queries(world, number):
     """Each client with a key of its own (findings A7)."""
+    yield from counting(world, number, COSTLY)
+
+
+@attack("queryAttempts")
+def query_attempts(world, number):
+    """Queries that a first attempt answers, one after the other."""
+    yield from counting(world, number, {"not": {"attribute": "level", "is": 3}})
+
+
+def counting(world, number, audience):
     client = world.client(number)
     while True:
-        yield client.status("POST", f"/v1/apps/{APP}/audience:count", {"audience": COSTLY})
+        yield client.status("POST", f"/v1/apps/{APP}/audience:count", {"audience": audience})
 
 
 @attack("exports")
@@ -311,9 +333,11 @@ def forwards(world, number):
             "devices": [{"app_id": "hostile", "pushkey": url}]}})
 
 
-@attack("pushMessages", "resourceMessages", "addressMessages")
+@attack("pushMessages", "resourceMessages", "addressMessages", clients=64)
 def push_messages(world, number):
-    request = filled("POST", world.resource, os.urandom(2000), ["ttl: 60", "content-encoding: aes128gcm"])
+    """To many subscriptions, each of which has a rate, by so many clients that some are being accepted at any time."""
+    subscription = world.subscriptions[number % len(world.subscriptions)]
+    request = filled("POST", subscription, os.urandom(2000), ["ttl: 60", "content-encoding: aes128gcm"])
     yield from blast(world, request, stranger(number) if number % 2 else None)
 
 

@@ -18,6 +18,8 @@ PASSWORD = "correct horse battery staple"
 CAMPAIGN, USERS, PATIENCE = 50, 10, 20
 # Users with XMPP accounts: so many that nobody is told twice in 20 s, which would be one push.
 CHATTERS = 150
+# Templates that are a long list together.
+TEMPLATES = 20
 
 
 class Arrivals:
@@ -26,9 +28,9 @@ class Arrivals:
     def __init__(self):
         self.times, self.condition = {}, threading.Condition()
 
-    def note(self, name):
+    def note(self, name, at=None):
         with self.condition:
-            self.times.setdefault(name, time.monotonic())
+            self.times.setdefault(name, time.monotonic() if at is None else at)
             self.condition.notify_all()
 
     def wait(self, name, what):
@@ -91,8 +93,8 @@ def add_person(provider, name, apps):
 class Good:
     """A good app: its keys, devices, issue, person and neighbours."""
 
-    def __init__(self, provider, rng):
-        self.provider, self.rng, self.arrivals, self.hook = provider, rng, Arrivals(), Hook()
+    def __init__(self, provider, rng, arrivals):
+        self.provider, self.rng, self.arrivals, self.hook = provider, rng, arrivals, Hook()
         self.server = ComponentServer(COMPONENT, COMPONENT_SECRET)
         self.file = os.urandom(64 * 1024)
         provider.add_app(APP)
@@ -105,6 +107,9 @@ class Good:
         self.phones = [self.token() for _ in range(CHATTERS)]
         provider.register(APP, [{"token": token, "environment": "sandbox", "user": f"chatter{number}"}
                                 for number, token in enumerate(self.phones)])
+        for number in range(TEMPLATES):
+            provider.must("PUT", f"/v1/apps/{APP}/templates/template{number}", {"content": {
+                "alert": {"title": "Hello", "body": "x" * 3500}}})
         self.set_up_publishing()
         self.set_up_neighbours()
         for name in ("reader", "writer"):
@@ -189,6 +194,13 @@ class Good:
     def provider_client(self):
         return Client(self.provider.port, headers=with_key(self.provider.key))
 
+    def templates(self):
+        begin = time.monotonic()
+        templates = self.client.json("GET", f"/v1/apps/{APP}/templates")["templates"]
+        if len(templates) != TEMPLATES:
+            raise Refused(f"GET of templates: {len(templates)}")
+        return time.monotonic() - begin
+
     def page(self):
         begin = time.monotonic()
         reply = self.page_client.must("GET", f"/dashboard/apps/{APP}")
@@ -229,8 +241,9 @@ class Good:
 
     def doors(self):
         """By name: what is done, and the seconds between two."""
-        return {"push": (self.push, 0.1), "campaign": (self.campaign, 0.2), "due": (self.due, 0.2), "registration": (self.registration, 0.1),
-                "count": (self.count, 0.2), "download": (self.download, 0.2), "upload": (self.upload, 0.2),
+        return {"push": (self.push, 0.1), "campaign": (self.campaign, 0.2), "due": (self.due, 0.2),
+                "registration": (self.registration, 0.1), "count": (self.count, 0.2), "templates": (self.templates, 0.2),
+                "download": (self.download, 0.2), "upload": (self.upload, 0.2),
                 "page": (self.page, 0.2), "matrix": (self.matrix, 0.2), "xmpp": (self.xmpp, 0.2),
                 "webhook": (self.webhook, 0.2), "sign-in": (self.sign_in, 0.5)}
 

@@ -26,6 +26,8 @@ CONNECTIONS, DEVICES = size("APP_CONNECTIONS", 75), size("APP_HOSTILE_DEVICES", 
 COMPONENT = "push.hostile.example"
 # Long templates of the app, many more than a page has.
 TEMPLATES = size("APP_TEMPLATES", 50)
+# Web Push addresses of one installation; a public key makes 40 requests at once.
+SUBSCRIPTIONS = 30
 LOCALES = "cs da de el es et fi fr hr hu it nl pl pt ro".split()
 # Said in place of a status while an attack only holds what it has.
 HELD = object()
@@ -74,9 +76,9 @@ class Hostile:
         public = self.client(0, self.public_key)
         self.secret = public.json("PUT", f"{path}/installations/{self.installation}", {
             "token": self.token(), "environment": "sandbox"})["secret"]
-        self.resource = urllib.parse.urlsplit(public.json(
-            "POST", f"{path}/installations/{self.installation}/push-resources", {"name": "x"},
-            {"installation-secret": self.secret})["endpoint"]).path
+        self.subscriptions = [urllib.parse.urlsplit(public.json(
+            "POST", f"{path}/installations/{self.installation}/push-resources", {"name": f"x{number}"},
+            {"installation-secret": self.secret})["endpoint"]).path for number in range(SUBSCRIPTIONS)]
 
     def key(self, scopes):
         return self.provider.must("POST", "/v1/keys", {"name": "hostile", "scopes": scopes, "apps": [APP]})["key"]

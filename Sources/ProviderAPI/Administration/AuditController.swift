@@ -30,7 +30,7 @@ struct AuditController: Controller {
                     .cursor,
                     .limit()
                 )
-                .responses(.ok(.page("entries", of: AuditRecord.schema)))
+                .responses(.ok(.page("entries", of: AuditRecord.schema))).reservingPage(ofEntries: 320)
         ]
     }
 

@@ -48,7 +48,9 @@ package struct OperationRunner: Sendable {
             let isStranger = caller?.isPublic ?? true
             let client = isStranger ? BudgetCaller(app: account.app, from: context.channel)?.site ?? account : account
             // Held while the response is made: many at once would take more memory than the responses themselves.
-            let expected = try operation.expectedLength.map { try self.budgets[.responseBytes].take($0, for: client) }
+            let expected = try operation.expectedLength(of: request).map {
+                try self.budgets[.responseBytes].take($0, for: client)
+            }
             let made = try await QueryCaller.$current.withValue(asker) {
                 try await operation.respond(
                     to: request,
@@ -69,8 +71,7 @@ package struct OperationRunner: Sendable {
                     noteResource: { notes.made($0) }
                 )
             }
-            expected?.end()
-            response = try self.holding(made, of: operation, for: client, notes)
+            response = try self.holding(made, of: operation, for: client, expected, notes)
         } catch {
             response = await self.failures.response(to: error, request)
         }
@@ -93,15 +94,24 @@ package struct OperationRunner: Sendable {
     /// Returns a response that holds the bytes of its body, if that is long, until its reader has taken them.
     ///
     /// A change that was made is not refused any more: without room, its response holds what the body of the request did.
+    /// - Parameter expected: The permit of the expected length; `nil` if nothing was taken before.
     /// - Throws: `BudgetRefusal` for the response of an operation that changes nothing.
     private func holding(
         _ response: Response,
         of operation: ProviderOperation,
         for reader: BudgetCaller,
+        _ expected: BudgetPermit?,
         _ notes: RequestNotes
     ) throws(BudgetRefusal) -> Response {
-        guard !operation.isStreamed, let length = response.longBody else { return response }
+        guard !operation.isStreamed, let length = response.longBody else {
+            expected?.end()
+            return response
+        }
         do throws(BudgetRefusal) {
+            if let expected {
+                try expected.adjust(to: length)
+                return response.holding(expected)
+            }
             return response.holding(try self.budgets[.responseBytes].take(length, for: reader))
         } catch {
             if operation.effect == .readOnly { throw error }

@@ -30,6 +30,7 @@ struct DeviceListController: Controller {
                     .limit()
                 )
                 .responses(.ok(.countedPage("devices", of: DeviceResponse.schema)))
+                .reservingPage(ofEntries: 512)
         ]
     }
 

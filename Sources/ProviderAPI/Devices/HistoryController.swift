@@ -40,7 +40,7 @@ struct HistoryController: Controller {
     {
         .init(.get, path, id: id, handler)
             .tag(.devices).scope(.read).cost(.query).parameters(.limit(), .cursor)
-            .responses(.ok(HistoryResponse.schema))
+            .responses(.ok(HistoryResponse.schema)).reservingPage(ofEntries: 640)
     }
 
     /// Responds for any token, because the deliveries to an unregistered one have no device.

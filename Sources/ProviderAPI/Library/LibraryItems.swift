@@ -10,6 +10,8 @@ import PushTypes
 struct LibraryItems {
     let kind: LibraryItem.Kind
     let store: any ProviderStore
+    /// The turns in which long lists are encoded.
+    let turns: Budget
     let time: any TimeSource
     var limits = LibraryLimits()
 
@@ -21,6 +23,9 @@ struct LibraryItems {
     private var cursors: Cursor.List { self.kind == .audience ? .audiences : .templates }
     /// The path of one item.
     var path: String { "/v1/apps/{app}/\(self.plural)/{\(self.kind.rawValue)}" }
+
+    /// The maximum length of a page, in bytes: the entry with which it exceeds ``LibraryLimits/pageBytes`` is its last.
+    private var maximumPage: Int { self.limits.pageBytes + self.limits.bytes }
 
     /// A path parameter for an item.
     static func parameter(_ what: String) -> OpenAPIDocument<APIScope>.PathParameter {
@@ -47,7 +52,7 @@ struct LibraryItems {
                 try await self.list($0, response)
             }
             .scope(.read).parameters(.cursor, .limit()).responses(.ok(.page(plural, of: Item.schema)))
-            .expectedLength(self.limits.pageBytes),
+            .reservingPage(ofEntries: self.limits.bytes, atMost: self.maximumPage),
             .init(.get, "/v1/apps/{app}/\(plural):names", id: "list\(self.title)Names", self.names)
                 .summary("The names of the app's \(plural), without their contents, the oldest first.")
                 .scope(.read).parameters(.cursor, .limit())
@@ -64,7 +69,7 @@ struct LibraryItems {
                 .summary("The versions of the \(name) that are kept, the newest first.")
                 .scope(.read).parameters(.cursor, .limit())
                 .responses(.ok(.page("versions", of: LibraryVersionResponse.schema)))
-                .expectedLength(self.limits.pageBytes),
+                .reservingPage(ofEntries: self.limits.bytes, atMost: self.maximumPage),
             .init(.post, "\(self.path):restore", .audited, id: "restore\(self.title)") {
                 try await self.restore($0, response)
             }
@@ -102,8 +107,26 @@ struct LibraryItems {
             limit: wanted.limit,
             bytes: self.limits.pageBytes
         )
-        let entries = page.entries.map { response($0, app) }
-        return try .page(self.plural, entries, next: page.next?.cursor(self.cursors, isSorted: false))
+        return try await self.encode(page.bodyBytes, on: request) {
+            let entries = page.entries.map { response($0, app) }
+            return try .page(self.plural, entries, next: page.next?.cursor(self.cursors, isSorted: false))
+        }
+    }
+
+    /// Encodes a list, if it is long in its turn: many at once would keep all other requests from the processors.
+    ///
+    /// A list has been read by then. What holds a turn waits for nothing.
+    /// - Throws: `BudgetRefusal`, `BudgetEnded`, and `CancellationError` for a client that is gone.
+    private func encode(
+        _ bytes: Int,
+        on request: OperationRequest,
+        _ body: () throws -> Response
+    ) async throws -> Response {
+        guard bytes > Budget.uncountedBodyLength else { return try body() }
+        let account = QueryCaller.current?.account ?? BudgetCaller()
+        let turn = try await request.context.channel.withClientConnected { try await self.turns.wait(for: account) }
+        defer { turn.end() }
+        return try body()
     }
 
     private func names(_ request: OperationRequest) async throws -> Response {
@@ -128,8 +151,10 @@ struct LibraryItems {
             limit: wanted.limit,
             bytes: self.limits.pageBytes
         )
-        let entries = page.entries.map { LibraryVersionResponse(version: $0, kind: self.kind) }
-        return try .page("versions", entries, next: page.next?.cursor(.libraryVersions, isSorted: false))
+        return try await self.encode(page.bodyBytes, on: request) {
+            let entries = page.entries.map { LibraryVersionResponse(version: $0, kind: self.kind) }
+            return try .page("versions", entries, next: page.next?.cursor(.libraryVersions, isSorted: false))
+        }
     }
 
     // MARK: Changes

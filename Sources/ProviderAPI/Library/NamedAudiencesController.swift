@@ -10,8 +10,9 @@ struct NamedAudiencesController: Controller {
     private let items: LibraryItems
     private let time: any TimeSource
 
-    init(store: any ProviderStore, time: any TimeSource) {
-        self.items = LibraryItems(kind: .audience, store: store, time: time)
+    /// - Parameter turns: The turns in which long lists are encoded.
+    init(store: any ProviderStore, turns: Budget, time: any TimeSource) {
+        self.items = LibraryItems(kind: .audience, store: store, turns: turns, time: time)
         self.time = time
     }
 

@@ -12,8 +12,9 @@ struct TemplatesController: Controller {
     private let items: LibraryItems
     private let time: any TimeSource
 
-    init(store: any ProviderStore, time: any TimeSource) {
-        self.items = LibraryItems(kind: .template, store: store, time: time)
+    /// - Parameter turns: The turns in which long lists are encoded.
+    init(store: any ProviderStore, turns: Budget, time: any TimeSource) {
+        self.items = LibraryItems(kind: .template, store: store, turns: turns, time: time)
         (self.store, self.time) = (store, time)
     }
 

@@ -36,6 +36,7 @@ struct NotificationListController: Controller {
         ]
         return operations.map {
             $0.tag(.notifications).scope(.read).cost(.query).parameters(parameters).responses(page)
+                .reservingPage(ofEntries: 640)
         }
     }
 

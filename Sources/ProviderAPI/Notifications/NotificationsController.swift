@@ -31,7 +31,7 @@ struct NotificationsController: Controller {
                     .cursor,
                     .limit()
                 )
-                .responses(.ok(.page("deliveries", of: DeliveryResponse.schema))),
+                .responses(.ok(.page("deliveries", of: DeliveryResponse.schema))).reservingPage(ofEntries: 256),
         ]
         return operations.map { $0.tag(.notifications).scope(.read) } + [
             self.change("pause", "Stops the notification: only what is underWay is still sent.", .pause(reason: nil)),

@@ -36,7 +36,7 @@ struct IssuesController: Controller {
         let operations: [ProviderOperation] = [
             .init(.get, all, id: "listIssues", "The publication's issues by date.", self.list)
                 .scope(.read).parameters(state, sort, .cursor, .limit())
-                .responses(.ok(.page("issues", of: IssueResponse.schema))),
+                .responses(.ok(.page("issues", of: IssueResponse.schema))).reservingPage(ofEntries: 1024),
             .init(.post, all, .audited, id: "addIssue", "Adds a draft.", self.add)
                 .scope(.send).body(add).responses(.created(IssueResponse.schema)).errors(.conflict),
             .init(.get, one, id: "showIssue", "One issue.", self.show).scope(.read).responses(shown),

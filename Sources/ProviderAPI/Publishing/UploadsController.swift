@@ -76,7 +76,7 @@ struct UploadsController: Controller {
             .init(.get, "/v1/apps/{app}/files", id: "listFiles", "The app's files.", self.files)
                 .scope(.read)
                 .parameters(.query("after", "The hash of the last file of the page before.", .contentHash), .limit())
-                .responses(.ok(.page("files", of: FileResponse.schema))),
+                .responses(.ok(.page("files", of: FileResponse.schema))).reservingPage(ofEntries: 256),
         ]
         return operations.map { $0.tag(.publishing) }
     }

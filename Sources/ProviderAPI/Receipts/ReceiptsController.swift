@@ -29,7 +29,7 @@ struct ReceiptsController: Controller {
             .responses(.ok(ReceiptResults.schema, "Every receipt of the request has been processed.")),
             .init(.get, path, id: "listReceipts", "The receipts of the notification.", self.list)
                 .tag(.notifications).scope(.read).cost(.query).parameters(.cursor, .limit())
-                .responses(.ok(.page("receipts", of: ReceiptResponse.schema))),
+                .responses(.ok(.page("receipts", of: ReceiptResponse.schema))).reservingPage(ofEntries: 192),
             .init(
                 .get,
                 "\(path):export",

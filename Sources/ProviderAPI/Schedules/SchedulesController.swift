@@ -42,7 +42,7 @@ struct SchedulesController: Controller {
                 .scope(.send).body(Self.request).responses(.created(ScheduleResponse.schema)).errors(.conflict),
             .init(.get, "/v1/apps/{app}/schedules", id: "listSchedules", "The app's schedules.", self.list)
                 .scope(.read).parameters(.cursor, .limit())
-                .responses(.ok(.page("schedules", of: ScheduleResponse.Entry.schema))),
+                .responses(.ok(.page("schedules", of: ScheduleResponse.Entry.schema))).reservingPage(ofEntries: 640),
             .init(.post, "/v1/apps/{app}/schedules:preview", .readOnly, id: "previewSchedule", self.preview)
                 .summary("The times at which a schedule would run.")
                 .scope(.read).parameters(Self.count).body(.object(required: ["schedule": .rule]))

@@ -12,6 +12,7 @@ extension ProviderServer {
         _ configuration: ProviderConfiguration,
         store: SQLiteStore,
         direct: DirectDispatch,
+        budgets: Budgets,
         time: any TimeSource,
         logger: Logger
     ) -> [any Controller<APIScope>] {
@@ -21,8 +22,9 @@ extension ProviderServer {
             DevicesController(store: store, direct: direct, addresses: addresses, time: time),
             InstallationsController(store: store, direct: direct, addresses: addresses, time: time),
             UserPreferencesController(store: store, direct: direct), HistoryController(store: store),
-            AudiencesController(store: store, time: time), NamedAudiencesController(store: store, time: time),
-            TemplatesController(store: store, time: time),
+            AudiencesController(store: store, time: time),
+            NamedAudiencesController(store: store, turns: budgets[.longLists], time: time),
+            TemplatesController(store: store, turns: budgets[.longLists], time: time),
             DeviceTransferController(
                 store: store,
                 direct: direct,

@@ -285,7 +285,14 @@ package final class ProviderServer: Service {
             ] + Self.stopControllers(store, wakes, direct, outcomes, faults, waits, time)
                 + Self.webhookControllers(configuration, store: store, webhooks, wake: webhookWake, time: time)
                 + Self.callerControllers(store: store, keys: keys, people: people, signIns: signIns, time: time)
-                + Self.deviceControllers(configuration, store: store, direct: direct, time: time, logger: logger)
+                + Self.deviceControllers(
+                    configuration,
+                    store: store,
+                    direct: direct,
+                    budgets: budgets,
+                    time: time,
+                    logger: logger
+                )
                 + Self.sendingControllers(
                     store: store,
                     acceptor: acceptor,

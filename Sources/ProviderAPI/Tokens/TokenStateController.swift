@@ -41,7 +41,7 @@ struct TokenStateController: Controller {
                     .cursor,
                     .limit()
                 )
-                .responses(.ok(.page("events", of: TokenEventResponse.schema))),
+                .responses(.ok(.page("events", of: TokenEventResponse.schema))).reservingPage(ofEntries: 256),
             .init(.get, "/v1/apps/{app}/hygiene", id: "showHygiene", self.show)
                 .summary("The state of the circuit breaker, per environment.")
                 .tag(.tokens).scope(.read).cost(.query)

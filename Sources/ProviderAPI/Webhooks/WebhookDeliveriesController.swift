@@ -13,7 +13,7 @@ struct WebhookDeliveriesController: Controller {
             .init(.get, "/v1/webhooks/{webhook}/deliveries", id: "listWebhookDeliveries", self.list)
                 .summary("The blocks of events for a webhook, newest first, with their posts.")
                 .tag(.webhooks).scope(.operate).cost(.query).parameters(.cursor, .limit())
-                .responses(.ok(.page("deliveries", of: WebhookDeliveryRecord.schema)))
+                .responses(.ok(.page("deliveries", of: WebhookDeliveryRecord.schema))).reservingPage(ofEntries: 288)
         ]
     }
 

@@ -13,9 +13,6 @@ final class BinaryClientDirectory: Sendable {
         var topics: [String: Set<Topic>] = [:]
         /// The apps by their bundle ids.
         var apps: [Topic: Int64] = [:]
-
-        /// Returns the app to which a topic belongs; `nil` for none.
-        func owner(of topic: Topic) -> Int64? { self.apps[topic] ?? self.apps[topic.bundleID] }
     }
 
     private let store: any ProviderStore
@@ -78,7 +75,7 @@ final class BinaryClientDirectory: Sendable {
     private func owner(of topic: Topic?, in bridges: Bridges) -> Int64? {
         // Without an authority, a topic is only what the maker of the certificate claims.
         guard self.trustsTopics, let topic else { return nil }
-        return bridges.owner(of: topic)
+        return topic.owner { bridges.apps[$0] }
     }
 
     /// Returns `false` once bridges or apps have changed so that the certificate of a provider does not count any more.
@@ -101,7 +98,7 @@ final class BinaryClientDirectory: Sendable {
         for bridge in try await store.bridges(kind: .binary) {
             guard let topic = Topic(bridge.name), let settings = try? BinaryBridgeSettings(bridge) else { continue }
             // A topic is its app's alone, also if a neighbour has taken it before.
-            let owner = bridges.owner(of: topic)
+            let owner = topic.owner { bridges.apps[$0] }
             guard owner == nil || owner == bridge.app else { continue }
             bridges.records[topic] = (bridge, settings)
             for fingerprint in settings.certificates { bridges.topics[fingerprint, default: []].insert(topic) }

@@ -69,7 +69,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     /// Returns the token length that the app of a topic has set; `nil` if none.
     func tokenLength(for topic: Topic) -> Int? {
-        self.state.withLock { ($0.apps[topic] ?? $0.apps[topic.bundleID])?.tokenLength }
+        topic.owner { self.app($0) }?.tokenLength
     }
 
     func key(_ keyID: String) -> RegisteredKey? {

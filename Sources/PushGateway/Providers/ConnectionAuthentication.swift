@@ -211,7 +211,7 @@ extension ConnectionAuthentication {
     func covers(_ topic: Topic, directory: some TrustDirectory) -> Bool {
         if let certificate { return certificate.topics.contains(topic) }
         guard let key = self.verified.first?.token.key,
-            let app = directory.app(topic) ?? directory.app(topic.bundleID)
+            let app = topic.owner(lookingUp: { directory.app($0) })
         else { return false }
         return app.teamID == key.teamID && key.lists(topic, ofApp: app.bundleID)
     }

@@ -42,6 +42,18 @@ extension APIOperation {
         }
     }
 
+    /// Returns the expected length of a long response to a request, in bytes; `nil` if the response is short, or its length is not known
+    /// before.
+    package func expectedLength(of request: Request) -> Int? {
+        guard let (entry, maximum) = self.pageLength else { return nil }
+        let text = request.uri.queryParameters["limit"]
+        // Any other limit is refused.
+        guard let limit = text.map({ Int64($0) }) ?? PageSize.standard, PageSize.range.contains(limit)
+        else { return nil }
+        let length = min(entry * Int(limit), maximum)
+        return length > Budget.uncountedBodyLength ? length : nil
+    }
+
     /// Returns the declared query items, percent-decoded.
     /// - Throws: ``RequestError`` for one with a NUL, at which the store's texts end, and for what the policy does not allow.
     private func query(of request: Request, _ policy: QueryPolicy) throws -> [String: String] {

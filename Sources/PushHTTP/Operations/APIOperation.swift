@@ -45,9 +45,9 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     /// Indicates whether the body of a response takes no memory of its own, however long it is: it is read piece by piece, or kept
     /// for all.
     package private(set) var isStreamed = false
-    /// The length of a long response, in bytes, for which there must be room before anything is read; `nil` if responses are short, or
-    /// their length is not known before.
-    package private(set) var expectedLength: Int?
+    /// The length of an entry of a page and the maximum length of a page, in bytes; `nil` if responses are short, or their length is
+    /// not known before. See ``expectedLength(of:)``.
+    private(set) var pageLength: (entry: Int, maximum: Int)?
 
     /// The kinds of errors that a response may report.
     var errorKinds: Set<RequestError.Kind> {
@@ -113,8 +113,14 @@ extension APIOperation {
     /// Lets the body of a response be long without an account: it takes no memory of its own.
     package func streamed() -> APIOperation { self.with { $0.isStreamed = true } }
 
-    /// Refuses a request before anything is read for it, unless there is room for a response of a length in bytes.
-    package func expectedLength(_ bytes: Int) -> APIOperation { self.with { $0.expectedLength = bytes } }
+    /// Refuses a request before anything is read for it, unless there is room for a page with as many entries as it asks for.
+    ///
+    /// - Parameters:
+    ///   - entry: The length of a typical entry, or the maximum where entries are long, in bytes.
+    ///   - maximum: The maximum length of a page, in bytes.
+    package func reservingPage(ofEntries entry: Int, atMost maximum: Int = .max) -> APIOperation {
+        self.with { $0.pageLength = (entry: entry, maximum: maximum) }
+    }
 
     package func parameters(_ parameters: ParameterDescription...) -> APIOperation {
         self.with { $0.parameters += parameters }

@@ -65,10 +65,11 @@ extension PushEnvironment: JSONRepresentable {
 
 extension Array: JSONRepresentable where Element: JSONRepresentable {
     package static var schema: Schema { .array(of: Element.schema) }
-    package var json: JSONValue { .array(self.map(\.json)) }
+    // A key path of a generic type would be made anew each time.
+    package var json: JSONValue { .array(self.map { $0.json }) }
 }
 
 extension Dictionary: JSONRepresentable where Key == String, Value: JSONRepresentable {
     package static var schema: Schema { .map(of: Value.schema) }
-    package var json: JSONValue { .object(self.mapValues(\.json)) }
+    package var json: JSONValue { .object(self.mapValues { $0.json }) }
 }

@@ -38,8 +38,10 @@ extension ResponseObject {
     }
 
     package var json: JSONValue {
+        let members = Self.members
         var values: [String: JSONValue] = [:]
-        for member in Self.members {
+        values.reserveCapacity(members.count)
+        for member in members {
             guard let value = member.value(self) else { continue }
             values[member.name] = value
             if let name = member.nameInText { values[name] = value.timeText }
@@ -48,13 +50,13 @@ extension ResponseObject {
     }
 }
 
-/// A member of a JSON object in a response.
-package struct ResponseMember<Object>: Sendable {
+/// A member of a JSON object in a response. A class, so that going through the members copies references.
+package final class ResponseMember<Object>: Sendable {
     let name: String
     let schema: Schema
     let isRequired: Bool
     /// The name of the member that has the same time in RFC 3339; `nil` for what is not a time.
-    private(set) var nameInText: String?
+    let nameInText: String?
     /// Returns the value; `nil` where the member is absent.
     let value: @Sendable (Object) -> JSONValue?
 
@@ -92,9 +94,8 @@ package struct ResponseMember<Object>: Sendable {
         _ value: @escaping @Sendable (Object) -> Timestamp,
         _ description: String? = nil
     ) -> ResponseMember {
-        var member = ResponseMember(name, .timestamp, description, isRequired: true) { value($0).json }
-        member.nameInText = Self.nameInText(name)
-        return member
+        let inText = Self.nameInText(name)
+        return ResponseMember(name, .timestamp, description, isRequired: true, nameInText: inText) { value($0).json }
     }
 
     /// Makes a time that is absent where its value is `nil`, as two members like ``required(_:_:_:)``.
@@ -103,9 +104,8 @@ package struct ResponseMember<Object>: Sendable {
         _ value: @escaping @Sendable (Object) -> Timestamp?,
         _ description: String? = nil
     ) -> ResponseMember {
-        var member = ResponseMember(name, .timestamp, description, isRequired: false) { value($0)?.json }
-        member.nameInText = Self.nameInText(name)
-        return member
+        let inText = Self.nameInText(name)
+        return ResponseMember(name, .timestamp, description, isRequired: false, nameInText: inText) { value($0)?.json }
     }
 
     private static func nameInText(_ name: String) -> String? {
@@ -123,11 +123,9 @@ package struct ResponseMember<Object>: Sendable {
 
     /// Returns this member as a member of an object that holds `Object` and more.
     package func within<Outer>(_ inner: @escaping @Sendable (Outer) -> Object) -> ResponseMember<Outer> {
-        var member = ResponseMember<Outer>(self.name, self.schema, nil, isRequired: self.isRequired) {
+        ResponseMember<Outer>(self.name, self.schema, nil, isRequired: self.isRequired, nameInText: self.nameInText) {
             [value = self.value] in value(inner($0))
         }
-        member.nameInText = self.nameInText
-        return member
     }
 
     fileprivate init(
@@ -135,9 +133,10 @@ package struct ResponseMember<Object>: Sendable {
         _ schema: Schema,
         _ description: String?,
         isRequired: Bool,
+        nameInText: String? = nil,
         _ value: @escaping @Sendable (Object) -> JSONValue?
     ) {
-        self.name = name
+        (self.name, self.nameInText) = (name, nameInText)
         self.schema = description.map(schema.described) ?? schema
         (self.isRequired, self.value) = (isRequired, value)
     }

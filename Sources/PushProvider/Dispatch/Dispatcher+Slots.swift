@@ -71,18 +71,18 @@ extension Dispatcher {
                 if lane == .urgent { self.direct.noneWaits(besides: offer.excluded) }
                 continue
             }
-            for claim in claims {
-                let slot = slots.acquire(.shards, DispatchTarget(claim.notification))
+            for held in claims {
+                let slot = slots.acquire(.shards, DispatchTarget(held.claim.notification))
                 group.addTask {
                     switch lane {
                     case .bulk:
-                        do { try await self.sendShard(claim, in: slot) } catch {
+                        do { try await self.sendShard(held, in: slot) } catch {
                             let metadata: Logger.Metadata = ["error": "\(error)"]
                             self.logger.error("sending failed, trying again when the lease ends", metadata: metadata)
                         }
                         self.release(slot, of: lane)
                     case .urgent:
-                        let leavesWork = await self.sendUrgent(claim, in: slot)
+                        let leavesWork = await self.sendUrgent(held, in: slot)
                         self.releaseUrgent(slot, leavesWork: leavesWork)
                     }
                 }

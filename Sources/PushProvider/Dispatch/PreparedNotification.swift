@@ -3,8 +3,8 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// A notification with everything that its pages share.
-struct PreparedNotification: Sendable {
+/// A notification with everything that its pages share. A class, as they hand it to many functions and tasks.
+final class PreparedNotification: Sendable {
     let record: NotificationRecord
     let decoded: DecodedNotification
     /// Encrypts the payload of each recipient; `nil` if the content is not encrypted, or cannot be.

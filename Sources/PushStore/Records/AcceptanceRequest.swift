@@ -3,7 +3,11 @@ package import PushTypes
 
 /// A notification that is to be accepted.
 package struct AcceptanceRequest: Sendable {
-    package var notification: NotificationRecord
+    private(set) var sharedNotification: SharedNotification
+    package var notification: NotificationRecord {
+        _read { yield self.sharedNotification.record }
+        set { self.sharedNotification = SharedNotification(newValue) }
+    }
     /// The parts of its audience; empty for a notification that is opened later.
     package var shards: [ShardPlan]
     package var idempotency: Idempotency?
@@ -31,7 +35,8 @@ package struct AcceptanceRequest: Sendable {
         isClaimed: Bool = false,
         openedAt: Timestamp? = nil
     ) {
-        (self.notification, self.shards, self.idempotency) = (notification, shards, idempotency)
+        self.sharedNotification = SharedNotification(notification)
+        (self.shards, self.idempotency) = (shards, idempotency)
         (self.scheduleVersion, self.issue, self.session) = (scheduleVersion, issue, session)
         self.isClaimed = isClaimed
         self.openedAt = openedAt ?? notification.createdAt

@@ -96,6 +96,19 @@ package struct NotificationRecord: Hashable, Sendable {
     }
 }
 
+/// A notification that several values refer to. Copying a record retains each of its parts.
+final class SharedNotification: Hashable, Sendable {
+    let record: NotificationRecord
+
+    init(_ record: NotificationRecord) { self.record = record }
+
+    static func == (left: SharedNotification, right: SharedNotification) -> Bool {
+        left === right || left.record == right.record
+    }
+
+    func hash(into hasher: inout Hasher) { self.record.hash(into: &hasher) }
+}
+
 /// One run of a recurring schedule, identified by its time.
 package struct ScheduleRun: Hashable, Sendable {
     package var schedule: UUID
@@ -147,8 +160,8 @@ package struct Idempotency: Hashable, Sendable {
 /// The result of a request to accept a notification.
 package enum Acceptance: Hashable, Sendable {
     case accepted
-    /// The same request was accepted before, as this notification.
-    case repeated(NotificationRecord)
+    /// The same request was accepted before, as this notification. Indirect, so that the other cases are small.
+    indirect case repeated(NotificationRecord)
     /// Another request used the same idempotency key.
     case conflict
     /// A named token is registered with another kind than the notification goes to.

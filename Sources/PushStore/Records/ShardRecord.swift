@@ -26,7 +26,8 @@ extension Timestamp {
 
 /// A shard that the caller may send until its lease ends.
 package struct ShardClaim: Hashable, Sendable {
-    package var notification: NotificationRecord
+    private let sharedNotification: SharedNotification
+    package var notification: NotificationRecord { _read { yield self.sharedNotification.record } }
     /// The store's own number of the notification.
     package var notificationNumber: Int64
     package var shard: Int64
@@ -45,6 +46,24 @@ package struct ShardClaim: Hashable, Sendable {
     package var waitsSince: Timestamp?
     /// The time of the claim, by the later clock.
     package var claimedAt: Timestamp?
+
+    init(
+        notification: SharedNotification,
+        notificationNumber: Int64,
+        shard: Int64,
+        zone: ShardPlan.Zone,
+        cursor: Int64,
+        end: Int64,
+        isNarrow: Bool,
+        fence: Int64,
+        openedAfter: Int64 = 0,
+        waitsSince: Timestamp? = nil
+    ) {
+        (self.sharedNotification, self.notificationNumber) = (notification, notificationNumber)
+        (self.shard, self.zone, self.cursor, self.end) = (shard, zone, cursor, end)
+        (self.isNarrow, self.fence) = (isNarrow, fence)
+        (self.openedAfter, self.waitsSince) = (openedAfter, waitsSince)
+    }
 }
 
 /// One token that a notification is to be sent to.

@@ -38,6 +38,17 @@ package final class BudgetPermit: Sendable {
         }
     }
 
+    /// Changes what is held to an amount, on the same account.
+    /// - Throws: ``BudgetRefusal``, and what is held stays.
+    package func adjust(to amount: Int) throws(BudgetRefusal) {
+        try self.state.withLock { state throws(BudgetRefusal) in
+            guard amount > state.held else { return }
+            try self.budget.request(amount - state.held, for: state.caller)
+            state.held = amount
+        }
+        self.reduce(to: amount)
+    }
+
     /// Moves what is held to the account of another caller. The whole holds as much as before, so only the levels below can refuse it.
     /// - Throws: ``BudgetRefusal``, and everything stays where it is.
     package func move(to caller: BudgetCaller) throws(BudgetRefusal) {

@@ -77,17 +77,8 @@ extension Resource {
                 code: "too_many_bytes",
                 remedy: "wait for the responses to the others"
             )
-        case .responseBytes:
-            ResourceRow(
-                noun: "bytes of long responses in memory",
-                caller: "API key",
-                limits: BudgetLimits(
-                    .init(whole: .held(128 << 20), app: .timesFree(2), caller: .timesFree(1))
-                ),
-                kind: .unavailable,
-                code: "too_many_bytes",
-                remedy: "read the responses to the others first"
-            )
+        case .responseBytes: .responseBytes
+        case .longLists: .longLists
         case .queries:
             ResourceRow(
                 noun: "long queries",

@@ -12,6 +12,7 @@ package enum Resource: String, CaseIterable, Hashable, Sendable {
     case longBodies
     case bodyBytes
     case responseBytes
+    case longLists
     case queries
     case queryAttempts
     case exports

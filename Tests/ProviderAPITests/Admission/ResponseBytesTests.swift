@@ -9,6 +9,7 @@ import Testing
 
 /// The memory of long responses, over a real port.
 @Suite(.timeLimit(.patience)) struct ResponseBytesTests {
+    private static let app = "/v1/apps/\(Vectors.bundleID)"
     private static let list = "\(LongTemplates.path)?limit=1000"
 
     /// - Parameter whole: The bytes of all responses.
@@ -33,6 +34,13 @@ import Testing
 
     private static func waitUntilHeld(_ amount: Int, _ bytes: Budget) async throws {
         while bytes.usage.held != amount {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    private static func waitUntilWaiting(_ count: Int, _ turns: Budget) async throws {
+        while turns.usage.waiting != count {
             try Task.checkCancellation()
             await Task.yield()
         }
@@ -77,6 +85,49 @@ import Testing
         try await self.withProvider(whole: 4 << 20) { provider, budgets in
             let list = try await provider.api.get(Self.list)
             #expect(list.status == 200 && budgets[.responseBytes].usage.held == 0)
+        }
+    }
+
+    /// Many lists made at once would keep all other requests from the processors.
+    @Test func longListsAreMadeOneAfterTheOther() async throws {
+        try await self.withProvider(whole: 16 << 20) { provider, budgets in
+            try await provider.addLongTemplates(2)
+            let turns = budgets[.longLists]
+            let turn = try await turns.wait(for: BudgetCaller())
+            async let list = provider.api.get(Self.list)
+            try await Self.waitUntilWaiting(1, turns)
+            #expect(try await provider.api.get("/v1/apps").status == 200)
+            #expect(try await provider.api.get("\(Self.app)/audiences?limit=1000").status == 200, "it is short")
+            let port = try #require(URL(string: provider.api.baseURL)?.port)
+            let gone = try await RawConnection.open(port: port, isReading: true)
+            let key = provider.api.apiKey ?? ""
+            gone.write("GET \(Self.list) HTTP/1.1\r\nhost: a\r\nauthorization: Bearer \(key)\r\n\r\n".utf8)
+            try await Self.waitUntilWaiting(2, turns)
+            await gone.close()
+            try await Self.waitUntilWaiting(1, turns)
+            turn.end()
+            let made = try await list
+            #expect(made.status == 200 && turns.usage == (0, 0))
+        }
+    }
+
+    /// The number of entries that are asked for decides, not how many there are.
+    @Test(arguments: [
+        "\(Self.app)/devices", "\(Self.app)/devices/\(Vectors.tokenA)/history", "\(Self.app)/users/anna/history",
+        "\(Self.app)/tokens/events", "\(Self.app)/notifications", "/v1/notifications", "\(Self.app)/schedules",
+        "\(Self.app)/files", "/v1/audit",
+    ])
+    func onlyALongPageNeedsRoomBeforeItIsRead(path: String) async throws {
+        try await self.withProvider(whole: 1000) { provider, budgets in
+            let refused = try await provider.api.get("\(path)?limit=1000")
+            #expect(refused.status == 503 && refused.code == "too_many_bytes")
+            for limit in ["?limit=10", ""] {
+                #expect(try await provider.api.get("\(path)\(limit)").status == 200, "\(limit)")
+            }
+            for limit in ["0", "-9223372036854775808", "9223372036854775807", "x"] {
+                #expect(try await provider.api.get("\(path)?limit=\(limit)").status == 400, "\(limit)")
+            }
+            #expect(budgets[.responseBytes].usage.held == 0)
         }
     }
 

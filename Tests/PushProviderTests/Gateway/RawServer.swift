@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import PushTesting
 
 /// A server that responds to the first bytes of each connection with others, or with nothing at all.
 enum RawServer {
@@ -8,21 +9,13 @@ enum RawServer {
         responding respond: @escaping @Sendable (String) -> String?,
         _ body: (Int) async throws -> Value
     ) async throws -> Value {
-        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(Responder(respond: respond))
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
-        do {
-            let value = try await body(server.localAddress?.port ?? 0)
-            try await server.close()
-            return value
-        } catch {
-            try? await server.close()
-            throw error
-        }
+            .run(body)
     }
 
     /// Returns an HTTP response with a body, after which the client closes.

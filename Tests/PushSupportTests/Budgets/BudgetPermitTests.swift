@@ -35,6 +35,19 @@ import Testing
         #expect(budget.usageByApp.isEmpty)
     }
 
+    @Test func aPermitOfAnExpectedAmountIsAdjustedToTheActualOne() throws {
+        let budget = Budget(.responseBytes, limits: BudgetLimits(.init(whole: .held(8), caller: .held(5))))
+        let permit = try budget.take(4, for: self.key)
+        try permit.adjust(to: 2)
+        #expect(budget.usage(of: self.key).held == 2)
+        try permit.adjust(to: 5)
+        #expect(budget.usage(of: self.key).held == 5)
+        let refusal = #expect(throws: BudgetRefusal.self) { try permit.adjust(to: 6) }
+        #expect(refusal?.level == .caller && budget.usage.held == 5)
+        permit.end()
+        #expect(budget.usageByApp.isEmpty)
+    }
+
     /// A site has many networks of IPv6, and one of IPv4.
     @Test func networksOfASiteHaveOneAccount() {
         let (app, site) = (Topic("com.example.news"), [0x20, 1, 0xd, 0xb8, 0, 1] as [UInt8])

@@ -31,7 +31,7 @@ struct ChatSessionsController: Controller {
         let forBackEnds: [ProviderOperation] =
             [
                 .init(.get, all, id: "listChatSessions", "Sessions at chat servers, without passwords.", self.list)
-                    .parameters(user, .cursor, .limit()).responses(list),
+                    .parameters(user, .cursor, .limit()).responses(list).reservingPage(ofEntries: 384),
                 .init(.post, all, .audited, id: "addChatSession", "Signs in at a chat server for a user.", self.add)
                     .body(Self.schema(hasUser: true), maximum: Self.maximumBody)
                     .responses(.created(ChatSessionResponse.schema)).errors(.conflict),

@@ -13,6 +13,8 @@ package struct ListPage<Entry: Hashable & Sendable>: Hashable, Sendable {
     package var entries: [Entry]
     /// The place of the next page; `nil` at the end. A page that is not full may have one: its walk was bounded.
     package var next: ListPosition?
+    /// The length of the entries' bodies, in bytes; 0 where they have none.
+    package var bodyBytes = 0
 
     package init(entries: [Entry], next: ListPosition?) { (self.entries, self.next) = (entries, next) }
 }

@@ -30,7 +30,7 @@ struct OverruledSearch: Sendable {
         var found: [OverruledBridge] = []
         for (name, app) in try Self.bridges(.binary, of: apps, in: database) {
             guard let bundleID = bundleIDs[app], let topic = Topic(name),
-                let owner = [topic, topic.bundleID].first(where: { ids[$0] != nil }), owner != bundleID
+                let owner = topic.owner(lookingUp: { ids[$0] == nil ? nil : $0 }), owner != bundleID
             else { continue }
             found.append(OverruledBridge(kind: .binary, name: name, app: app, bundleID: bundleID, owner: owner))
         }

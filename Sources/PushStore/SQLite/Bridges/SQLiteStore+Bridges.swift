@@ -116,12 +116,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the app to which the topic of an old provider belongs: that with this bundle id, or with it before the suffix of a push
-    /// type; `nil` for none.
+    /// Returns the app to which the topic of an old provider belongs; `nil` for none.
     private static func owner(ofTopic name: String, in database: Database) throws -> Int64? {
-        guard let topic = Topic(name) else { return nil }
         let sql = "SELECT id FROM app WHERE bundleID = ? AND isErased = 0"
-        return try database.integer(sql: sql, [topic.name]) ?? database.integer(sql: sql, [topic.bundleID.name])
+        return try Topic(name)?.owner { try database.integer(sql: sql, [$0.name]) }
     }
 
     private static func bundleID(of app: Int64, in database: Database) throws -> Topic? {

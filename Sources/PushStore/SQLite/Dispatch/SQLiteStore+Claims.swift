@@ -202,7 +202,7 @@ extension SQLiteStore {
         else { throw DamagedRow(table: "shard") }
         let notification = try NotificationRow.record(row)
         return ShardClaim(
-            notification: notification,
+            notification: SharedNotification(notification),
             notificationNumber: number,
             shard: shard,
             zone: zone,

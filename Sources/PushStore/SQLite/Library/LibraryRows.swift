@@ -164,11 +164,12 @@ struct LibraryRows {
     ) throws -> ListPage<Entry> {
         let rows = try Row.fetchCursor(try database.cachedStatement(sql: sql), arguments: arguments)
         var page = ListPage<Entry>(entries: [], next: nil)
-        var (count, length) = (0, 0)
+        var count = 0
         while let row = try rows.next() {
             if let entry = try row.readable(read) { page.entries.append(entry) }
-            (count, length) = (count + 1, length + ((row["body"] as Data?)?.count ?? 0))
-            guard count < limit, length <= bytes else {
+            count += 1
+            page.bodyBytes += (row["body"] as Data?)?.count ?? 0
+            guard count < limit, page.bodyBytes <= bytes else {
                 page.next = (row[column] as Int64?).map { ListPosition(number: $0) }
                 break
             }

@@ -160,7 +160,7 @@ struct AcceptanceTransaction {
         guard let fence, let plan = request.shards.first else { return nil }
         let clock = try self.registrationClock()
         let claim = ShardClaim(
-            notification: notification,
+            notification: request.sharedNotification,
             notificationNumber: number,
             shard: 0,
             zone: plan.zone,

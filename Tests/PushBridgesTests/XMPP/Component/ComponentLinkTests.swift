@@ -1,9 +1,7 @@
 import Metrics
 import PushProvider
-import PushStore
 import PushSupport
 import PushTesting
-import PushTypes
 import Testing
 
 @testable import PushBridges
@@ -23,19 +21,11 @@ import Testing
     }
 
     private static func link(to server: TestComponentServer, _ resolver: SlowResolver) throws -> ComponentLink {
-        let settings: JSONValue = [
+        let settings: [String: JSONValue] = [
             "host": "slow.example", "port": .integer(Int64(server.port)), "tls": "none", "publicOnly": true,
         ]
-        let record = BridgeRecord(
-            kind: .xmpp,
-            name: "push.example.org",
-            app: 1,
-            settings: settings,
-            secret: "secret",
-            changedAt: Vectors.issuedAt
-        )
         let connector = ComponentConnector(
-            bridge: try ComponentBridge(record, bundleID: try #require(Topic(Vectors.bundleID))),
+            bridge: try ComponentBridge.testing(settings),
             timeout: .patience,
             addresses: AddressPolicy(allowsPrivate: true),
             resolver: resolver

@@ -110,19 +110,11 @@ import Testing
     @Test func aNameThatLeadsToThisHostIsNotConnectedTo() async throws {
         try await TestComponentServer.run { server in
             func connector(_ addresses: AddressPolicy) throws -> ComponentConnector {
-                let settings: JSONValue = [
+                let settings: [String: JSONValue] = [
                     "host": "rebound.example", "port": .integer(Int64(server.port)), "tls": "none", "publicOnly": true,
                 ]
-                let record = BridgeRecord(
-                    kind: .xmpp,
-                    name: "push.example.org",
-                    app: 1,
-                    settings: settings,
-                    secret: "secret",
-                    changedAt: Vectors.issuedAt
-                )
                 return ComponentConnector(
-                    bridge: try ComponentBridge(record, bundleID: try #require(Topic(Vectors.bundleID))),
+                    bridge: try ComponentBridge.testing(settings),
                     timeout: .patience,
                     addresses: addresses,
                     resolver: LoopbackResolver()

@@ -10,19 +10,8 @@ import Testing
 @testable import PushBridges
 
 @Suite struct PublishContentTests {
-    private func bridge(_ settings: [String: JSONValue] = [:], name: String = "push.example.org") throws
-        -> ComponentBridge
-    {
-        let all = settings.merging(["host": "127.0.0.1"]) { given, _ in given }
-        let record = BridgeRecord(
-            kind: .xmpp,
-            name: name,
-            app: 1,
-            settings: .object(all),
-            secret: "secret",
-            changedAt: Vectors.issuedAt
-        )
-        return try ComponentBridge(record, bundleID: try #require(Topic(Vectors.bundleID)))
+    private func bridge(_ settings: [String: JSONValue] = [:]) throws -> ComponentBridge {
+        try ComponentBridge.testing(settings.merging(["host": "127.0.0.1"]) { given, _ in given })
     }
 
     private func node(account: String? = nil, owner: XMPPNodeRecord.Owner = .installation("phone-1")) -> XMPPNodeRecord

@@ -114,7 +114,7 @@ import Testing
 
     private func claim(_ expression: AudienceExpression, _ app: Int64, isNarrow: Bool) throws -> ShardClaim {
         ShardClaim(
-            notification: try .fixture(app: app, to: .devices(expression)),
+            notification: SharedNotification(try .fixture(app: app, to: .devices(expression))),
             // A notification of its own, because its driver is chosen once.
             notificationNumber: .random(in: 1...Int64.max),
             shard: 0,

@@ -10,7 +10,7 @@ import Testing
 
     private func claim(_ number: Int64 = 1, after cursor: Int64 = 0, upTo end: Int64 = 1_000_000) -> ShardClaim {
         ShardClaim(
-            notification: self.notification,
+            notification: SharedNotification(self.notification),
             notificationNumber: number,
             shard: 0,
             zone: .any,
