@@ -39,6 +39,8 @@ package struct DirectoryLock: ~Copyable, Sendable {
     }
 
     deinit {
+        // A child process that is being started has a copy of the descriptor, which would keep the lock.
+        _ = flock(self.descriptor, LOCK_UN)
         close(self.descriptor)
     }
 }

@@ -49,7 +49,9 @@ class Schedules:
         """While the provider is down: as if it had been down for ten minutes. `prove` knows what each policy promises."""
         database = self.provider.database("rw")
         with database:
-            database.execute("UPDATE schedule SET nextRunAt = nextRunAt - ?", (MISSED,))
+            # No run is made for a time before the schedule was added or ran last.
+            database.execute("UPDATE schedule SET nextRunAt = nextRunAt - :missed, lastRunAt = lastRunAt - :missed, "
+                             "createdAt = createdAt - :missed", {"missed": MISSED})
         database.close()
         self.lapses += 1
         self.missed_in = minute()

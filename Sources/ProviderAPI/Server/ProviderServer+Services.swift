@@ -8,6 +8,8 @@ import ServiceLifecycle
 extension ProviderServer {
     /// Serves until shutdown, which lets open requests and the page in flight finish.
     package func run() async throws {
+        // Not at the end of the server, which whoever has started it may refer to for longer.
+        defer { self.lock.release() }
         do {
             try await withGracefulShutdownHandler {
                 try await self.runServices()

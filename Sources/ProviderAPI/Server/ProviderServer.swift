@@ -21,7 +21,7 @@ package final class ProviderServer: Service {
     package let signIns: SignInService
     let configuration: ProviderConfiguration
     /// The lock of the data directory: a second process with the same database would send everything twice.
-    private let lock: DirectoryLock
+    let lock: LockedDirectory
     let store: SQLiteStore
     /// The account of what callers compete for.
     let budgets: Budgets
@@ -67,7 +67,7 @@ package final class ProviderServer: Service {
     ) async throws {
         (self.configuration, self.logger) = (configuration, logger)
         self.certificate = try configuration.tls.map { try TLSCertificate($0, logger: logger) }
-        self.lock = try Self.lock(configuration.dataDirectory)
+        self.lock = try LockedDirectory(configuration.dataDirectory)
         // The restored database may be incomplete or missing, and opening it would create an empty one.
         guard !FileManager.default.fileExists(atPath: configuration.replacementMarker) else {
             throw ProviderError.restoreInterrupted(configuration.databasePath)

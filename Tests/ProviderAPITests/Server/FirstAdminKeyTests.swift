@@ -19,6 +19,16 @@ import Testing
         }
     }
 
+    @Test func anEndedProviderHoldsItsDirectoryNoMore() async throws {
+        try await self.withFolder { configuration, _ in
+            let sender = ScriptedSender()
+            let ended = try await ProviderServer(configuration: configuration, senders: sender, logger: silentLogger)
+            try await withServices([ended]) { _ = try await ended.port() }
+            try await self.start(configuration)
+            withExtendedLifetime(ended) {}
+        }
+    }
+
     @Test func theKeyIsInItsFileForTheOwnerOnly() async throws {
         try await self.withFolder { configuration, file in
             var configuration = configuration

@@ -1,21 +1,29 @@
 import Foundation
 import PushStore
 import PushSupport
+import Synchronization
 
-extension ProviderServer {
-    /// Creates the data directory if it does not exist, and locks it.
-    static func lock(_ directory: String) throws -> DirectoryLock {
+/// A data directory that no other provider uses.
+final class LockedDirectory: Sendable {
+    private let lock: Mutex<DirectoryLock?>
+
+    /// Creates the directory if it does not exist, and locks it.
+    /// - Throws: ``ProviderError/dataDirectoryInUse(_:)``, `StoreError`.
+    init(_ directory: String) throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: directory,
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            return try DirectoryLock(folder: directory)
+            self.lock = Mutex(try DirectoryLock(folder: directory))
         } catch DirectoryLock.Failure.taken {
             throw ProviderError.dataDirectoryInUse(directory)
         } catch {
             throw StoreError.cannotOpen(path: directory, why: ErrorDescription.of(error))
         }
     }
+
+    /// Lets other providers use the directory.
+    func release() { self.lock.withLock { $0 = nil } }
 }
