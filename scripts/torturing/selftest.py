@@ -254,8 +254,11 @@ def stops():
     paused = [{**answers[0], "state": "paused"}, *answers[1:]]
     yield "stands still", False, stops_judge.complaints([], pushes, paused, ledger)
     tokens = {push.token for push in pushes}
-    yield "known tokens", True, stops_judge.strangers(pushes, tokens)
-    yield "a random token", False, stops_judge.strangers([*pushes, pushes[0]._replace(token="ab" * 32)], tokens)
+    identities, strange = [answer["id"] for answer in answers], pushes[0]._replace(token="ab" * 32)
+    yield "known tokens", True, stops_judge.strangers(pushes, tokens, identities)
+    yield "a random token", False, stops_judge.strangers([*pushes, strange], tokens, identities)
+    test = strange._replace(apns_id="5b0c9b0e-5d86-4c3b-9d3c-0b1e6b5c1a11")
+    yield "a test of a credential", True, stops_judge.strangers([*pushes, test], tokens, identities)
 
     def look(seconds, state, accepted, **more):
         counters = {"accepted": accepted, "retrying": more.pop("retrying", 0), "failed": more.pop("failed", 0)}

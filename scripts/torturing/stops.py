@@ -230,7 +230,8 @@ def stops(options, rng):
     ledger = {answer["id"]: world.provider.deliveries(answer["id"]) for answer in answers}
     world.provider.kill()
     pushes, looks = list(world.service.received), world.onlooker.looks
-    found = complaints(world.stops, pushes, answers, ledger, world.erased, looks) + strangers(pushes, world.tokens)
+    found = complaints(world.stops, pushes, answers, ledger, world.erased, looks) \
+        + strangers(pushes, world.tokens, world.identities)
     under_way = sum(stop.under_way for stop in world.stops)
     figure("stops_tried", len(world.stops), f"stops of {len(KINDS)} kinds beside {len(world.identities)} notifications")
     figure("stops_under_way", under_way, "pushes that the answers named")
