@@ -387,7 +387,7 @@ def component_registrations(world, number):
     rng = random.Random(number)
     while True:
         user, token = f"u{rng.getrandbits(32)}@domain{number}.example", f"{rng.getrandbits(256):064x}"
-        answer = world.component.register(user, token, "phone", 1)
+        answer = world.component.register(user, token, "phone", 0.01)
         yield "registered" if answer and "resource-constraint" not in answer else "refused" if answer else None
 
 
@@ -426,8 +426,17 @@ def hooks(world, url):
             remove(client, f"/v1/webhooks/{webhook}")
 
 
-@attack("logLines", is_strangers=True)
+@attack("logLines")
 def log_lines(world, number):
+    """Campaigns to nobody, each of which is told of."""
+    client = world.client(number)
+    while True:
+        yield client.status("POST", f"/v1/apps/{APP}/notifications", {
+            "to": {"tag": "nobody"}, "alert": "x", "environment": "sandbox"})
+
+
+@attack(is_strangers=True)
+def broken_requests(world, number):
     """Forms that break off, and requests that are none (findings A9)."""
     rng = random.Random(number)
     texts = [head("POST", "/dashboard/sign-in", ["content-length: 100"])[:-4] + b"\r\n\r\nname=", b"\x16\x03\x01 garbage\r\n\r\n",
