@@ -8,7 +8,7 @@ import ServiceLifecycle
 extension ProviderServer {
     /// Serves until shutdown, which lets open requests and the page in flight finish.
     package func run() async throws {
-        // Not at the end of the server, which whoever has started it may refer to for longer.
+        // The server itself may live longer, as long as something refers to it.
         defer { self.lock.release() }
         do {
             try await withGracefulShutdownHandler {
