@@ -32,10 +32,18 @@ public enum Outcome: Hashable, Sendable {
         public var reason: Reason?
         /// The reason for which there was no connection; `nil` for any other failure.
         public var fault: ConnectionFault?
+        /// Indicates whether the push itself cannot be sent, such as for a header that HTTP/2 does not allow: each further
+        /// try would end in the same way.
+        public var isOfPush: Bool
 
         /// Creates a failure.
-        public init(_ description: String, reason: Reason? = nil, fault: ConnectionFault? = nil) {
-            (self.description, self.reason, self.fault) = (description, reason, fault)
+        public init(
+            _ description: String,
+            reason: Reason? = nil,
+            fault: ConnectionFault? = nil,
+            isOfPush: Bool = false
+        ) {
+            (self.description, self.reason, self.fault, self.isOfPush) = (description, reason, fault, isOfPush)
         }
     }
 }

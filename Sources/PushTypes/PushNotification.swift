@@ -18,8 +18,8 @@ public struct PushNotification: Hashable, Sendable {
     public var priority: Priority
     /// The header `apns-expiration`.
     public var expiration: Expiration
-    /// The header `apns-collapse-id`, 1 to 64 bytes long; `nil` leaves it out. A device shows only the newest
-    /// notification with an id.
+    /// The header `apns-collapse-id`, 1 to 64 bytes long, without control characters and without spaces at its ends;
+    /// `nil` leaves it out. A device shows only the newest notification with an id.
     public var collapseID: String?
     /// The JSON text, which is sent as it is. Copies of a notification share its memory.
     public var payload: ByteBuffer
@@ -57,6 +57,13 @@ public struct PushNotification: Hashable, Sendable {
             collapseID: collapseID,
             payload: ByteBuffer(string: payload)
         )
+    }
+
+    /// Indicates whether a text can be the value of a header field: it has no control character and no space at its ends
+    /// (RFC 9113, 8.2.1).
+    package static func isHeaderValue(_ text: String) -> Bool {
+        let bytes = text.utf8
+        return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && bytes.first != 0x20 && bytes.last != 0x20
     }
 
     /// Returns a new random `apns-id`: each push needs one of its own.

@@ -69,6 +69,10 @@ extension Schema {
         return .object(required: [], optional: Self.alertTexts + more)
     }()
 
+    /// The pattern of ``PushNotification/isHeaderValue(_:)``.
+    static let headerValuePattern =
+        #"^[^\u0000-\u0020\u007F]([^\u0000-\u001F\u007F]*[^\u0000-\u0020\u007F])?$"#
+
     private static let localeName = Schema.string(length: 2...LocaleTag.maximumLength, pattern: LocaleTag.pattern)
 
     static let liveActivity: Schema = {
@@ -102,7 +106,10 @@ extension Schema {
             ("pushType", .choice(of: PushType.self)), ("topic", .bundleID),
             ("priority", .integer(of: [10, 5, 1])),
             ("expiration", .expiration), ("expiresIn", .expiresIn),
-            ("collapseId", .string(length: 1...64)), ("alert", Self.alert),
+            (
+                "collapseId",
+                .string(length: 1...PushNotification.maximumCollapseIDLength, pattern: Self.headerValuePattern)
+            ), ("alert", Self.alert),
             (
                 "badge",
                 .any(of: [

@@ -82,6 +82,15 @@ struct DeliveryDecision: Hashable, Sendable {
             case .fixConfiguration: return retry(reason)
             case .retry(let after): return retry(reason, atLeast: after)
             }
+        case .notSent(let failure) where failure.isOfPush:
+            let reason = failure.description
+            let end = DeliveryRecord.State.failed.ending(mayHaveArrived: mayHaveArrived)
+            return DeliveryDecision(
+                next: .final(end, reason: reason),
+                reason: reason,
+                mayHaveArrived: mayHaveArrived,
+                wasSent: false
+            )
         case .notSent(let failure): return retry(failure.description, counts: false)
         case .unknown(let failure):
             guard repeatsUnknown else {

@@ -341,6 +341,8 @@ struct OutcomeEvaluator {
             guard let retryAfter = rejection.retryAfter else { return }
             self.report.retryAfter = max(retryAfter, self.report.retryAfter ?? .zero)
         case .rejected: self.report.rejected += 1
+        // It concerns the push alone, and nothing was tried.
+        case .notSent(let failure) where failure.isOfPush: break
         case .notSent, .unknown: self.report.unreachable += 1
         }
     }

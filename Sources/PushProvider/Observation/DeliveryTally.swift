@@ -31,6 +31,7 @@ struct DeliveryTally: Hashable, Sendable {
             switch outcome {
             case .accepted: self = .none
             case .rejected(let rejection): self = rejection.reason.map(Self.service) ?? .other
+            case .notSent(let failure) where failure.isOfPush: self = .unsendable
             case .notSent, .unknown: self = .connection
             }
         }

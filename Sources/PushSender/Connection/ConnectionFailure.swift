@@ -120,7 +120,8 @@ extension HTTP2RequestFailure {
         case .violation(let code, let text): .init("the push service violated HTTP/2: \(text) (\(code.name))")
         case .handshakeTimeout: .init("the push service sent no HTTP/2 settings within the time limit")
         case .drainTimeout: .init("the connection had to end before the response came")
-        case .malformedHeader: .init("apns-id or apns-collapse-id contains a control character")
+        case .malformedHeader:
+            .init("apns-id or apns-collapse-id has a control character, or a space at an end", isOfPush: true)
         case .headersTooLong: .init("the request's headers are too long")
         }
     }

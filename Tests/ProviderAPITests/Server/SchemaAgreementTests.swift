@@ -191,6 +191,13 @@ import Testing
             good: ["90s", "6h", "0d"],
             bad: ["", "h", "6", "6 h", "-6h", "6w", "6h\n"]
         ),
+        Form(
+            name: "collapse id",
+            schema: .string(length: 1...64, pattern: Schema.headerValuePattern),
+            read: { !$0.isEmpty && PushNotification.isHeaderValue($0) },
+            good: ["a", "a b", "é", "\u{a0}", "🪺 nest"],
+            bad: ["", " ", " a", "a ", "a\nb", "a\n", "\u{7f}", "a\tb", "\u{1}"]
+        ),
     ]
 
     @Test(arguments: Self.forms.indices) func aPatternAllowsWhatIsRead(index: Int) throws {

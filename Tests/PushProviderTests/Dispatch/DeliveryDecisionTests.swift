@@ -156,6 +156,15 @@ import Testing
         #expect(at >= self.now.advanced(by: .seconds(1)) && at <= self.now.advanced(by: .seconds(60)))
     }
 
+    @Test func aPushThatCannotBeSentIsNotTriedAgain() {
+        let outcome = Outcome.notSent(.init("a header is malformed", isOfPush: true))
+        for (mayHaveArrived, state) in [(false, DeliveryRecord.State.failed), (true, .unknown)] {
+            let decision = self.decide(outcome, mayHaveArrived: mayHaveArrived)
+            #expect(decision.next == .final(state, reason: "a header is malformed"))
+            #expect(decision.token == nil)
+        }
+    }
+
     private func decide(
         _ outcome: Outcome,
         attempts: Int = 1,

@@ -69,6 +69,14 @@ import Testing
         #expect(Self.error(#"{"to":{"all":true},"alert":"x","collapseId":"\#(id)é"}"#)?.path == "collapseId")
     }
 
+    @Test(arguments: ["a\nb", "\u{1}", "a\u{7f}", " a", "a ", " "])
+    func aCollapseIDIsAHeader(id: String) throws {
+        let request = JSONValue.object(["to": ["all": true], "alert": "x", "collapseId": .string(id)])
+        let body = String(decoding: try request.text, as: UTF8.self)
+        #expect(Self.error(body)?.path == "collapseId")
+        #expect(Self.error(body)?.code == "invalid_value")
+    }
+
     @Test(arguments: [(4076, "alert", true), (4077, "alert", false), (5100, "voip", true), (5101, "voip", false)])
     func thePayloadLimitIsThatOfThePushType(length: Int, type: String, fits: Bool) {
         let text = String(repeating: "a", count: length)

@@ -52,6 +52,22 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a\nb", "\u{7f}", " a", "a "])
+    func aHeaderThatHTTP2DoesNotAllowConcernsItsPushAlone(collapseID: String) async throws {
+        try await withSender(script: ScriptedService.always200) { sender, service in
+            var pushes = makePushes(2)
+            pushes[0].notification.collapseID = collapseID
+            let outcomes = await sender.send(pushes)
+            guard case .notSent(let failure)? = outcomes.first else {
+                Issue.record("\(outcomes)")
+                return
+            }
+            #expect(failure.isOfPush)
+            #expect(outcomes.last?.kind == "accepted")
+            #expect(service.requests.count == 1)
+        }
+    }
+
     @Test func nothingToSendNeedsNoConnection() async throws {
         try await withSender(script: ScriptedService.always200) { sender, service in
             #expect(await sender.send([Push]()).isEmpty)

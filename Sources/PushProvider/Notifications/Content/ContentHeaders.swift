@@ -26,7 +26,7 @@ struct ContentHeaders {
             pushType: pushType,
             priority: try Self.priority(fields, pushType: pushType),
             expiration: expiry.expiration,
-            collapseID: try fields.string("collapseId", maximum: PushNotification.maximumCollapseIDLength),
+            collapseID: try Self.collapseID(fields),
             payload: Data()
         )
         content.expiresIn = expiry.seconds
@@ -108,6 +108,16 @@ struct ContentHeaders {
             throw fields.error("priority", "invalid_priority", "a Live Activity push has priority 10 or 5")
         }
         return priority
+    }
+
+    private static func collapseID(_ fields: JSONFields) throws(RequestError) -> String? {
+        guard let id = try fields.string("collapseId", maximum: PushNotification.maximumCollapseIDLength)
+        else { return nil }
+        guard PushNotification.isHeaderValue(id) else {
+            let message = "it is a header: no control characters, and no space at its ends"
+            throw fields.error("collapseId", "invalid_value", message)
+        }
+        return id
     }
 
     private mutating func addWarnings(bundleID: Topic) {

@@ -51,6 +51,6 @@ package enum HTTP2RequestFailure: Hashable, Sendable {
     case drainTimeout
     /// The headers exceed what the server or HTTP/2 allows. The request was never sent.
     case headersTooLong
-    /// `apns-id` or `apns-collapse-id` contains a control character. The request was never sent.
+    /// `apns-id` or `apns-collapse-id` contains a control character or has a space at an end. The request was never sent.
     case malformedHeader
 }

@@ -85,7 +85,9 @@ package struct HTTP2ClientStateMachine: ~Copyable {
             return self.add(.notProcessed(ticket: ticket, .headersTooLong))
         }
         let notification = push.notification
-        guard Self.isPlain(notification.id), notification.collapseID.map(Self.isPlain) ?? true else {
+        guard PushNotification.isHeaderValue(notification.id),
+            notification.collapseID.map(PushNotification.isHeaderValue) ?? true
+        else {
             return self.add(.notProcessed(ticket: ticket, .malformedHeader))
         }
         let id = self.openStream(ticket: ticket, now: now)
@@ -127,11 +129,6 @@ package struct HTTP2ClientStateMachine: ~Copyable {
     package mutating func transportClosed(_ description: String) {
         if case .draining = self.phase, self.streams.count == 0 { return self.finish(nil) }
         self.finish(.closed(description))
-    }
-
-    /// Returns whether a value has no control character, which would break the request.
-    private static func isPlain(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
     }
 
     // MARK: Outputs
