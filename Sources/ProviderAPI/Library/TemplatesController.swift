@@ -83,8 +83,20 @@ struct TemplatesController: Controller {
         for name in ["version", "variables"] { reference[name] = fields.members[name] }
         let wanted: [String: JSONValue] = ["template": .object(reference), "to": .object(["all": .bool(true)])]
         let named = try JSONFields(members: wanted, path: nil, known: NotificationRequest.members)
-        let notification = try await NotificationRequest.read(named, of: app, now: self.time.now, in: self.store)
+        let notification = try await self.read(named, of: app)
         let subject = try await PreviewSubjects(store: self.store).subject(fields, app, notification.content)
         return try .json(PreviewResponse(notification, bundleID: app.bundleID, for: subject))
+    }
+
+    /// Reads a notification whose member `template` has the members of a preview's body.
+    /// - Throws: ``RequestError`` that names the member of that body.
+    private func read(_ fields: JSONFields, of app: AppRecord) async throws -> NotificationRequest {
+        do {
+            return try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
+        } catch var error as RequestError {
+            let place = "template."
+            if let path = error.path, path.hasPrefix(place) { error.path = String(path.dropFirst(place.count)) }
+            throw error
+        }
     }
 }

@@ -1,5 +1,6 @@
 import GRDB
 package import PushTypes
+import Synchronization
 
 extension SQLiteStore {
     package func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage {
@@ -44,15 +45,22 @@ extension SQLiteStore {
         _ body: @Sendable (_ owner: Int64, CommitParts, Database) throws -> Value
     ) async throws -> Value {
         let owner = try await self.owner.number(self.database)
-        let (value, statistics, reasons, connections) = try await self.database.write { database in
-            let parts = CommitParts(reasons: self.reasons.lookup(), connections: self.connections.lookup())
-            let value = try body(owner, parts, database)
-            try parts.end(in: database)
-            return (value, parts.statistics.apps, parts.reasons.found, parts.connections.found)
+        let counted = Mutex<[Int64: StatisticCounter.Counts]>([:])
+        do {
+            let (value, reasons, connections) = try await self.database.write { database in
+                let parts = CommitParts(reasons: self.reasons.lookup(), connections: self.connections.lookup())
+                let value = try body(owner, parts, database)
+                try parts.end(in: database)
+                counted.withLock { $0 = parts.statistics.apps }
+                self.pendingStatistics.add(parts.statistics.apps, now: now)
+                return (value, parts.reasons.found, parts.connections.found)
+            }
+            self.reasons.remember(reasons)
+            self.connections.remember(connections)
+            return value
+        } catch {
+            self.pendingStatistics.remove(counted.withLock { $0 }, now: now)
+            throw error
         }
-        self.pendingStatistics.add(statistics, now: now)
-        self.reasons.remember(reasons)
-        self.connections.remember(connections)
-        return value
     }
 }

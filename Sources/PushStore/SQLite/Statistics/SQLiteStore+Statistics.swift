@@ -1,5 +1,6 @@
 import GRDB
 package import PushTypes
+import Synchronization
 
 extension SQLiteStore {
     package func statistics(
@@ -48,19 +49,22 @@ extension SQLiteStore {
     }
 
     package func writeStatistics() async throws {
-        let numbers = self.pendingStatistics.take()
-        guard !numbers.isEmpty else { return }
+        guard self.pendingStatistics.needsWrite else { return }
+        let taken = Mutex<PendingStatistics.Numbers>([:])
         do {
+            // Taken in the transaction: one that has taken them before ends before this one begins.
             let reasons = try await self.database.write { database in
-                let reasons = self.reasons.lookup()
+                let (numbers, reasons) = (self.pendingStatistics.take(), self.reasons.lookup())
+                taken.withLock { $0 = numbers }
                 for (minute, apps) in numbers {
                     try StatisticCounter.write(apps, minute: minute, reasons, in: database)
                 }
                 return reasons.found
             }
+            self.pendingStatistics.written(taken.withLock { $0 })
             self.reasons.remember(reasons)
         } catch {
-            self.pendingStatistics.add(numbers)
+            self.pendingStatistics.restore(taken.withLock { $0 })
             throw error
         }
     }

@@ -27,6 +27,11 @@ final class StatisticCounter {
             for (index, count) in other.latency.enumerated() { self.latency[index] += count }
             self.reasons.merge(other.reasons, uniquingKeysWith: +)
         }
+
+        /// The numbers to add in order to take these back.
+        var negated: Counts {
+            Counts(outcomes: self.outcomes.map(-), latency: self.latency.map(-), reasons: self.reasons.mapValues(-))
+        }
     }
 
     struct Reason: Hashable, Sendable {
@@ -77,7 +82,7 @@ final class StatisticCounter {
         _ reasons: ReasonLookup,
         in database: Database
     ) throws {
-        for (app, counts) in apps where counts.outcomes.contains(where: { $0 > 0 }) {
+        for (app, counts) in apps where counts.outcomes.contains(where: { $0 != 0 }) {
             guard try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ?", [app]) else { continue }
             let statement = try RawStatement(sql: Self.upsert, in: database)
             statement.bind(app, minute)
