@@ -1,7 +1,5 @@
-package import Foundation
 package import PushStore
 package import PushSupport
-package import PushTypes
 
 /// Decides about entitlement to the issues that are not free.
 package protocol EntitlementDeciding: Sendable {
@@ -11,24 +9,6 @@ package protocol EntitlementDeciding: Sendable {
     func decide(_ question: EntitlementQuestion) async -> [EntitlementDecision]
     /// Returns the reason for which no account can be entitled to a product as the app is set up; `nil` if there is none.
     func refusalForEverybody(_ product: EntitlementProduct, app: AppRecord) async throws -> String?
-}
-
-/// A product that is not free, which an entitlement is for.
-package struct EntitlementProduct: Hashable, Sendable {
-    /// The longest product id, in bytes.
-    package static let maximumID = 256
-
-    package let productID: String
-    package let publication: UUID
-    package let publishedAt: Timestamp?
-    /// The beginning of the issue's day, in UTC.
-    package let date: Timestamp
-
-    package init(_ issue: IssueRecord) {
-        self.productID = issue.productID
-        self.date = Timestamp(seconds: issue.date.dayNumber * 86_400)
-        (self.publication, self.publishedAt) = (issue.publication, issue.publishedAt)
-    }
 }
 
 /// The question of an app: the products, and the proof of their purchase.
