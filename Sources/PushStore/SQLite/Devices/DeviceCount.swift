@@ -69,7 +69,7 @@ struct DeviceCount: Sendable {
 
     private func driver(in database: Database) throws -> AudienceDriver? {
         // Looking a device up takes longer than visiting it in order.
-        let most = Int(clamping: try Shards.devices(of: self.app, in: database).count / 3)
+        let most = Int(clamping: try Self.devices(of: self.app, in: database).count / 3)
         return try AudienceDriver.choose(self.audience, of: self.kind, app: self.app, limit: most, in: database)
     }
 
@@ -88,5 +88,16 @@ struct DeviceCount: Sendable {
         if time < goal / 8 { return min(size * 8, Self.largest) }
         if time < goal { return min(size * 2, Self.largest) }
         return time > goal * 2 ? max(size / 2, 1) : size
+    }
+
+    /// Returns the first and last id of an app's devices, and the most devices that there may be between them.
+    static func devices(of app: Int64, in database: Database) throws -> (first: Int64, last: Int64, count: Int64) {
+        let sql = """
+            SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,
+                (SELECT id FROM device WHERE app = ?1 ORDER BY id DESC LIMIT 1) AS last
+            """
+        let row = try database.row(sql: sql, [app])
+        guard let first = row?["first"] as Int64?, let last = row?["last"] as Int64? else { return (1, 0, 0) }
+        return (first, last, last - first + 1)
     }
 }

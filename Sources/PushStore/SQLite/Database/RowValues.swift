@@ -123,6 +123,19 @@ extension PushEnvironment {
     }
 }
 
+extension HoldingEnvironments {
+    /// The stored form.
+    var code: Int64 {
+        switch self {
+        case .one(let environment): environment.code
+        case .all: 2
+        }
+    }
+
+    /// Reads the stored form.
+    init(code: Int64) { self = PushEnvironment(code: code).map(Self.one) ?? .all }
+}
+
 extension TokenKind {
     /// The stored form.
     var code: Int64 {

@@ -109,22 +109,11 @@ package enum HoldingEnvironments: Hashable, Sendable {
     /// All for which the app has a credential.
     case all
 
-    /// Reads the stored form.
-    init(code: Int64) { self = PushEnvironment(code: code).map(Self.one) ?? .all }
-
     /// The environments that may hold.
     package var environments: [PushEnvironment] {
         switch self {
         case .one(let environment): [environment]
         case .all: PushEnvironment.allCases
-        }
-    }
-
-    /// The stored form.
-    var code: Int64 {
-        switch self {
-        case .one(let environment): environment.code
-        case .all: 2
         }
     }
 }
