@@ -3,19 +3,6 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// A change of channels that has passed every check.
-struct ChannelCommand: Hashable, Sendable {
-    enum Action: Hashable, Sendable {
-        case create(ChannelPolicy)
-        case delete(String)
-    }
-
-    var action: Action
-    var bundleID: Topic
-    var environment: PushEnvironment
-    var requestID: String
-}
-
 /// Checks broadcasts and requests of channel management (reference 4.1, 4.3). The first failed check decides the
 /// response.
 struct ChannelRequestValidator: Sendable {

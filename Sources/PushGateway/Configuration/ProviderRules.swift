@@ -86,3 +86,11 @@ package struct ProviderRules: Hashable, Sendable {
         return rules
     }()
 }
+
+/// The algorithm that the header of a provider token names. The key is of P-256 with either.
+enum ProviderTokenAlgorithm: String, Sendable {
+    /// The only documented one (reference 2.1).
+    case es256 = "ES256"
+    /// SHA-512, and a signature whose numbers are padded to the 66 bytes of P-521: the PHP library pushok.
+    case es512 = "ES512"
+}
