@@ -4,15 +4,6 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The setting that opens a credential.
-enum CredentialSettings: SettingSection {
-    static let passphrase = Setting("credential.passphrase", flag: "passphrase", kind: .secret)
-        .help("Passphrase of the credential; better given as MARTLET_CREDENTIAL_PASSPHRASE")
-        .formerly("send.passphrase")
-
-    static let settings = [passphrase]
-}
-
 /// `martlet credential`: manages the credentials of an app.
 struct CredentialCommand: AsyncParsableCommand {
     static let configuration = command("credential")
