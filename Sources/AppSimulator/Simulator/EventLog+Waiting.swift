@@ -22,16 +22,4 @@ extension EventLog {
             self.lastProblem
         )
     }
-
-    /// Carries out a command that is about the events of a reader, or about nothing of it.
-    /// - Throws: ``WaitError``, and `CancellationError`.
-    func perform(_ command: LibraryCommand) async throws -> SimulatorAnswer? {
-        switch command {
-        case .wait(let name, let count, let seconds): try await self.wait(for: name, count: count, seconds: seconds)
-        case .stay: try await Task.sleep(for: .seconds(Int64.max / 4))
-        case .help: return SimulatorAnswer(help: LibraryCommand.helpText)
-        default: break
-        }
-        return nil
-    }
 }

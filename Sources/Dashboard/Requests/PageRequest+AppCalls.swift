@@ -1,3 +1,4 @@
+import PushHTTP
 import PushStore
 import PushSupport
 import WebPages
@@ -12,6 +13,15 @@ extension PageRequest {
 
     /// Returns a GET for part of the app in the API.
     func getOfApp(_ path: String) async throws -> JSONValue { try await self.get("\(self.api)\(path)") }
+
+    /// Returns the schedule that the path names.
+    ///
+    /// - Throws: ``RequestError``, also for one of another app.
+    func schedule() async throws -> JSONValue {
+        let schedule = try await self.get("/v1/schedules/\(FormText.encoded(self.parameter("schedule")))")
+        guard schedule["app"].stringValue == self.app else { throw RequestError.noSuch("schedule") }
+        return schedule
+    }
 
     /// The variable `may`: what the caller's scopes allow.
     var permissions: PageModel {

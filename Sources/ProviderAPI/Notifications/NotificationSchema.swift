@@ -24,9 +24,6 @@ extension Schema {
     static let expiration = Schema.any(of: [.integer(0...0), .integer(1_000_000_001...4_102_444_800), .rfc3339])
         .described("RFC 3339 or UNIX seconds; 0 for one attempt without storage.")
 
-    /// The pattern of ``DurationText``.
-    static let durationPattern = "^[0-9]+[smhd]$"
-
     static let expiresIn = Schema.any(of: [
         .integer(1...2_592_000), .string(length: 2...12, pattern: Self.durationPattern),
     ])

@@ -12,6 +12,9 @@ extension Schema {
     /// A device token in hexadecimal.
     static let deviceToken = Schema.string(length: 2...1024, pattern: "^([0-9A-Fa-f]{2})+$")
 
+    /// The pattern of ``DurationText``.
+    static let durationPattern = "^[0-9]+[smhd]$"
+
     /// The address of a server that is called.
     static let webAddress = Schema.string(
         length: 1...WebhookAddress.maximumLength,

@@ -24,7 +24,7 @@ extension JSONFields {
 
     /// Reads a time zone by its name in the zone database; `nil` if the member is absent.
     func timeZone(_ name: String) throws(RequestError) -> TimeZone? {
-        let limit = AudienceExpression.maximumText
+        let limit = TimeZone.maximumName
         return try self.value(name, maximum: limit, orElse: "invalid_time_zone", Self.zoneForm) { TimeZone(named: $0) }
     }
 

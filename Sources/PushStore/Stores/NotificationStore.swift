@@ -76,30 +76,8 @@ package protocol NotificationStore: Sendable {
     func forgetConnections(before: Timestamp, limit: Int) async throws -> Int
 }
 
-/// A place in a list of notifications. Only the store knows its meaning.
-package struct NotificationCursor: Hashable, Sendable {
-    package var number: Int64
-
-    package init(number: Int64) { self.number = number }
-}
-
 /// A change of a notification's state by a person or by the dispatcher.
 package enum StateChange: Hashable, Sendable {
     case pause(reason: String?)
     case resume, cancel
-}
-
-/// The first 60 free bits of a notification's id, with which its `apns-id`s begin. Unique in the store.
-package struct DeliveryPrefix: Hashable, Sendable {
-    package let bits: Int64
-
-    package init(bits: Int64) { self.bits = bits }
-
-    /// Returns the prefix of a notification.
-    package init(of notification: UUID) {
-        let bytes = notification.uuid
-        let high = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5].reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        // The four bits between are the version of the UUID.
-        self.bits = high << 12 | Int64(bytes.6 & 0x0f) << 8 | Int64(bytes.7)
-    }
 }

@@ -117,7 +117,7 @@ struct ComposePages: PageArea {
         isChecked: Bool = false
     ) async throws -> ComposeRequest {
         let isChange = !request.parameter("schedule").isEmpty
-        let stored = isChange ? try await SchedulePages.schedule(request) : nil
+        let stored = isChange ? try await request.schedule() : nil
         if isChecked, let stored, let seen = request.form["fingerprint"], seen != ScheduleFingerprint.of(stored) {
             throw PageProblem.changedMeanwhile.error(request.texts["schedules.changedMeanwhile"], kind: .conflict)
         }
@@ -137,7 +137,7 @@ struct ComposePages: PageArea {
     /// With a schedule's form comes the schedule.
     private func start(_ request: PageRequest) async throws -> (form: ComposeForm, schedule: JSONValue?) {
         if !request.parameter("schedule").isEmpty {
-            let stored = try await SchedulePages.schedule(request)
+            let stored = try await request.schedule()
             var form = ComposeForm(request: stored["notification"])
             form["name"] = stored["name"].stringValue ?? ""
             CronPlan(cron: stored["schedule"]["cron"].stringValue ?? "").fill(&form)
@@ -204,7 +204,7 @@ struct ComposePages: PageArea {
     ) async throws -> String {
         if let stored { return ScheduleFingerprint.of(stored) }
         if let seen = request.form["fingerprint"], error?.code != PageProblem.changedMeanwhile.rawValue { return seen }
-        return ScheduleFingerprint.of(try await SchedulePages.schedule(request))
+        return ScheduleFingerprint.of(try await request.schedule())
     }
 
     /// Returns the page that asks, with all that was typed in hidden fields.

@@ -49,7 +49,7 @@ struct SchedulePages: PageArea {
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
 
     private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
-        let schedule = try await Self.schedule(request)
+        let schedule = try await request.schedule()
         let path = "\(Self.path(request))/\(Self.id(request))"
         var model = Self.values(schedule, request)
         model["path"] = path
@@ -67,7 +67,7 @@ struct SchedulePages: PageArea {
 
     /// Returns the preview with the number of recipients, which the page does not wait for.
     private func live(_ request: PageRequest) async throws -> Response {
-        let schedule = try await Self.schedule(request)
+        let schedule = try await request.schedule()
         return request.live { request in
             let preview = try await self.preview(schedule, request, countsRecipients: true)
             return .init(html: request.part("push-preview", preview), isFinal: true)
@@ -154,27 +154,18 @@ struct SchedulePages: PageArea {
     // MARK: Changes
 
     private func change(_ name: String, _ request: PageRequest) async throws -> Response {
-        _ = try await Self.schedule(request)
+        _ = try await request.schedule()
         _ = try await request.call(.post("/v1/schedules/\(Self.id(request)):\(name)"))
         return request.redirect(to: "\(request.appPath)/schedules/\(Self.id(request))", done: "schedule-\(name)")
     }
 
     private func delete(_ request: PageRequest) async throws -> Response {
-        _ = try await Self.schedule(request)
+        _ = try await request.schedule()
         _ = try await request.call(.delete("/v1/schedules/\(Self.id(request))"))
         return request.redirect(to: "\(request.appPath)/schedules", done: "removed")
     }
 
     // MARK: Values
-
-    /// Returns the schedule that the path names.
-    ///
-    /// - Throws: ``RequestError``, also for one of another app.
-    static func schedule(_ request: PageRequest) async throws -> JSONValue {
-        let schedule = try await request.get("/v1/schedules/\(self.id(request))")
-        guard schedule["app"].stringValue == request.parameter("app") else { throw RequestError.noSuch("schedule") }
-        return schedule
-    }
 
     private static func id(_ request: PageRequest) -> String { FormText.encoded(request.parameter("schedule")) }
 

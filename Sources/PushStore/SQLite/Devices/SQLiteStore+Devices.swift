@@ -35,7 +35,7 @@ extension SQLiteStore {
     ) throws -> [DeviceRecord] {
         let condition = AudienceSQL(audience, app: app)
         let only = Self.only(environment, kind)
-        let count = try Shards.devices(of: app, in: database).count
+        let count = try DeviceCount.devices(of: app, in: database).count
         let most = AudienceDriver.limit(wanted: limit, devices: count)
         let driver = try AudienceDriver.choose(audience, of: kind, app: app, limit: most, in: database)
         var (found, last): ([DeviceRecord], Int64?) = ([], after)

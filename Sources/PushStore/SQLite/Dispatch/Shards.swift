@@ -18,7 +18,7 @@ enum Shards {
         in database: Database
     ) throws {
         guard !plans.isEmpty else { return }
-        let devices = try Self.devices(of: notification.app, in: database)
+        let devices = try DeviceCount.devices(of: notification.app, in: database)
         let recipients = Int64(notification.progress.recipients)
         let isNarrow = try Self.isNarrow(notification, devices: devices.count, in: database)
         let sql = "UPDATE notification SET isNarrow = ?, openedAfter = ?, openedAt = ? WHERE number = ?"
@@ -103,18 +103,6 @@ enum Shards {
             return Range(cursor: cursor, last: last)
         }
     }
-
-    /// Returns the first and last id of an app's devices, and the most devices that there may be between them.
-    static func devices(of app: Int64, in database: Database) throws -> (first: Int64, last: Int64, count: Int64) {
-        let sql = """
-            SELECT (SELECT id FROM device WHERE app = ?1 ORDER BY id LIMIT 1) AS first,
-                (SELECT id FROM device WHERE app = ?1 ORDER BY id DESC LIMIT 1) AS last
-            """
-        let row = try database.row(sql: sql, [app])
-        guard let first = row?["first"] as Int64?, let last = row?["last"] as Int64? else { return (1, 0, 0) }
-        return (first, last, last - first + 1)
-    }
-
 }
 
 extension ShardPlan.Zone {

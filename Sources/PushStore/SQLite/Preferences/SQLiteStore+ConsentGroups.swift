@@ -79,7 +79,7 @@ private struct ConsentGroupQuery {
     func groups(of expression: AudienceExpression) throws -> [ConsentGroup]? {
         let filter = AudienceSQL(expression, app: self.app.id)
         let selected = self.selected
-        let most = Int(clamping: try Shards.devices(of: self.app.id, in: self.database).count / 3)
+        let most = Int(clamping: try DeviceCount.devices(of: self.app.id, in: self.database).count / 3)
         let driver = try AudienceDriver.choose(
             expression,
             of: self.kind,
