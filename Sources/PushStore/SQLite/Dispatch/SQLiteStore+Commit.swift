@@ -1,4 +1,5 @@
 import GRDB
+import PushSupport
 package import PushTypes
 
 extension SQLiteStore {
@@ -45,14 +46,14 @@ extension SQLiteStore {
     ) async throws -> Value {
         let owner = try await self.owner.number(self.database)
         let (value, statistics, reasons, connections) = try await self.database.write { database in
-            let parts = CommitParts(reasons: self.reasons.lookup(), connections: self.connections.lookup())
+            let parts = CommitParts(reasons: self.reasons.values, connections: self.connections.values)
             let value = try body(owner, parts, database)
             try parts.end(in: database)
             return (value, parts.statistics.apps, parts.reasons.found, parts.connections.found)
         }
         self.pendingStatistics.add(statistics, now: now)
-        self.reasons.remember(reasons)
-        self.connections.remember(connections)
+        self.reasons.merge(reasons)
+        self.connections.merge(connections)
         return value
     }
 }

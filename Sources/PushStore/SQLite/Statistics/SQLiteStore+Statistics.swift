@@ -1,4 +1,5 @@
 import GRDB
+import PushSupport
 package import PushTypes
 
 extension SQLiteStore {
@@ -52,13 +53,13 @@ extension SQLiteStore {
         guard !numbers.isEmpty else { return }
         do {
             let reasons = try await self.database.write { database in
-                let reasons = self.reasons.lookup()
+                let reasons = ReasonLookup(known: self.reasons.values)
                 for (minute, apps) in numbers {
                     try StatisticCounter.write(apps, minute: minute, reasons, in: database)
                 }
                 return reasons.found
             }
-            self.reasons.remember(reasons)
+            self.reasons.merge(reasons)
         } catch {
             self.pendingStatistics.add(numbers)
             throw error
