@@ -1,5 +1,6 @@
 package import NIOCore
 package import NIOSSL
+import NIOTLS
 
 extension ChannelPipeline.SynchronousOperations {
     /// Adds TLS to a connection that was just accepted.
@@ -18,5 +19,38 @@ extension ChannelPipeline.SynchronousOperations {
             try self.addHandler(handler)
         }
         if let deadline { try self.addHandler(HandshakeDeadlineHandler(deadline: deadline)) }
+    }
+}
+
+/// Closes a connection whose TLS handshake fails, or does not end in time.
+private final class HandshakeDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let deadline: TimeAmount
+    private var timer: Scheduled<Void>?
+
+    init(deadline: TimeAmount) { self.deadline = deadline }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: self.deadline) {
+            context.close(promise: nil)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        context.fireUserInboundEventTriggered(event)
+        guard case .handshakeCompleted = event as? TLSUserEvent else { return }
+        self.timer?.cancel()
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.fireErrorCaught(error)
+        context.close(promise: nil)
     }
 }
