@@ -154,7 +154,8 @@ let package = Package(
             "PushHTTP",
             [
                 "PushSupport", "PushTypes", "PushWire", .httpTypes, .hummingbird, .hummingbirdCore, .hummingbirdHTTP2,
-                .logging, .metrics, .nioCore, .nioHTTP1, .nioHTTP2, .nioHTTPTypes, .nioSSL, .nioTLS, .serviceLifecycle,
+                .logging, .metrics, .nioCore, .nioHTTP1, .nioHTTP2, .nioHTTPTypes, .nioPosix, .nioSSL, .nioTLS,
+                .serviceLifecycle,
             ]
         ),
         module("PushStore", ["PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),

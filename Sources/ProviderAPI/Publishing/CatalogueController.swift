@@ -8,18 +8,28 @@ import PushProvider
 import PushStore
 import PushSupport
 import PushTypes
-import Synchronization
 
 /// `/v1/apps/{app}/catalogue`, `entitlements` and `issues/{productId}:download`: what an app asks for with its public key.
 struct CatalogueController: Controller {
     /// The most products of one request.
     private static let maximumProducts = 100
+    /// The maximum size of a page that is kept, in bytes.
+    private static let maximumKeptPage = 256 * 1024
     private static let proof: Set<String> = ["transactions", "account", "authToken"]
 
     let store: any ProviderStore
     let entitlements: IssueEntitlements
     let addresses: FileAddresses
-    private let pages = CataloguePages()
+    /// The pages that were asked for lately, as they are sent: 16 MiB at most.
+    private let pages = SharedCache<PageKey, ByteBuffer>(maximum: 64)
+
+    private struct PageKey: Hashable {
+        var app: Int64
+        var tag: String
+        var account: String?
+        var after: IssueCursor?
+        var limit: Int
+    }
 
     init(store: any ProviderStore, entitlements: IssueEntitlements, addresses: FileAddresses) {
         (self.store, self.entitlements, self.addresses) = (store, entitlements, addresses)
@@ -91,7 +101,7 @@ struct CatalogueController: Controller {
         if EntityTag.matches(request.http.headers[.ifNoneMatch], tag) {
             return Response(status: .notModified, headers: headers)
         }
-        let key = CataloguePages.Key(app: app.id, tag: tag, account: account, after: after, limit: limit)
+        let key = PageKey(app: app.id, tag: tag, account: account, after: after, limit: limit)
         if let page = self.pages[key] { return .content(page, "application/json", .ok, headers) }
         let issues = try await self.store.catalogue(app: app.id, account: account, after: after, limit: limit)
         let names = Dictionary(try await self.store.publications(app: app.id).map { ($0.id, $0.name) }) { $1 }
@@ -106,7 +116,7 @@ struct CatalogueController: Controller {
         var members: [String: JSONValue] = ["issues": entries.json]
         if issues.count == limit { members["next"] = issues.last.map { .string(Cursor($0.cursor).text) } }
         let page = ByteBuffer(bytes: try JSONValue.object(members).text)
-        self.pages[key] = page
+        if page.readableBytes <= Self.maximumKeptPage { self.pages[key] = page }
         return .content(page, "application/json", .ok, headers)
     }
 
@@ -215,33 +225,6 @@ struct CatalogueController: Controller {
 extension RequestError {
     /// The refusal of an issue that is not published.
     fileprivate var decision: EntitlementDecision { .refused(reason: self.code, message: self.message) }
-}
-
-/// The pages of catalogues that were asked for lately, as they are sent.
-private final class CataloguePages: Sendable {
-    struct Key: Hashable {
-        var app: Int64
-        var tag: String
-        var account: String?
-        var after: IssueCursor?
-        var limit: Int
-    }
-
-    /// The most pages, and the most bytes of one: 16 MiB together.
-    private static let (maximum, maximumBytes) = (64, 256 * 1024)
-
-    private let pages = Mutex<[Key: ByteBuffer]>([:])
-
-    subscript(key: Key) -> ByteBuffer? {
-        get { self.pages.withLock { $0[key] } }
-        set {
-            guard let newValue, newValue.readableBytes <= Self.maximumBytes else { return }
-            self.pages.withLock { pages in
-                if pages.count >= Self.maximum { pages = [:] }
-                pages[key] = newValue
-            }
-        }
-    }
 }
 
 /// Entity tags in conditional requests (RFC 9110 section 13.1).

@@ -24,7 +24,7 @@ struct PushDoor: Sendable {
     let addresses: AddressPolicy
     let time: any TimeSource
     /// The addresses of installations that messages have come to.
-    private let known = KnownSecrets()
+    private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
 
     /// The name in the ledger.
     static let origin = NotificationOrigin(.webPush, bridge: "receive")
@@ -50,7 +50,7 @@ struct PushDoor: Sendable {
         guard let hash, let target = try await self.store.pushResourceTarget(hash: hash),
             let app = try await self.store.app(id: target.resource.app)
         else {
-            if let hash { self.known.remove(hash) }
+            if let hash { self.known[hash] = nil }
             try self.budgets[.unknownTargets].spend(for: client)
             throw Self.gone
         }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 package import Foundation
 import NIOCore
 package import NIOHTTP1
+import PushSupport
 package import PushTypes
 
 /// The client of URLs that others have named, by the rules of where posts of webhooks may go.
@@ -79,25 +80,17 @@ package struct GuardedClient: Sendable {
             deadline: self.deadline
         )
         // The deadline of the pinned client ends with the head of the response.
-        let first = await withTaskGroup(of: Result<Response, PinnedClientFailure>?.self) { group in
-            group.addTask {
-                do throws(PinnedClientFailure) {
-                    let response = try await client.execute(request(client.address), deadline: self.deadline)
-                    return .success(try await Self.whole(response, maximum: maximum))
-                } catch {
-                    return .failure(error)
-                }
+        let result = try? await withTimeLimit(self.deadline) { () async -> Result<Response, PinnedClientFailure> in
+            do throws(PinnedClientFailure) {
+                let response = try await client.execute(request(client.address), deadline: self.deadline)
+                return .success(try await Self.whole(response, maximum: maximum))
+            } catch {
+                return .failure(error)
             }
-            group.addTask {
-                try? await Task.sleep(for: self.deadline)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
         }
         await client.close()
-        guard let first else { throw .noResponse(reason: "the server was too slow") }
-        return try first.get()
+        guard let result else { throw .noResponse(reason: "the server was too slow") }
+        return try result.get()
     }
 
     private static func whole(

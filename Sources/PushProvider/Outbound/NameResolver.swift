@@ -75,11 +75,8 @@ package final class SystemResolver: NameResolver {
         var callers: [String: [Int: EventLoopPromise<[IPAddress]>]] = [:]
         var lastID = 0
         var running: [String: ContinuousClock.Instant] = [:]
-        var found: Set<String> = []
+        var found = BoundedCache<String, Void>(maximum: 4096)
     }
-
-    /// The maximum number of names that are remembered as found.
-    private static let maximumFound = 4096
 
     private let threads: NIOThreadPool
     private let lookUps, newNames: Budget
@@ -184,9 +181,8 @@ package final class SystemResolver: NameResolver {
         let callers = self.state.withLock { state in
             state.running[name] = nil
             if !isFound {
-                state.found.remove(name)
+                state.found[name] = nil
             } else if giver == .settings {
-                if state.found.count >= Self.maximumFound { state.found.removeAll() }
                 state.found.insert(name)
             }
             return state.callers.removeValue(forKey: name) ?? [:]

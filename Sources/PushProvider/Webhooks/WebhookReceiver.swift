@@ -85,11 +85,8 @@ struct WebhookReceiver: Sendable {
 
     /// Discards the body of a response: it could come from a host that a webhook must not read.
     private static func drain(_ response: HTTPClientResponse) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = try? await response.body.collect(upTo: Self.maximumResponseLength) }
-            group.addTask { try? await Task.sleep(for: Self.maximumResponseTime) }
-            await group.next()
-            group.cancelAll()
+        _ = try? await withTimeLimit(Self.maximumResponseTime) {
+            try await response.body.collect(upTo: Self.maximumResponseLength)
         }
     }
 }

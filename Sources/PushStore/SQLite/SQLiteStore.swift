@@ -9,19 +9,20 @@ import Synchronization
 package final class SQLiteStore: ProviderStore {
     let database: StoreDatabase
     let masterKey: MasterKey
-    /// The API keys that were looked up.
-    let keyCache = KeyCache()
+    /// The API keys that were looked up, by their hashes, so that a request is authorized without the database. Every change of keys
+    /// empties the cache before the change returns.
+    let keyCache = SharedCache<[UInt8], APIKeyRecord>(maximum: 10_000)
     /// The ids of the texts that deliveries have as their reason.
-    let reasons = ReasonTable()
+    let reasons = SharedCache<ExactText, Int64>(maximum: 1000)
     /// The ids of the connections that carried pushes.
-    let connections = ConnectionTable()
+    let connections = SharedCache<OpenedConnection, Int64>(maximum: 1000)
     let owner = LeaseOwner()
     /// The numbers for charts that are to be written.
     let pendingStatistics = PendingStatistics()
     /// The number of changes of bridges since the start, and of apps that were added or erased.
     let bridgeChanges = Atomic(0)
-    /// The index ranges that find the recipients of narrow audiences.
-    let drivers = AudienceDriverTable()
+    /// The index ranges that find the recipients of narrow audiences, by notification: choosing one costs more than using it.
+    let drivers = SharedCache<Int64, AudienceDriver?>(maximum: 100)
     /// The ranges of ids in which pages of recipients are read.
     let pageRanges = Mutex(PageRanges())
 

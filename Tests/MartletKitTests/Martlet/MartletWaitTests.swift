@@ -51,7 +51,7 @@ import Testing
             Task { _ = await app.martlet.receive(notification, .dismissed) },
             Task { await app.martlet.synchronize() }
         )
-        while app.transport.requests.isEmpty { await Task.yield() }
+        try await eventually { !app.transport.requests.isEmpty }
         receiving.cancel()
         sending.cancel()
         await receiving.value

@@ -119,7 +119,7 @@ import Testing
     }
 
     private static func untilOverwritten(_ store: SQLiteStore) async throws {
-        while try await !store.erasures().isEmpty { await Task.yield() }
+        try await eventually { try await store.erasures().isEmpty }
     }
 
     @Test func nothingOfAUserIsLeftInTheFile() async throws {

@@ -37,7 +37,7 @@ import Testing
                 _ = try await provider.register(Vectors.tokenA, ["user": "alice"])
                 let to: JSONValue = ["tokens": [.string(Vectors.tokenA)]]
                 let sent = try await provider.send(["to": to, "alert": "Hi", "environment": "sandbox"])
-                while sender.sent.isEmpty { await Task.yield() }
+                try await eventually { !sender.sent.isEmpty }
                 try await body(provider, server.store, sender, gate, sent.json["id"].stringValue ?? "")
             }
         }

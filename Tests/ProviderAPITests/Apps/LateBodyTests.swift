@@ -30,7 +30,7 @@ import Testing
                 // The app has most likely been looked up once it is erased; the answer is the same if it has not.
                 try await connection.send(Array(head.utf8))
                 while try await provider.api.delete(Self.app).status == 202 { try Task.checkCancellation() }
-                while try await !server.store.erasures().isEmpty { await Task.yield() }
+                try await eventually { try await server.store.erasures().isEmpty }
                 connection.write(Array(body.utf8))
                 let response = String(decoding: await connection.readToEnd(), as: UTF8.self)
                 #expect(response.hasPrefix("HTTP/1.1 404") && response.contains("no_such_app"))

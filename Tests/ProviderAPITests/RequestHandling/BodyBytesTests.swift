@@ -13,10 +13,7 @@ import Testing
     private static let long = Data(repeating: 0x20, count: 400_000)
 
     private func waitUntilHeld(_ amount: Int, _ bytes: Budget) async throws {
-        while bytes.usage.held != amount {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { bytes.usage.held == amount }
     }
 
     /// A client that drips a long body keeps its bytes until it is gone. A response, also that to an error, gives them back.
@@ -84,10 +81,7 @@ import Testing
                 """
             slow.write(Array(head.utf8) + Array(Self.long.prefix(100_000)))
             let client = BudgetCaller(app: Topic(Vectors.bundleID), .network([127, 0, 0, 1]))
-            while budget.usage(of: client).held < 100_000 {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await eventually { budget.usage(of: client).held >= 100_000 }
             #expect(budget.usage.held < 200_000, "what has arrived, and not what was announced")
             await slow.close()
             try await self.waitUntilHeld(0, budget)

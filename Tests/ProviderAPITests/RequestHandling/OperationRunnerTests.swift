@@ -34,7 +34,7 @@ import Testing
         }
 
         func until(_ questions: (Int, Int)) async throws {
-            while self.store.queryCounts != questions { await Task.yield() }
+            try await eventually { self.store.queryCounts == questions }
         }
 
         /// Takes the turn of the one query that may run.

@@ -33,17 +33,11 @@ import Testing
     }
 
     private static func waitUntilHeld(_ amount: Int, _ bytes: Budget) async throws {
-        while bytes.usage.held != amount {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { bytes.usage.held == amount }
     }
 
     private static func waitUntilWaiting(_ count: Int, _ turns: Budget) async throws {
-        while turns.usage.waiting != count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { turns.usage.waiting == count }
     }
 
     /// A client that reads nothing of a long list keeps its bytes until it is gone.

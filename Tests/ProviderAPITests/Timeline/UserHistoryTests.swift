@@ -64,7 +64,7 @@ import Testing
             _ = try await provider.register(Vectors.tokenA, ["user": "alice"])
             let sent = try await provider.send(["to": ["all": true], "alert": "Hi", "environment": "sandbox"])
             let path = "/v1/notifications/\(sent.json["id"].stringValue ?? "")"
-            while sender.sent.isEmpty { await Task.yield() }
+            try await eventually { !sender.sent.isEmpty }
             let opted = try await provider.api.put("\(Self.app)/users/alice/preferences", ["optOuts": ["a"]])
             #expect(opted.json["underWay"] == 1)
             let paused = try await provider.api.post("\(path):pause", [:]).json
@@ -72,7 +72,7 @@ import Testing
             #expect(try await provider.api.post("\(Self.app):pause", [:]).json["underWay"] == 1)
             #expect(try await provider.api.delete("\(Self.app)/credentials/sandbox").json == ["underWay": 1])
             gate.open()
-            while try await provider.api.get(path).json["state"] != "done" { await Task.yield() }
+            try await eventually { try await provider.api.get(path).json["state"] == "done" }
             let resumed = try await provider.api.post("\(path):resume", [:])
             #expect(resumed.status == 200 && resumed.json["state"] == "done")
             #expect(resumed.json["counters"]["accepted"] == 1)

@@ -32,10 +32,7 @@ import Testing
         }
 
         func wait(until isReached: (Int) -> Bool) async throws {
-            while !isReached(self.begun) {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await eventually { isReached(self.begun) }
         }
     }
 
@@ -66,10 +63,7 @@ import Testing
                         return try await cache.value
                     }
                 }
-                while readings.arrivals.withLock({ $0 }) < 100 {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
+                try await eventually { readings.arrivals.withLock({ $0 }) >= 100 }
                 for gate in readings.gates { gate.open() }
                 var values: [Int] = []
                 for try await value in group { values.append(value) }

@@ -34,13 +34,6 @@ import Testing
         return try await provider.api.post("/v1/projects/shop/messages:send", ["message": message])
     }
 
-    private static func until(_ condition: () -> Bool) async throws {
-        while !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     /// Runs a provider whose bridge of a kind is in the shadow of an old server.
     private static func withShadow(
         _ kind: String,
@@ -69,7 +62,7 @@ import Testing
             #expect(bytes.usage(of: Self.account).held == longest)
             gate.open()
             #expect(try await asking.value.status == 200)
-            try await Self.until { bytes.usage.held == 0 }
+            try await eventually { bytes.usage.held == 0 }
         }
     }
 
@@ -86,7 +79,7 @@ import Testing
             others.end()
             #expect(try await Self.post(kind, provider).status == 200)
             #expect(server.asked.count == 1)
-            try await Self.until { bytes.usage.held == 0 }
+            try await eventually { bytes.usage.held == 0 }
         }
     }
 
@@ -98,7 +91,7 @@ import Testing
             #expect(server.asked.count == 1)
             let difference = try #require(try await provider.shadow(kind, "shop")["differences"].elements.first)
             #expect(difference["theirs"].stringValue?.contains("more than \(longest) bytes") == true)
-            try await Self.until { bytes.usage.held == 0 }
+            try await eventually { bytes.usage.held == 0 }
         }
     }
 
@@ -110,7 +103,7 @@ import Testing
         try await Self.withShadow("gorush", answering: ["long": long]) { provider, _, bytes in
             let response = try await provider.api.post(Self.gorush, ["notifications": [push]])
             #expect(response.status == 200 && response.body.count > 2 << 20)
-            try await Self.until { bytes.usage.held == 0 }
+            try await eventually { bytes.usage.held == 0 }
         }
     }
 

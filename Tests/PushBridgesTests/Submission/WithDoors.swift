@@ -69,10 +69,7 @@ extension RunningProvider {
 extension ScriptedSender {
     /// Waits for so many pushes.
     func waitForPushes(_ count: Int) async throws {
-        while self.sent.count < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { self.sent.count >= count }
     }
 }
 
@@ -95,10 +92,7 @@ final class OldServer: Sendable {
 
     /// Waits for so many requests.
     func waitForRequests(_ count: Int) async throws {
-        while self.asked.count < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { self.asked.count >= count }
     }
 
     /// Listens while `body` runs.

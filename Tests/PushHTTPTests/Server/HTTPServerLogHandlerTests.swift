@@ -11,7 +11,7 @@ import Testing
         logger.warning("slow")
         logger.error("failed")
         let server = Task {
-            while !Task.isCancelled { await Task.yield() }
+            try? await Task.sleep(for: .patience)
             logger.error("cancelled")
         }
         server.cancel()

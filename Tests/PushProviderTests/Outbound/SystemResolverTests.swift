@@ -36,10 +36,7 @@ import Testing
     }
 
     private func waitForTurns(_ count: Int, _ budgets: Budgets) async throws {
-        while budgets[.newNameLookups].usage.waiting != count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { budgets[.newNameLookups].usage.waiting == count }
     }
 
     @Test func anAppHasFewLookUps() async throws {
@@ -258,10 +255,7 @@ private final class HeldNames: Sendable {
     }
 
     func waitUntilStarted(_ names: Set<String>) async throws {
-        while !names.isSubset(of: self.started) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { names.isSubset(of: self.started) }
     }
 
     /// Forgets that a name was looked up.

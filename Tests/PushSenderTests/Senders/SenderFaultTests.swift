@@ -190,7 +190,7 @@ import Testing
         defer { reserved.release() }
         let sender = try makeSender(to: endpoint)
         async let outcomes = sender.send(makePushes(10))
-        while sender.statistics.waiting < 10 { await Task.yield() }
+        try await eventually { sender.statistics.waiting >= 10 }
         // Another test may have the port for a moment.
         var second: ScriptedService?
         while second == nil {
@@ -212,7 +212,7 @@ import Testing
         defer { reserved.release() }
         let sender = try makeSender(to: first.endpoint)
         async let outcome = sender.send(makePushes(1)[0])
-        while sender.statistics.lastFailure == nil { await Task.yield() }
+        try await eventually { sender.statistics.lastFailure != nil }
         #expect(sender.statistics.lastFailure?.contains("refused") == true)
         await sender.close()
         #expect(await outcome.kind == "not sent")

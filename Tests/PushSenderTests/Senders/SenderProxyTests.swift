@@ -86,10 +86,7 @@ import Testing
             $0.waitTimeout = .patience
         }
         async let outcome = sender.send(Vectors.push(id: "a"))
-        while !isExpected(sender.statistics.lastFailure ?? "") {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await eventually { isExpected(sender.statistics.lastFailure ?? "") }
         await sender.close()
         return await outcome
     }
@@ -104,10 +101,7 @@ import Testing
             #expect(kinds(await sender.send(makePushes(10))) == ["accepted": 10])
             await first.stop()
             // What is taken by a connection that has just ended may have arrived or not.
-            while sender.statistics.connections > 0 {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await eventually { sender.statistics.connections == 0 }
             async let outcomes = sender.send(makePushes(10))
             let second = try await TestProxy.start(port: first.port)
             #expect(kinds(await outcomes) == ["accepted": 10])

@@ -102,7 +102,7 @@ import Testing
         let service = try await ScriptedService.start { _, _ in [] }
         let sender = try makeSender(to: service.endpoint) { $0.maximumWaiting = 10 }
         async let first = sender.send(makePushes(8))
-        while sender.statistics.waiting < 8 { await Task.yield() }
+        try await eventually { sender.statistics.waiting >= 8 }
         #expect(kinds(await sender.send(makePushes(3))) == ["not sent": 3])
         await sender.close()
         #expect(kinds(await first) == ["not sent": 8])
@@ -113,7 +113,7 @@ import Testing
         let service = try await ScriptedService.start { _, _ in [] }
         let sender = try makeSender(to: service.endpoint)
         let call = Task { await sender.send(makePushes(20)) }
-        while sender.statistics.waiting < 20 { await Task.yield() }
+        try await eventually { sender.statistics.waiting >= 20 }
         call.cancel()
         #expect(kinds(await call.value) == ["not sent": 20])
         await sender.close()
@@ -124,7 +124,7 @@ import Testing
         let service = try await ScriptedService.start { _, _ in [] }
         let sender = try makeSender(to: service.endpoint)
         let call = Task {
-            while !Task.isCancelled { await Task.yield() }
+            try? await Task.sleep(for: .patience)
             return await sender.send(makePushes(3))
         }
         call.cancel()

@@ -20,13 +20,11 @@ extension SQLiteStore {
     }
 
     package func key(hash: [UInt8]) async throws -> APIKeyRecord? {
-        let change = self.keyCache.change
-        if let known = self.keyCache.key(hash) { return known }
-        let found = try await self.database.lookup {
-            try $0.row(sql: "SELECT * FROM apiKey WHERE hash = ?", [Data(hash)]).map(Self.key)
+        try await self.keyCache.read(hash) {
+            try await self.database.lookup {
+                try $0.row(sql: "SELECT * FROM apiKey WHERE hash = ?", [Data(hash)]).map(Self.key)
+            }
         }
-        if let found { self.keyCache.keep(found, hash, since: change) }
-        return found
     }
 
     package func keyHashes(limit: Int) async throws -> [[UInt8]] {

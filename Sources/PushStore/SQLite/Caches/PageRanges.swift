@@ -1,4 +1,4 @@
-import Synchronization
+import PushSupport
 
 /// The ranges of ids in which the pages of costly audiences are read, so that each has a snapshot that is in nobody's way.
 ///
@@ -7,11 +7,9 @@ import Synchronization
 struct PageRanges: Sendable {
     /// The number of ids of the first range.
     private static let first: Int64 = 1024
-    /// The most notifications that are kept in memory.
-    private static let maximumCount = 100
 
     /// The numbers of ids of the next range of notifications; the others have one range for all.
-    private var sizes: [Int64: Int64] = [:]
+    private var sizes = BoundedCache<Int64, Int64>(maximum: 100)
 
     /// Returns the last id of the next range of a shard.
     func end(of claim: ShardClaim) -> Int64 {
@@ -28,7 +26,6 @@ struct PageRanges: Sendable {
 
     /// Notes that the log was folded before a range had been read.
     mutating func interrupted(_ claim: ShardClaim) {
-        if self.sizes.count >= Self.maximumCount { self.sizes = [:] }
         let size = self.sizes[claim.notificationNumber].map { max(1, $0 / 4) }
         self.sizes[claim.notificationNumber] = size ?? Self.first
     }

@@ -1,4 +1,5 @@
 import GRDB
+import PushSupport
 import PushTypes
 import Synchronization
 
@@ -19,37 +20,16 @@ final class AppCache: Sendable {
         let value: Value
     }
 
-    private struct State {
-        var answers: [Question: any Sendable] = [:]
-        /// The number of changes so far.
-        var change = 0
-    }
-
-    /// The most answers that are kept.
-    private static let maximum = 10_000
-
-    private let state = Mutex(State())
+    private let answers = SharedCache<Question, any Sendable>(maximum: 10_000)
 
     /// Returns an answer that is kept, or reads it.
     func value<Value: Sendable>(_ question: Question, _ read: () async throws -> Value) async throws -> Value {
-        let (known, change) = self.state.withLock { ($0.answers[question], $0.change) }
-        if let known = known as? Answer<Value> { return known.value }
-        let value = try await read()
-        self.state.withLock { state in
-            // What was read before a change is not kept after it.
-            guard state.change == change else { return }
-            if state.answers.count >= Self.maximum { state.answers = [:] }
-            state.answers[question] = Answer(value: value)
-        }
-        return value
+        let answer = try await self.answers.read(question) { Answer(value: try await read()) }
+        if let answer = answer as? Answer<Value> { return answer.value }
+        return try await read()
     }
 
-    func forget() {
-        self.state.withLock { state in
-            state.change += 1
-            state.answers = [:]
-        }
-    }
+    func forget() { self.answers.forget() }
 }
 
 /// The mark that a transaction has changed what ``AppCache`` keeps. Triggers of the writer's connection set it, so that no

@@ -1,12 +1,11 @@
 import Foundation
 import GRDB
 import PushSupport
-import Synchronization
 
 /// A column of JSON values. Each text is decoded once: a row is read again with every claim.
 final class JSONColumn<Value: StoredJSON>: Sendable {
     private let table, name: String
-    private let known = Mutex<[Data: Value]>([:])
+    private let known = SharedCache<Data, Value>(maximum: 1024)
 
     init(_ table: String, _ name: String) { (self.table, self.name) = (table, name) }
 
@@ -14,13 +13,9 @@ final class JSONColumn<Value: StoredJSON>: Sendable {
     /// - Throws: ``DamagedRow`` for what is not such a value.
     func value(_ row: Row) throws -> Value? {
         guard let text = row[self.name] as Data? else { return nil }
-        if let value = self.known.withLock({ $0[text] }) { return value }
-        guard let value = try? Value(stored: JSONValue(parsing: text)) else { throw DamagedRow(table: self.table) }
-        self.known.withLock { known in
-            // Bounds the memory: a text has a few hundred bytes.
-            if known.count >= 1024 { known = [:] }
-            known[text] = value
+        return try self.known.value(text) {
+            guard let value = try? Value(stored: JSONValue(parsing: text)) else { throw DamagedRow(table: self.table) }
+            return value
         }
-        return value
     }
 }

@@ -12,8 +12,11 @@ final class CommitParts {
     /// The apps of notifications that have ended.
     private var apps: Set<Int64> = []
 
-    init(reasons: ReasonLookup, connections: ConnectionLookup) {
-        (self.reasons, self.connections) = (reasons, connections)
+    /// - Parameters:
+    ///   - reasons: The ids of the reasons that are known.
+    ///   - connections: The ids of the connections that are known.
+    init(reasons: [ExactText: Int64], connections: [OpenedConnection: Int64]) {
+        (self.reasons, self.connections) = (ReasonLookup(known: reasons), ConnectionLookup(known: connections))
     }
 
     /// Notes that a notification has ended with a shard.

@@ -1,4 +1,5 @@
 import GRDB
+import PushSupport
 package import PushTypes
 import Synchronization
 
@@ -48,15 +49,15 @@ extension SQLiteStore {
         let counted = Mutex<[Int64: StatisticCounter.Counts]>([:])
         do {
             let (value, reasons, connections) = try await self.database.write { database in
-                let parts = CommitParts(reasons: self.reasons.lookup(), connections: self.connections.lookup())
+                let parts = CommitParts(reasons: self.reasons.values, connections: self.connections.values)
                 let value = try body(owner, parts, database)
                 try parts.end(in: database)
                 counted.withLock { $0 = parts.statistics.apps }
                 self.pendingStatistics.add(parts.statistics.apps, now: now)
                 return (value, parts.reasons.found, parts.connections.found)
             }
-            self.reasons.remember(reasons)
-            self.connections.remember(connections)
+            self.reasons.merge(reasons)
+            self.connections.merge(connections)
             return value
         } catch {
             self.pendingStatistics.remove(counted.withLock { $0 }, now: now)

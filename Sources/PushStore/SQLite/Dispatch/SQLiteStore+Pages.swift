@@ -1,4 +1,5 @@
 import GRDB
+import PushSupport
 import Synchronization
 
 extension SQLiteStore {
@@ -55,7 +56,7 @@ extension SQLiteStore {
     /// Returns the index ranges of a narrow audience, chosen once per notification; `nil` to visit all devices.
     private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
         guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
-        return try self.drivers.driver(of: claim.notificationNumber) {
+        return try self.drivers.value(claim.notificationNumber) {
             let (app, kind) = (claim.notification.app, claim.notification.content.tokenKind)
             return try AudienceDriver.choose(audience, of: kind, app: app, limit: .max, in: database)
         }

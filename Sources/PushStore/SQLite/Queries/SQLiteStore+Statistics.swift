@@ -1,4 +1,5 @@
 import GRDB
+import PushSupport
 package import PushTypes
 import Synchronization
 
@@ -54,7 +55,7 @@ extension SQLiteStore {
         do {
             // Taken in the transaction: one that has taken them before ends before this one begins.
             let reasons = try await self.database.write { database in
-                let (numbers, reasons) = (self.pendingStatistics.take(), self.reasons.lookup())
+                let (numbers, reasons) = (self.pendingStatistics.take(), ReasonLookup(known: self.reasons.values))
                 taken.withLock { $0 = numbers }
                 for (minute, apps) in numbers {
                     try StatisticCounter.write(apps, minute: minute, reasons, in: database)
@@ -62,7 +63,7 @@ extension SQLiteStore {
                 return reasons.found
             }
             self.pendingStatistics.written(taken.withLock { $0 })
-            self.reasons.remember(reasons)
+            self.reasons.merge(reasons)
         } catch {
             self.pendingStatistics.restore(taken.withLock { $0 })
             throw error

@@ -21,10 +21,7 @@ import Testing
             try await browser.signInAsAdmin(at: provider)
             let sent = try await provider.send(["to": ["all": true], "alert": "Hi", "environment": "sandbox"])
             let path = "\(Self.home)/notifications/\(try #require(sent.json["id"].stringValue))"
-            while sender.sent.isEmpty {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await eventually { !sender.sent.isEmpty }
             let page = try await browser.get(path)
             let paused = try await browser.post("\(path)/pause", [:], from: page)
             #expect(paused.text.contains("Paused. One push is still under way."))

@@ -35,10 +35,7 @@ import Testing
             let issue = try await site.addIssue(of: try await site.addPublication(), isPublished: true)
             try await site.addReader(1)
             try await site.provider.api.post("/v1/issues/\(issue):notify", [:])
-            while sender.sent.isEmpty {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await eventually { !sender.sent.isEmpty }
             let path = site.path(ofIssue: issue)
             let page = try await site.browser.get(path)
             let paused = try await site.browser.post("\(path)/pause", [:], from: page)

@@ -16,10 +16,7 @@ import Testing
             _ = try await provider.register(Vectors.tokenA, ["user": "alice"])
             let sent = try await provider.send(["to": ["all": true], "alert": "Hi", "environment": "sandbox"])
             let id = try #require(sent.json["id"].stringValue)
-            while sender.sent.isEmpty {
-                try Task.checkCancellation()
-                await Task.yield()
-            }
+            try await eventually { !sender.sent.isEmpty }
             for words in [
                 ["user", "preferences", "alice", "--opt-out", "a", "--app", app],
                 ["device", "add", Vectors.tokenA, "--environment", "sandbox", "--opt-out", "a", "--app", app],

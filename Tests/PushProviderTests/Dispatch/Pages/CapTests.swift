@@ -186,7 +186,7 @@ import Testing
         for await _ in began {}
         let others = try await withThrowingTaskGroup(of: Int.self) { group in
             for item in 2...9 { group.addTask { await batcher.commit(item) } }
-            while batcher.waitingCount < 8 { await Task.yield() }
+            try await eventually { batcher.waitingCount >= 8 }
             open.finish()
             return try await group.reduce(into: []) { $0.append($1) }
         }

@@ -26,10 +26,6 @@ import Testing
         }
     }
 
-    private func until(_ isTrue: () async throws -> Bool) async throws {
-        while try await !isTrue() { await Task.yield() }
-    }
-
     private func withStore(
         attempt: Duration = .milliseconds(1),
         turn: Duration = .milliseconds(500),
@@ -69,7 +65,7 @@ import Testing
     @Test func manyQueriesDelayNothingElse() async throws {
         try await self.withStore { store, app in
             let queries = (0..<6).map { self.ask(store, $0) }
-            try await self.until { store.queryCounts == (1, 5) }
+            try await eventually { store.queryCounts == (1, 5) }
             #expect(try await store.apps().count == 1)
             #expect(try await store.key(hash: [1]) == nil)
             let device = try await store.register(1, app: app)
@@ -94,7 +90,7 @@ import Testing
     @Test func aKeyWaitsForItselfAndThenIsRejected() async throws {
         try await self.withStore { store, _ in
             let queries = (0..<5).map { _ in self.ask(store, 0) }
-            try await self.until { store.queryCounts == (1, 4) }
+            try await eventually { store.queryCounts == (1, 4) }
             await #expect(throws: BudgetRefusal.self) { try await self.ask(store, 0).value }
             for query in queries { query.cancel() }
         }
@@ -119,10 +115,10 @@ import Testing
             var queries: [Task<Int, any Error>] = []
             for number in 0..<13 {
                 queries.append(ask("com.example.greedy", number))
-                try await self.until { store.queryCounts == (1, number) }
+                try await eventually { store.queryCounts == (1, number) }
             }
             queries.append(ask("com.example.other", 13))
-            try await self.until { store.queryCounts == (1, 13) }
+            try await eventually { store.queryCounts == (1, 13) }
             isOver.withLock { $0 = true }
             for query in queries { _ = try await query.value }
             let place = try #require(order.withLock { $0.firstIndex(of: "com.example.other") })
@@ -145,7 +141,7 @@ import Testing
             var greedy: [Task<Int, any Error>] = []
             for number in 0..<3 {
                 greedy.append(ask("com.example.greedy", Self.endless))
-                try await self.until { store.queryCounts == (1, number) }
+                try await eventually { store.queryCounts == (1, number) }
             }
             let hasRun = Shared(false)
             greedy.append(
@@ -154,7 +150,7 @@ import Testing
                     return 7
                 }
             )
-            try await self.until { store.queryCounts == (1, 3) || hasRun.withLock { $0 } }
+            try await eventually { store.queryCounts == (1, 3) || hasRun.withLock { $0 } }
             #expect(!hasRun.withLock { $0 }, "it waits for its turn")
             #expect(try await ask("com.example.other") { _ in 8 }.value == 8)
             for query in greedy { query.cancel() }
@@ -294,7 +290,7 @@ import Testing
     @Test func aQueryThatIsCancelledEnds() async throws {
         try await self.withStore { store, _ in
             let (running, waiting) = (self.ask(store, 0), self.ask(store, 1))
-            try await self.until { store.queryCounts == (1, 1) }
+            try await eventually { store.queryCounts == (1, 1) }
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
             running.cancel()
@@ -306,7 +302,7 @@ import Testing
     @Test func theEndOfTheStoreEndsThem() async throws {
         try await self.withStore { store, _ in
             let (running, waiting) = (self.ask(store, 0), self.ask(store, 1))
-            try await self.until { store.queryCounts == (1, 1) }
+            try await eventually { store.queryCounts == (1, 1) }
             store.endQueries()
             await #expect(throws: StoreError.ending) { try await running.value }
             await #expect(throws: StoreError.ending) { try await waiting.value }

@@ -1,29 +1,27 @@
-import PushSupport
-
 /// A tag as it is written, its prefixes not resolved.
-struct XMLTag {
-    enum Kind {
+package struct XMLTag {
+    package enum Kind {
         case start, end
         /// `<name/>`.
         case empty
     }
 
     /// The name with its prefix.
-    var name: String
-    var kind: Kind
+    package private(set) var name: String
+    package private(set) var kind: Kind
     /// The attributes with their prefixes, in their order; no name is there twice.
-    var attributes: [(name: String, value: String)] = []
+    package private(set) var attributes: [(name: String, value: String)] = []
     /// Indicates whether name and attributes are all there, and none was left out.
-    private(set) var isWhole = true
+    package private(set) var isWhole = true
 
     /// The most attributes, and the most declarations of namespaces.
-    static let maximumAttributes = 64
+    package static let maximumAttributes = 64
     /// The longest name, in bytes.
-    static let maximumName = 256
+    package static let maximumName = 256
 
     /// Reads a tag.
     /// - Parameter bytes: The bytes from `<` to `>`, with both.
-    init(_ bytes: ArraySlice<UInt8>) throws(XMPPStreamError) {
+    package init(_ bytes: ArraySlice<UInt8>) throws(XMLFault) {
         var reader = Reader(rest: bytes.dropFirst().dropLast())
         self.kind = reader.skip(UInt8(ascii: "/")) ? .end : .start
         self.name = try reader.name()
@@ -39,10 +37,10 @@ struct XMLTag {
             guard hadSpace else { throw Reader.fault }
             let attribute = try reader.attribute()
             guard !self.attributes.contains(where: { $0.name == attribute.name }) else {
-                throw XMPPStreamError(.notWellFormed, "an attribute is given twice")
+                throw XMLFault(.notWellFormed, "an attribute is given twice")
             }
             guard self.attributes.count < 2 * Self.maximumAttributes else {
-                throw XMPPStreamError(.policyViolation, "an element has more than \(Self.maximumAttributes) attributes")
+                throw XMLFault(.exceedsLimit, "an element has more than \(Self.maximumAttributes) attributes")
             }
             self.attributes.append(attribute)
         }
@@ -51,7 +49,7 @@ struct XMLTag {
     /// Reads the name and the kind of a tag, and leaves its attributes out. A name that is too long is left out as well.
     /// - Parameter bytes: The bytes from `<` to `>`; of those between the first ``XMLTokenScanner/beginning`` and the last
     ///   ``XMLTokenScanner/ending`` any may be missing.
-    init(leavingOutAttributesOf bytes: ArraySlice<UInt8>) throws(XMPPStreamError) {
+    package init(leavingOutAttributesOf bytes: ArraySlice<UInt8>) throws(XMLFault) {
         var reader = Reader(rest: bytes.dropFirst().dropLast())
         let isEnd = reader.skip(UInt8(ascii: "/"))
         self.kind = isEnd ? .end : reader.rest.last == UInt8(ascii: "/") ? .empty : .start
@@ -61,7 +59,7 @@ struct XMLTag {
 
     /// Returns the prefix of a name and its local part; the prefix is empty without one.
     /// - Parameter name: A name that a tag has.
-    static func split(_ name: String) -> (prefix: Substring, local: Substring) {
+    package static func split(_ name: String) -> (prefix: Substring, local: Substring) {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name[...]) }
         return (name[..<colon], name[name.utf8.index(after: colon)...])
     }
@@ -71,7 +69,7 @@ extension XMLTag {
     private struct Reader {
         var rest: ArraySlice<UInt8>
 
-        static let fault = XMPPStreamError(.notWellFormed, "a tag is not well-formed")
+        static let fault = XMLFault(.notWellFormed, "a tag is not well-formed")
 
         mutating func skip(_ byte: UInt8) -> Bool {
             guard self.rest.first == byte else { return false }
@@ -86,7 +84,7 @@ extension XMLTag {
             return self.rest.count < count
         }
 
-        mutating func attribute() throws(XMPPStreamError) -> (name: String, value: String) {
+        mutating func attribute() throws(XMLFault) -> (name: String, value: String) {
             let name = try self.name()
             self.skipSpace()
             guard self.skip(UInt8(ascii: "=")) else { throw Self.fault }
@@ -102,11 +100,11 @@ extension XMLTag {
         var hasTooLongName: Bool { self.rest.prefix(while: Self.isInName).count > XMLTag.maximumName }
 
         /// Reads a name of letters, digits, `_`, `-`, `.` and characters beyond ASCII, with a prefix or without.
-        mutating func name() throws(XMPPStreamError) -> String {
+        mutating func name() throws(XMLFault) -> String {
             let bytes = self.rest.prefix(while: Self.isInName)
             self.rest = self.rest[bytes.endIndex...]
             guard bytes.count <= XMLTag.maximumName else {
-                throw XMPPStreamError(.policyViolation, "a name has more than \(XMLTag.maximumName) bytes")
+                throw XMLFault(.exceedsLimit, "a name has more than \(XMLTag.maximumName) bytes")
             }
             let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             let begins = parts.allSatisfy { part in part.first.map { Self.isInName($0) && !Self.isLater($0) } ?? false }

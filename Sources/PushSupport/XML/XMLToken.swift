@@ -1,5 +1,5 @@
 /// The next part of a stream's bytes that has a meaning as a whole.
-enum XMLToken: Hashable {
+package enum XMLToken: Hashable {
     /// Characters up to the next tag.
     case characters
     /// A tag, from `<` to `>`.
@@ -11,25 +11,27 @@ enum XMLToken: Hashable {
 }
 
 /// Finds where tokens end, in bytes that arrive in pieces. No byte is looked at more often than twice.
-struct XMLTokenScanner {
+package struct XMLTokenScanner: Sendable {
     /// The number of bytes of the token that have been looked at.
     private var scanned = 0
     /// The quotation mark of the attribute's value that goes on; `nil` outside of one.
     private var quote: UInt8?
 
     /// The number of bytes at the beginning of a token that tell what it is, and what the name of a tag is.
-    static let beginning = XMLTag.maximumName + 3
+    package static let beginning = XMLTag.maximumName + 3
     /// The number of bytes at the end of a token that tell where it ends.
-    static let ending = Self.sectionEnd.count
+    package static let ending = Self.sectionEnd.count
 
-    static let sectionStart = Array("<![CDATA[".utf8)
-    static let sectionEnd = Array("]]>".utf8)
-    static let declarationStart = Array("<?xml".utf8)
+    package static let sectionStart = Array("<![CDATA[".utf8)
+    package static let sectionEnd = Array("]]>".utf8)
+    package static let declarationStart = Array("<?xml".utf8)
     private static let declarationEnd = Array("?>".utf8)
+
+    package init() {}
 
     /// Returns the token at the beginning of bytes, and its end; `nil` until all of it is there.
     /// - Parameter bytes: The bytes of the last call and those that have arrived since.
-    mutating func scan(_ bytes: ArraySlice<UInt8>) throws(XMPPStreamError) -> (XMLToken, end: Int)? {
+    package mutating func scan(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
         let found = try self.find(bytes)
         if found != nil { self = XMLTokenScanner() }
         return found
@@ -38,9 +40,9 @@ struct XMLTokenScanner {
     /// Drops some bytes of the token that has no end yet.
     ///
     /// They have been looked at, and neither the first ``beginning`` nor the last ``ending`` are among them.
-    mutating func forget(_ count: Int) { self.scanned -= count }
+    package mutating func forget(_ count: Int) { self.scanned -= count }
 
-    private mutating func find(_ bytes: ArraySlice<UInt8>) throws(XMPPStreamError) -> (XMLToken, end: Int)? {
+    private mutating func find(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
         guard let first = bytes.first else { return nil }
         guard first == UInt8(ascii: "<") else {
             let end = bytes.dropFirst(self.scanned).firstIndex(of: UInt8(ascii: "<"))
@@ -61,9 +63,9 @@ struct XMLTokenScanner {
         _ token: XMLToken,
         _ start: [UInt8],
         _ end: [UInt8]
-    ) throws(XMPPStreamError) -> (XMLToken, end: Int)? {
+    ) throws(XMLFault) -> (XMLToken, end: Int)? {
         guard bytes.starts(with: start.prefix(bytes.count)) else {
-            throw XMPPStreamError(.restrictedXML, "it has a comment, a processing instruction or a document type")
+            throw XMLFault(.restricted, "it has a comment, a processing instruction or a document type")
         }
         var position = bytes.startIndex + max(start.count, self.scanned - end.count)
         while position + end.count <= bytes.endIndex {
@@ -74,11 +76,11 @@ struct XMLTokenScanner {
         return nil
     }
 
-    private mutating func tag(_ bytes: ArraySlice<UInt8>) throws(XMPPStreamError) -> (XMLToken, end: Int)? {
+    private mutating func tag(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
         for position in bytes.indices.dropFirst(max(1, self.scanned)) {
             let byte = bytes[position]
             switch (byte, self.quote) {
-            case (UInt8(ascii: "<"), _): throw XMPPStreamError(.notWellFormed, "a tag has a <")
+            case (UInt8(ascii: "<"), _): throw XMLFault(.notWellFormed, "a tag has a <")
             case (UInt8(ascii: ">"), nil): return (.tag, position + 1)
             case (UInt8(ascii: "\""), nil), (UInt8(ascii: "'"), nil): self.quote = byte
             case (_, let quote?) where byte == quote: self.quote = nil

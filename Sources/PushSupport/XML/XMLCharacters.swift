@@ -1,35 +1,33 @@
-import PushSupport
-
 /// The characters of XML 1.0, and the references that stand for some.
-enum XMLCharacters {
+package enum XMLCharacters {
     /// The purpose of characters, which decides about white space.
-    enum Place {
+    package enum Place {
         case text, attribute, section
     }
 
     /// Indicates whether XML can hold a character.
-    static func isAllowed(_ character: Unicode.Scalar) -> Bool {
+    package static func isAllowed(_ character: Unicode.Scalar) -> Bool {
         switch character.value {
         case 0x9, 0xa, 0xd, 0x20...0xd7ff, 0xe000...0xfffd, 0x10000...0x10ffff: true
         default: false
         }
     }
 
-    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
+    package static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
 
     /// Returns the characters that bytes stand for.
     ///
     /// Line ends become U+000A, and white space in an attribute becomes spaces (XML 1.0 §2.11, §3.3.3). A section (CDATA) has no
     /// references.
-    static func decode(_ bytes: ArraySlice<UInt8>, _ place: Place) throws(XMPPStreamError) -> String {
+    package static func decode(_ bytes: ArraySlice<UInt8>, _ place: Place) throws(XMLFault) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw XMPPStreamError(.badFormat, "it is not UTF-8")
+            throw XMLFault(.notUTF8, "it is not UTF-8")
         }
         guard text.unicodeScalars.allSatisfy(self.isAllowed) else {
-            throw XMPPStreamError(.notWellFormed, "it has a character that XML forbids")
+            throw XMLFault(.notWellFormed, "it has a character that XML forbids")
         }
         if place == .text, bytes.contains(UInt8(ascii: "]")), text.firstRange(of: "]]>") != nil {
-            throw XMPPStreamError(.notWellFormed, "a section ends that has not begun")
+            throw XMLFault(.notWellFormed, "a section ends that has not begun")
         }
         let changes: (UInt8) -> Bool = { $0 == 0x26 || $0 == 0x0d || (place == .attribute && $0 < 0x20) }
         guard bytes.contains(where: changes) else { return text }
@@ -53,16 +51,16 @@ enum XMLCharacters {
     private static let maximumReference = 8
 
     /// Reads a reference whose `&` has been read.
-    private static func reference(_ rest: inout Substring.UnicodeScalarView) throws(XMPPStreamError) -> Unicode.Scalar {
+    private static func reference(_ rest: inout Substring.UnicodeScalarView) throws(XMLFault) -> Unicode.Scalar {
         let name = rest.prefix(self.maximumReference + 1).prefix { $0 != ";" }
         guard name.count <= self.maximumReference, name.endIndex < rest.endIndex else {
-            throw XMPPStreamError(.notWellFormed, "an & begins no reference")
+            throw XMLFault(.notWellFormed, "an & begins no reference")
         }
         rest = rest[rest.index(after: name.endIndex)...]
         let text = String(String.UnicodeScalarView(name))
         guard text.hasPrefix("#") else {
             guard let character = self.entities[text] else {
-                throw XMPPStreamError(.restrictedXML, "it has an entity besides the five of XML")
+                throw XMLFault(.restricted, "it has an entity besides the five of XML")
             }
             return character
         }
@@ -71,7 +69,7 @@ enum XMLCharacters {
         // The digits alone, because the initializer takes a sign too.
         guard digits.utf8.allSatisfy(\.isAlphanumeric), let value = UInt32(digits, radix: isHexadecimal ? 16 : 10),
             let character = Unicode.Scalar(value), self.isAllowed(character)
-        else { throw XMPPStreamError(.notWellFormed, "a reference stands for no character") }
+        else { throw XMLFault(.notWellFormed, "a reference stands for no character") }
         return character
     }
 

@@ -1,28 +1,6 @@
 import GRDB
-import Synchronization
 
-/// The ids of the texts that deliveries have as their reason. Each text is stored once, as a campaign has few of them.
-final class ReasonTable: Sendable {
-    /// The most texts that are kept in memory.
-    private static let maximumCount = 1000
-
-    private let known = Mutex<[ExactText: Int64]>([:])
-
-    /// Returns the reasons for one transaction.
-    func lookup() -> ReasonLookup { ReasonLookup(known: self.known.withLock { $0 }) }
-
-    /// Keeps the ids that a transaction has found, once that is on disk: an id that a failed transaction has added may
-    /// belong to another text later.
-    func remember(_ found: [ExactText: Int64]) {
-        guard !found.isEmpty else { return }
-        self.known.withLock { known in
-            if known.count + found.count > Self.maximumCount { known = [:] }
-            known.merge(found) { $1 }
-        }
-    }
-}
-
-/// The reasons that one transaction writes.
+/// The reasons that one transaction writes. Each text is stored once, as a campaign has few of them.
 final class ReasonLookup {
     /// The longest text in characters; a push service may send a longer one.
     private static let maximumLength = 300
@@ -31,7 +9,8 @@ final class ReasonLookup {
     private static let other = "another reason than the 10,000 that are known"
 
     private let known: [ExactText: Int64]
-    /// The ids that were not known before.
+    /// The ids that were not known before. They are known once the transaction is on disk: an id that a failed one has added may
+    /// belong to another text later.
     private(set) var found: [ExactText: Int64] = [:]
 
     init(known: [ExactText: Int64]) { self.known = known }

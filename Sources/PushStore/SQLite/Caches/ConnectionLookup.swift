@@ -1,31 +1,10 @@
 import GRDB
 import PushTypes
-import Synchronization
 
-/// The ids of the connections that carried pushes. Each connection is stored once.
-final class ConnectionTable: Sendable {
-    /// The most connections that are kept in memory.
-    private static let maximumCount = 1000
-
-    private let known = Mutex<[OpenedConnection: Int64]>([:])
-
-    /// Returns the connections for one transaction.
-    func lookup() -> ConnectionLookup { ConnectionLookup(known: self.known.withLock { $0 }) }
-
-    /// Keeps the ids that a transaction has added, once that is on disk.
-    func remember(_ found: [OpenedConnection: Int64]) {
-        guard !found.isEmpty else { return }
-        self.known.withLock { known in
-            if known.count + found.count > Self.maximumCount { known = [:] }
-            known.merge(found) { $1 }
-        }
-    }
-}
-
-/// The connections that one transaction writes.
+/// The connections that one transaction writes. Each is stored once.
 final class ConnectionLookup {
     private let known: [OpenedConnection: Int64]
-    /// The ids that were not known before.
+    /// The ids that were not known before. They are known once the transaction is on disk.
     private(set) var found: [OpenedConnection: Int64] = [:]
 
     init(known: [OpenedConnection: Int64]) { self.known = known }

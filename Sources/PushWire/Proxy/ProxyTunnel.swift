@@ -1,10 +1,42 @@
 package import NIOCore
+import PushSupport
 package import PushTypes
 
+extension ProxyEndpoint {
+    /// Connects to a host, through the tunnel of a proxy if there is one.
+    ///
+    /// - Parameters:
+    ///   - deadline: The end of the time for the tunnel.
+    ///   - eventLoop: The event loop of the future if there is no connection.
+    ///   - connect: Opens a connection to a host and port.
+    /// - Returns: A future that succeeds on the event loop of the channel. Handlers that are added to the pipeline at once receive
+    ///   everything from the other end. It fails with ``ProxyFailure`` for a proxy, and the channel is closed.
+    package static func connect(
+        to host: String,
+        port: Int,
+        through proxy: ProxyEndpoint?,
+        deadline: NIODeadline,
+        on eventLoop: any EventLoop,
+        _ connect: (_ host: String, _ port: Int) -> EventLoopFuture<any Channel>
+    ) -> EventLoopFuture<any Channel> {
+        guard let proxy else { return connect(host, port) }
+        guard !host.isIPAddress else {
+            return eventLoop.makeFailedFuture(ProxyFailure(.needsName, proxy: proxy, host: host, port: port))
+        }
+        return connect(proxy.host, proxy.port)
+            .flatMapErrorThrowing { error in
+                throw ProxyFailure(.unreachable(ErrorDescription.of(error)), proxy: proxy, host: host, port: port)
+            }
+            .flatMap { channel in
+                ProxyTunnelHandler.open(proxy, on: channel, to: host, port: port, deadline: deadline).map { channel }
+            }
+    }
+}
+
 /// Opens the tunnel of a proxy on a new connection, then leaves the pipeline.
-package final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
-    package typealias InboundIn = ByteBuffer
-    package typealias OutboundOut = ByteBuffer
+private final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     private let proxy: ProxyEndpoint
     private let host: String
@@ -31,7 +63,7 @@ package final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
     ///
     /// - Returns: A future that succeeds on the event loop when the tunnel is open. Handlers that are added to the pipeline
     ///   at once receive everything from the other end. It fails with ``ProxyFailure``, and the channel is closed.
-    package static func open(
+    static func open(
         _ proxy: ProxyEndpoint,
         on channel: any Channel,
         to host: String,
@@ -50,28 +82,28 @@ package final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         return opened.futureResult
     }
 
-    package func handlerAdded(context: ChannelHandlerContext) {
+    func handlerAdded(context: ChannelHandlerContext) {
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: self.deadline) {
             self.fail(.timeout, context: context)
         }
         if context.channel.isActive { self.start(context: context) }
     }
 
-    package func handlerRemoved(context: ChannelHandlerContext) {
+    func handlerRemoved(context: ChannelHandlerContext) {
         self.fail(.closed, context: context)
     }
 
-    package func channelActive(context: ChannelHandlerContext) {
+    func channelActive(context: ChannelHandlerContext) {
         self.start(context: context)
         context.fireChannelActive()
     }
 
-    package func channelInactive(context: ChannelHandlerContext) {
+    func channelInactive(context: ChannelHandlerContext) {
         self.fail(.closed, context: context)
         context.fireChannelInactive()
     }
 
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Bytes between a failure and the end of the channel are discarded.
         guard self.opened != nil else { return }
         switch self.stateMachine.receive(Self.unwrapInboundIn(data)) {
@@ -84,7 +116,7 @@ package final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelH
         }
     }
 
-    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
         self.fail(.closed, context: context)
     }
 
