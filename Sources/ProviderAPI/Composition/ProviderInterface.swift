@@ -25,18 +25,10 @@ package struct ProviderInterface: Sendable {
     package let time: any TimeSource
     package let logger: Logger
 
-    package init(
-        api: any HTTPResponder<APIContext>,
-        signIn: SignInService,
-        budgets: Budgets,
-        connections: HeldConnections,
-        failures: FailureReporter,
-        isSecure: Bool,
-        time: any TimeSource,
-        logger: Logger
-    ) {
-        (self.api, self.signIn, self.budgets, self.failures) = (api, signIn, budgets, failures)
-        self.connections = connections
-        (self.isSecure, self.time, self.logger) = (isSecure, time, logger)
+    init(_ core: ProviderCore, _ callers: CallerFeature, api: any HTTPResponder<APIContext>) {
+        (self.api, self.signIn, self.failures) = (api, callers.signIns, callers.runner.failures)
+        (self.budgets, self.connections) = (core.budgets, core.connections)
+        self.isSecure = core.configuration.tls != nil
+        (self.time, self.logger) = (core.time, core.logger)
     }
 }

@@ -40,4 +40,11 @@ package struct ProviderParts: Sendable {
     package let metrics: PrometheusRegistry
     package let time: any TimeSource
     package let logger: Logger
+
+    init(_ core: ProviderCore, _ sending: SendingParts, _ runner: OperationRunner) {
+        (self.configuration, self.store, self.acceptor) = (core.configuration, core.store, sending.acceptor)
+        (self.outcomes, self.forwards, self.runner) = (core.outcomes, sending.direct.forwards, runner)
+        (self.resolver, self.budgets, self.metrics) = (core.resolver, core.budgets, core.metrics)
+        (self.time, self.logger) = (core.time, core.logger)
+    }
 }

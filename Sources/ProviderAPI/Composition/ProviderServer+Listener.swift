@@ -9,9 +9,9 @@ extension ProviderServer {
     func serve() async throws {
         // This has no effect once the listener is bound.
         defer { self.listening.resolve(.failure(ProviderError.ended)) }
-        let (host, port) = (self.configuration.host, self.configuration.port)
-        let limits = self.configuration.limits
-        let (unauthenticated, held) = (self.unauthenticated, self.connections)
+        let (host, port) = (self.core.configuration.host, self.core.configuration.port)
+        let limits = self.core.configuration.limits
+        let (unauthenticated, held) = (self.core.unauthenticated, self.core.connections)
         let application = Application(
             router: self.api.router(with: self.pages, self.addition),
             server: .bounded(
@@ -28,7 +28,9 @@ extension ProviderServer {
             configuration: .init(
                 address: .hostname(host, port: port),
                 backlog: Self.backlog,
-                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections + Self.acceptedBeyond)
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    limits.connections + ProviderCore.acceptedBeyond
+                )
             ),
             onServerRunning: { channel in
                 // A listener that has ended meanwhile cannot be limited.
@@ -37,7 +39,7 @@ extension ProviderServer {
                 // Requests wait until the first admin key is in its file.
                 _ = try? await self.bound.value
             },
-            logger: self.logger.forHTTPServer
+            logger: self.core.logger.forHTTPServer
         )
         do {
             try await application.run()
