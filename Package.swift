@@ -50,14 +50,9 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// A module whose templates, texts and assets are a part of the program.
+/// A module whose templates, texts and assets are a part of the program: `PageResources` embeds them.
 func pages(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(
-        name: name,
-        dependencies: dependencies,
-        resources: [.embedInCode("Resources")],
-        swiftSettings: strict
-    )
+    .target(name: name, dependencies: dependencies, exclude: ["Resources"], swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -185,15 +180,16 @@ let package = Package(
             ]
         ),
         // What the pages of the servers share, and the provider's pages.
+        .target(name: "PageResources"),
         pages(
             "WebPages",
-            ["PushSupport", "PushTypes", .crypto, .httpTypes, .hummingbird, .mustache, .nioCore]
+            ["PageResources", "PushSupport", "PushTypes", .crypto, .httpTypes, .hummingbird, .mustache, .nioCore]
         ),
         pages(
             "Dashboard",
             [
-                "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes", "WebPages",
-                .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
+                "PageResources", "ProviderAPI", "PushHTTP", "PushProvider", "PushStore", "PushSupport", "PushTypes",
+                "WebPages", .crypto, .httpTypes, .hummingbird, .hummingbirdCore, .logging, .nioCore, .serviceLifecycle,
             ]
         ),
         module(
