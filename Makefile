@@ -12,7 +12,7 @@ export SUITE KEEP N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_
 # `martlet --version` shows the commit; empty in a source tree without git.
 export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 
-.PHONY: help demo build test test-under-load check docs format setup clean bench-sender bench-gateway bench-campaign bench-publishing bench-bridge \
+.PHONY: help demo build test test-under-load check docs tour format setup clean bench-sender bench-gateway bench-campaign bench-publishing bench-bridge \
 	bench-sessions conformance fuzz fuzz-api test-web alerts torture-gateway torture release package package-test image
 
 help:  ## list the targets
@@ -36,6 +36,10 @@ check:  ## format, warnings as errors, examples, documentation (LOADED=1: and th
 
 docs: setup  ## build the libraries' documentation with DocC, in .build/docs
 	@scripts/docs
+
+tour:  ## execute the commands of docs/tour.md
+	@scripts/setup tour
+	@scripts/tour
 
 format:  ## rewrite the sources in the house style
 	@swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples Fuzz
