@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import PageResources
 import PushHTTP
 import PushSupport
 import WebPages
@@ -18,8 +19,9 @@ struct PageFrame: Sendable {
     /// - Parameter isSecure: Whether the pages are reached over TLS.
     init(isSecure: Bool, places: Budget) throws {
         self.places = places
-        self.templates = try PageTemplates(DashboardResources.templates)
-        self.languages = try PageLanguages(DashboardResources.texts)
+        let files = PageFiles(page_resources_of_dashboard())
+        self.templates = try PageTemplates(files.templates)
+        self.languages = try PageLanguages(files.texts)
         self.assets = Assets(folder: "\(Dashboard.root)/assets")
         self.cookie = SessionCookie(isSecure: isSecure)
         self.isSecure = isSecure

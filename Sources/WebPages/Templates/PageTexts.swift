@@ -74,9 +74,8 @@ package struct PageLanguages: Sendable {
     ///   shared ones. A text that a language lacks is the standard language's.
     /// - Throws: ``RequestError`` for a file that is not JSON.
     package init(_ files: [(language: String, text: [UInt8])]) throws {
-        let shared = [("en", PackageResources.shared_en_json), ("de", PackageResources.shared_de_json)]
         var trees: [String: JSONValue] = [:]
-        for (language, text) in shared + files {
+        for (language, text) in PageFiles.shared.texts + files {
             let tree = try JSONValue(parsing: Data(text))
             trees[language] = Self.merged(trees[language] ?? .object([:]), tree)
         }
