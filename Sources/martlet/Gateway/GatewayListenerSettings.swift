@@ -93,7 +93,7 @@ extension GatewaySettings {
 
 /// The option that asks for free ports.
 struct FreePortsOption: ParsableArguments {
-    @Option(help: "0 takes free ports for all listeners; the log has them.") var port: Int?
+    @Option(help: "0 takes free ports for all listeners; the log names them.") var port: Int?
 
     func validate() throws {
         guard self.port == nil || self.port == 0 else {
