@@ -21,7 +21,7 @@ struct HelpCommand: ParsableCommand {
 
     @Argument(help: "The names of a command; or 'settings' and the beginning of a key, 'completions SHELL', 'man'.")
     var words: [String] = []
-    @Flag(help: "Print settings as docs/settings.md has them.") var markdown = false
+    @Flag(help: "Print settings in the form of docs/settings.md.") var markdown = false
     @Option(help: "The directory for manual pages, which is created; existing pages are replaced.") var output: String?
 
     func run() throws {

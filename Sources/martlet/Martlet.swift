@@ -9,11 +9,11 @@ struct Martlet: AsyncParsableCommand {
         commandName: "martlet",
         abstract: "A complete Apple-push system: provider, gateway and device.",
         discussion: """
-            Start with 'martlet demo': it runs all roles in one process and shows a notification on its way.
+            Start with 'martlet demo', which runs all roles in one process and shows a notification on its way.
 
             Each setting can be given as a flag, as an environment variable (MARTLET_SERVE_DATA_DIRECTORY for \
             serve.dataDirectory) or in a JSON file (--config, or martlet.json in the working directory). Flags win over \
-            the environment, the environment wins over the file. 'martlet help settings' lists all of them.
+            the environment, and the environment wins over the file. 'martlet help settings' lists all of them.
             """,
         version: Version.text,
         subcommands: [

@@ -26,12 +26,12 @@ enum NotifyPage {
         <p><label>Account <input name="adobeID" required maxlength="256"></label></p>
         <p><label>Password <input name="password" type="password" required maxlength="256"></label></p>
         <p><label>Product id <input name="productId" required maxlength="256"></label></p>
-        <p><label>Devices in a wave <input name="waveSize" type="number" min="1" \
+        <p><label>Devices per wave <input name="waveSize" type="number" min="1" \
         value="\(PublisherNotify.defaultWaveSize)"></label></p>
         <p><label>Seconds between waves <input name="waveInterval" type="number" min="1" \
         value="\(PublisherNotify.defaultWaveInterval)"></label></p>
-        <p><label>Id, with which the same call is accepted once <input name="Id" maxlength="100"></label></p>
-        <p><label><input name="again" type="checkbox" value="1"> Once more for an issue that was notified of</label></p>
+        <p><label>Id, under which a call is accepted only once <input name="Id" maxlength="100"></label></p>
+        <p><label><input name="again" type="checkbox" value="1"> Notify once more of an issue</label></p>
         <p><button>Notify</button></p>
         </form>
         </body>

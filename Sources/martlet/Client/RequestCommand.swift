@@ -57,7 +57,7 @@ extension PagedListCommand {
 
 /// The option that bounds a list.
 struct LimitOption: ListFilter {
-    @Option(help: "The most entries to show.") var limit: Int = 100
+    @Option(help: "The maximum number of entries to show.") var limit: Int = 100
 
     var query: [(String, String?)] { [] }
     var maximum: Int? { self.limit }

@@ -16,7 +16,7 @@ extension DirectOptions: PushServiceOptions {}
 
 /// The options for asking a push service about channels without a provider.
 struct ServiceCredentialOptions: ParsableArguments, PushServiceOptions {
-    @Option(help: "A .p8 key, a .p12 archive or a PEM file: asks the push service without a provider.")
+    @Option(help: "A .p8 key, a .p12 archive or a PEM file, to ask the push service without a provider.")
     var credential: String?
     @Option(help: "The private key of a PEM certificate, if it is in another file.") var credentialKey: String?
     @Option(help: "Team id, for a .p8 key.") var teamID: String?

@@ -7,11 +7,11 @@ enum APISettings: SettingSection {
         .formerly("send.server")
     static let key = Setting("api.key", flag: "api-key", kind: .secret)
         .help("API key; better given as MARTLET_API_KEY")
-        .detail("Other users of the host see flags in its list of processes.")
+        .detail("Other users of the machine can see flags in its list of processes.")
         .formerly("send.apiKey")
 
     static let authority = Setting("api.authority", flag: "api-authority")
-        .help("PEM file with an authority to trust for a provider with HTTPS, besides the system's")
+        .help("PEM file with an authority to trust besides the system's, for a provider with HTTPS")
 
     static let settings = [server, key, authority]
 

@@ -17,7 +17,7 @@ extension ServeSettings {
             )
         static let accounts = Setting("serve.compatibility.accounts", flag: "account", kind: .list)
             .help("APP=ACCOUNT: opens the publisher's form for an account; repeat it")
-            .detail("The form is taken from this account without the key.")
+            .detail("The form is accepted from this account without the key.")
 
         static let settings = [doors, accounts]
 

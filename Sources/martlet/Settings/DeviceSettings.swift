@@ -23,9 +23,9 @@ enum DeviceSettings: ConfigurationSection {
         .detail("It must allow CONNECT to the device link, and to the admin API for the activation.")
         .detail("MARTLET_DEVICE_PROXY hides the password from process lists.")
     static let fallbackPort = Setting("device.fallbackPort", flag: "fallback-port", kind: .integer(1...65_535))
-        .help("Port that is tried when the device link has no connection on its own, such as 443")
+        .help("Port to try when the device link cannot be reached on its own port, such as 443")
     private static let state = Setting.choice("device.state", flag: "state", default: State.active)
-        .help("Whether the device is in use; an inactive one gets less urgent pushes later")
+        .help("State of the device; an inactive one, which is not in use, gets less urgent pushes later")
 
     static let rows: [SettingRow<DeviceConfiguration>] = [
         SettingRow(topics), SettingRow(channels),

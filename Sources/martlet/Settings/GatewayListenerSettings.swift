@@ -27,7 +27,7 @@ extension GatewaySettings {
         private static let main: [Row] = [
             .port("gateway.http2Port", flag: "http2-port", \.http2.port)
                 .help("Port of the provider API over HTTP/2")
-                .detail("It is the sandbox's, or that of the only environment; so are the next three.")
+                .detail("It belongs to the sandbox, or to the only environment; so do the next three.")
                 .detail("0 takes a free port here and for every other listener."),
             .port("gateway.courierPort", flag: "courier-port", \.deviceLink.port)
                 .help("Port for devices"),
@@ -93,7 +93,7 @@ extension GatewaySettings {
 
 /// The option that asks for free ports.
 struct FreePortsOption: ParsableArguments {
-    @Option(help: "0 takes free ports for all listeners; the log has them.") var port: Int?
+    @Option(help: "0 takes free ports for all listeners; the log names them.") var port: Int?
 
     func validate() throws {
         guard self.port == nil || self.port == 0 else {

@@ -67,12 +67,12 @@ enum GatewaySettings {
         private static let pushes = Setting.Kind.integer(0...1_000_000)
         private static let backgroundPerHour = Setting("gateway.backgroundPerHour", kind: pushes, default: "no limit")
             .help("Background notifications per hour, device and app")
-            .detail("Only the newest of the others waits.")
+            .detail("Of further ones, only the newest waits.")
 
         static let rows: [SettingRow<GatewayConfiguration>] = [
             .list("gateway.faults", flag: "fault", \.faults)
-                .help("A fault from the start on, such as reason=TooManyRequests,percent=20; repeat it for several")
-                .detail("`martlet gateway fault` adds and removes them later.")
+                .help("A fault from the start, such as reason=TooManyRequests,percent=20; repeat it for several")
+                .detail("`martlet gateway fault` adds and removes faults later.")
                 .detail("In the environment variable semicolons separate several, because a fault has commas.")
                 .separated(by: ";"),
             .text("gateway.faultsFile", flag: "faults", \.faultsFile)
@@ -82,7 +82,7 @@ enum GatewaySettings {
                 .help("Let legacy clients use TLS 1.0 and 1.1"),
             .integer("gateway.tokenLength", flag: "token-length", among: [0, 32], \.tokenLength)
                 .help("Bytes of device tokens; 0 makes them of varying length")
-                .detail("32 is all that clients of 2009 can carry. An app can have its own length."),
+                .detail("Clients of 2009 can only handle 32. An app can have a length of its own."),
             SettingRow(backgroundPerHour) { $1.limits.backgroundPerHour = $0.integer(backgroundPerHour) },
         ]
     }
@@ -105,7 +105,7 @@ enum GatewaySettings {
                 $0.tokenUpdateInterval = $1 == 0 ? nil : .seconds($1 * 60)
             }
             .help("Minutes between changes of the provider token, 0 for no limit")
-            .detail("A change before that is answered with `TooManyProviderTokenUpdates`."),
+            .detail("An earlier change is answered with `TooManyProviderTokenUpdates`."),
             rule("pushesPerDeviceAndMinute", 0...1_000_000, "none; strict: 600") {
                 $0.deviceRate = $1 == 0 ? nil : .init(requests: $1, window: .seconds(60), burst: $0.deviceRate?.burst)
             }
@@ -154,7 +154,7 @@ enum GatewaySettings {
             )
             .help("Connections without a valid credential, over all listeners"),
             .integer("gateway.credentialSeconds", flag: "credential-seconds", 1...86_400, \.credentialSeconds)
-                .help("Seconds from accept to the first valid credential"),
+                .help("Seconds from the accept of a connection to its first valid credential"),
         ]
     }
 

@@ -9,7 +9,7 @@ struct PhoneSettings: Sendable {
         self.provider = Setting("\(section).provider", flag: "provider", default: "http://127.0.0.1:8080")
             .help("URL of the provider at which the app registers itself")
         self.publicKey = Setting("\(section).publicKey", flag: "public-key")
-            .help("Public key of the app, mk_public_…, as 'martlet key add --scope registerSelf' makes it")
+            .help("Public key of the app, mk_public_…, made with 'martlet key add --scope registerSelf'")
         self.gateway = Setting("\(section).gateway", flag: "gateway", default: "localhost:5223")
             .help("Address of the gateway's device link, as HOST:PORT")
         self.directory = Setting("\(section).directory", flag: "data-directory", default: "martlet-data/\(section)")
@@ -22,7 +22,7 @@ struct PhoneSettings: Sendable {
         .help("Environment of the device token, which is that of the gateway's listener")
         self.proxy = Setting("\(section).proxy", flag: "proxy", kind: .secret)
             .help("HTTP proxy, as http://[USER:PASSWORD@]HOST:PORT")
-            .detail("It passes on everything: the device link, the activation, the app's requests and its downloads.")
+            .detail("It carries everything: the device link, the activation, the app's requests and its downloads.")
             .detail("MARTLET_\(section.uppercased())_PROXY hides the password from process lists.")
     }
 

@@ -19,9 +19,9 @@ enum ReaderSettings: SettingSection {
     static let screen = Setting("reader.screen", flag: "screen", default: "2048x1536")
         .help("Size of the screen in pixels")
     static let denied = Setting("reader.denied", flag: "deny", kind: .list)
-        .help("A thing that the user does not allow: alert, badge, sound or newsstand; repeat it for several")
+        .help("One of what the user does not allow: alert, badge, sound or newsstand; repeat it for several")
     static let isDevelopment = Setting("reader.development", flag: "development", kind: .toggle)
-        .help("Be a development build, which gets products with the prefix dev_test. too")
+        .help("Act as a development build, which also gets products that begin with 'dev_test.'")
     static let network = Setting.choice("reader.network", flag: "network", default: ReaderNetwork.wifi)
         .help("Network at the start; a push that comes without Wi-Fi is lost")
     static let connections = Setting(

@@ -21,14 +21,14 @@ extension ServeSettings {
         )
         .help("Port on which old providers read feedback, usually 2196; 0 takes a free one")
         private static let certificate = Setting("serve.bridge.certificate", flag: "bridge-certificate")
-            .help("PEM file with the certificate that old providers see, and those of its issuers after it")
-            .detail("It is for the name by which they reach it; most check that.")
+            .help("PEM file with the certificate that old providers see, followed by those of its issuers")
+            .detail("It must have the name by which they reach the listener; most of them check that.")
         private static let key = Setting("serve.bridge.key", flag: "bridge-key")
             .help("PEM file with the private key of that certificate, without a passphrase")
         private static let authority = Setting("serve.bridge.authority", flag: "bridge-authority")
             .help("PEM file of the authority that signed the old providers' certificates")
-            .detail("With it bridges need not name certificates: that of their topic counts.")
-            .detail("Without it a bridge takes the certificates that it names, also expired ones.")
+            .detail("With it, bridges need not name certificates: every certificate of their topic counts.")
+            .detail("Without it, a bridge accepts the certificates that it names, even expired ones.")
         private static let allowsOldTLS = Setting(
             "serve.bridge.allowOldTLS",
             flag: "bridge-allow-old-tls",

@@ -6,8 +6,8 @@ extension ServeSettings {
     enum Entitlement: ConfigurationSection {
         private static let appStoreRoot = Setting("serve.publishing.appStoreRoot", flag: "app-store-root")
             .help("File with Apple's root certificate, DER or PEM, to which purchases must lead")
-            .detail("Without it no purchase entitles. Apple Root CA - G3 is the one of the App Store.")
-            .detail("A file in PEM may hold several ([entitlement.md](entitlement.md)).")
+            .detail("Without it no purchase entitles. The App Store uses Apple Root CA - G3.")
+            .detail("A PEM file may hold several ([entitlement.md](entitlement.md)).")
 
         static let rows: [SettingRow<ProviderConfiguration>] = [
             SettingRow(appStoreRoot),
@@ -16,8 +16,8 @@ extension ServeSettings {
                 flag: "allow-sandbox-purchases",
                 \.entitlement.allowsSandboxPurchases
             )
-            .help("Purchases in the sandbox entitle to every product")
-            .detail("Otherwise they do to products that begin with `dev_test.`. App Review buys in the sandbox."),
+            .help("Let purchases in the sandbox entitle to every product")
+            .detail("Otherwise only to products that begin with `dev_test.`. App Review buys in the sandbox."),
             .time("serve.publishing.entitlementSeconds", flag: "entitlement-seconds", 1...30, \.entitlement.deadline)
                 .help("Seconds that a publisher's server has to answer"),
             .time("serve.publishing.grantSeconds", flag: "grant-seconds", 0...86_400, \.entitlement.grantTime)

@@ -51,7 +51,7 @@ enum ServeSettings {
         static let sandboxService = Setting("serve.sandboxService", flag: "sandbox-service", default: "Apple's")
             .help("Push service for the sandbox: HOST:PORT, or 'apple'")
             .detail("The log begins with the push services of both environments.")
-            .detail("It warns where pushes go to Apple and no setting says so.")
+            .detail("It warns if pushes go to Apple without a setting that says so.")
         static let productionService = Setting(
             "serve.productionService",
             flag: "production-service",
@@ -61,22 +61,22 @@ enum ServeSettings {
         static let serviceAuthority = Setting("serve.serviceAuthority", flag: "service-authority")
             .help("PEM file of an additional authority for the push services named here")
             .detail(
-                "It counts for `serve.sandboxService`, `serve.productionService` and `serve.legacy`, never for Apple's own."
+                "It is trusted for `serve.sandboxService`, `serve.productionService` and `serve.legacy`, never for Apple's own."
             )
         static let fallbackPort = Setting("serve.fallbackPort", flag: "fallback-port", kind: .integer(1...65_535))
-            .help("Port that is tried when a push service has no connection on its own; Apple's second is 2197")
+            .help("Port to try when a push service cannot be reached on its own port; Apple's second is 2197")
             .detail("The first port is tried again after 1 min, then less often, and used once it works.")
         static let proxy = Setting("serve.proxy", flag: "proxy", kind: .secret)
             .help("HTTP proxy for all pushes, as http://[USER:PASSWORD@]HOST:PORT")
-            .detail("It must allow CONNECT to the push services; TLS goes through it to them.")
+            .detail("It must allow CONNECT to the push services; TLS runs through it to them.")
             .detail("Webhooks do not use it. MARTLET_SERVE_PROXY hides the password from process lists,")
             .detail("see [Proxies](operations.md#proxies).")
         static let proxyPasswordFile = Setting("serve.proxyPasswordFile", flag: "proxy-password-file")
             .help("File with the password of the proxy's user, whose name is in the URL")
 
         private static let gatewayEvents = Setting("serve.gatewayEvents", flag: "gateway-events")
-            .help("URL of the admin API of the Martlet gateway that pushes go to, for its events")
-            .detail("Timelines show its events then, and its deliveries come in as receipts.")
+            .help("URL of the admin API of the Martlet gateway that receives the pushes, for its events")
+            .detail("Timelines then show its events, and its deliveries come in as receipts.")
             .detail("A gateway that does not respond delays nothing by more than 2 s.")
 
         /// Returns the reader of the gateway's events; `nil` without the setting.
@@ -101,11 +101,11 @@ enum ServeSettings {
         }
 
         private static let certificate = Setting("serve.tls.certificate", flag: "tls-certificate")
-            .help("PEM file with the certificate of the API, and those of its issuers after it")
+            .help("PEM file with the certificate of the API, followed by those of its issuers")
             .detail("With it the API speaks HTTPS: HTTP/2 and HTTP/1.1, with TLS 1.2 or later.")
             .detail(
                 """
-                A renewed file counts within seconds, for new connections; one that cannot be used is logged, and the \
+                A renewed file is used for new connections within seconds; one that cannot be used is logged, and the \
                 old certificate stays in use.
                 """
             )
@@ -142,14 +142,14 @@ enum ServeSettings {
             SettingRow(fallbackPort), SettingRow(proxy), SettingRow(proxyPasswordFile), SettingRow(gatewayEvents),
             SettingRow(chatAuthority),
             .toggle("serve.apiOnly", flag: "api-only", \.isAPIOnly)
-                .help("Serve the REST API only, without the dashboard")
+                .help("Serve only the REST API, without the dashboard")
                 .detail("The dashboard is at `/dashboard` of the API's address, see [Dashboard](dashboard.md)."),
             .text("serve.adminKeyFile", flag: "admin-key-file", \.adminKeyFile)
-                .help("New file for the first admin API key, which is not printed then")
+                .help("New file for the first admin API key, which is then not printed")
                 .detail("Only its owner can read it. Both the file and the output are written once the port is bound.")
                 .detail(
                     """
-                    A file that holds such a key of an earlier start is replaced; any other ends the start with an \
+                    A file with such a key from an earlier start is replaced; any other file ends the start with an \
                     error.
                     """
                 ),
@@ -165,46 +165,46 @@ enum ServeSettings {
             .integer("serve.dispatch.walkers", flag: "walkers", 1...64, \.dispatch.walkers)
                 .help("Shards of campaigns that are sent at a time"),
             .time("serve.retentionDays", flag: "retention-days", 1...3650, unit: day, \.retention.notifications)
-                .help("Days that finished notifications and token events are kept")
+                .help("Days for which finished notifications and token events are kept")
                 .detail("Deliveries are deleted with their notification."),
             .time("serve.auditRetentionDays", flag: "audit-retention-days", 1...3650, unit: day, \.retention.audit)
-                .help("Days that audit entries are kept"),
+                .help("Days for which audit entries are kept"),
             .time("serve.eventRetentionDays", flag: "event-retention-days", 1...365, unit: day, \.retention.events)
-                .help("Days that events for webhooks are kept")
-                .detail("A replay reaches back as far."),
+                .help("Days for which events for webhooks are kept")
+                .detail("A replay reaches back that far."),
             .toggle("serve.confirmClock", flag: "confirm-clock", \.confirmsClock)
-                .help("The clock is right, however far it is ahead of the last start")
+                .help("Trust the clock, however far it is ahead of the last start")
                 .detail("For one start only, see [Clocks](operations.md#clocks)."),
             .integer("serve.connections", flag: "connections", 1...100_000, \.limits.connections)
                 .help("Connections to the API at a time")
-                .detail("A further one closes an idle one of the client that has the most.")
-                .detail("Those without a valid key may be half as many."),
+                .detail("A further one closes an idle connection of the client that has the most.")
+                .detail("Half of them may be without a valid key."),
             .integer("serve.connectionRate", flag: "connection-rate", 0...1_000_000, \.limits.connectionRate)
                 .help("New connections per second of an app, and of strangers, 0 for no limit")
                 .detail(
                     """
-                    Twice as many may come at once; further ones are closed as soon as they are accepted. Those of an app come from \
-                    networks that have shown one of its keys within a day, and one of these has half of them. Those of strangers \
-                    come from all other networks, and one of these has a tenth. A proxy at 127.0.0.1 has no limit; for one on \
-                    another machine, and for many devices behind one address, raise it.
+                    Twice as many may come at once; further ones are closed as soon as they are accepted. An app's connections come from \
+                    networks that have shown one of its keys within a day, and one such network may have half of them. Those of \
+                    strangers come from all other networks, and one of these may have a tenth. A proxy at 127.0.0.1 has no limit. \
+                    Raise the rate for a proxy on another machine, and for many devices behind one address.
                     """
                 ),
             .time("serve.requestSeconds", flag: "request-seconds", 1...3600, \.limits.request)
                 .help("Seconds from the head of a request to its end")
                 .detail(
                     """
-                    The same time holds for each 16 KiB of an import, and for a response, an export too, until the \
-                    client has taken its next 64 kB. A client that was faster may rest for as long as it has gained, \
-                    ten times this time at most. Then the connection is closed.
+                    The same time is allowed for each 16 KiB of an import, and for each 64 kB that the client takes of a \
+                    response, such as an export. A client that was faster may pause for as long as it has gained, but \
+                    at most for ten times this time. After that the connection is closed.
                     """
                 ),
             .time("serve.questionSeconds", flag: "question-seconds", 1...300, \.limits.query)
                 .help("Seconds that a query over many devices may take")
                 .detail("Counts, previews and histories are such queries. The time in the queue does not count.")
-                .detail("Then the response is 503 `query_too_expensive`."),
+                .detail("After that the response is 503 `query_too_expensive`."),
             .integer("serve.keyRate", flag: "key-rate", 0...1_000_000, \.limits.keyRate)
                 .help("Requests per second of one API key, 0 for no limit")
-                .detail("Twice as many may come at once; then the response is 429."),
+                .detail("Twice as many may come at once; beyond that the response is 429."),
             .integer("serve.publicKeyRate", flag: "public-key-rate", 0...1_000_000, \.limits.publicKeyRate)
                 .help("Requests per second with public keys from one address, 0 for no limit")
                 .detail("Twice as many may come at once. Behind a proxy all clients have its address."),
@@ -213,15 +213,15 @@ enum ServeSettings {
                 .detail("A homeserver is an address: those behind one proxy share the rate."),
             .time("serve.sessionIdleSeconds", flag: "session-idle-seconds", 60...2_592_000, \.sessions.idle)
                 .help("Seconds without a request after which a session of the dashboard ends")
-                .detail("1800 is what OWASP ASVS asks of level 2, see [security.md](security.md)."),
+                .detail("OWASP ASVS asks for 1800 at level 2, see [security.md](security.md)."),
             .time("serve.sessionSeconds", flag: "session-seconds", 300...7_776_000, \.sessions.longest)
                 .help("Seconds after which a session of the dashboard ends, however much it is used")
-                .detail("43200 is what OWASP ASVS asks of level 2."),
+                .detail("OWASP ASVS asks for 43200 at level 2."),
             .toggle("serve.webhooks.allowPrivate", flag: "allow-private-webhooks", \.webhookAddresses.allowsPrivate)
-                .help("Webhooks and publishers' servers may have addresses of the own network, with any port")
-                .detail("`http` is allowed for them too. The holder of an admin key can then reach these addresses."),
+                .help("Allow private addresses, with any port, for webhooks and publishers' servers")
+                .detail("`http` is then allowed too. The holder of an admin key can reach these addresses."),
             .toggle("serve.webhooks.allowHTTP", flag: "allow-http-webhooks", \.webhookAddresses.allowsPlainHTTP)
-                .help("Webhooks and publishers' servers may use http, to public addresses"),
+                .help("Allow http to public addresses for webhooks and publishers' servers"),
         ]
     }
 
@@ -229,14 +229,14 @@ enum ServeSettings {
     enum Breaker: ConfigurationSection {
         static let rows: [SettingRow<ProviderConfiguration>] = [
             .integer("serve.breaker.minimum", flag: "breaker-minimum", 1...1_000_000, \.breaker.minimum)
-                .help("Responses of an app's environment before the breaker can open"),
+                .help("Responses in an app's environment before the breaker can open"),
             .percent("serve.breaker.dead", flag: "breaker-dead", \.breaker.dead)
-                .help("Percent of dead tokens (410) from which it opens"),
+                .help("Percentage of dead tokens (410) at which the breaker opens"),
             .percent("serve.breaker.bad", flag: "breaker-bad", \.breaker.bad)
-                .help("Percent of bad tokens from which it opens")
+                .help("Percentage of bad tokens at which the breaker opens")
                 .detail("Bad tokens are those with `BadDeviceToken` or `DeviceTokenNotForTopic`."),
             .integer("serve.breaker.memory", flag: "breaker-memory", 1...1_000_000, \.breaker.memory)
-                .help("Responses from which all counts are halved, so that old ones fade")
+                .help("Number of responses at which all counts are halved, so that old ones fade")
                 .detail("At least `serve.breaker.minimum`."),
         ]
 

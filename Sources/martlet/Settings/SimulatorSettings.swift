@@ -15,9 +15,9 @@ enum SimulatorSettings: SettingSection {
     static let categories = Setting("simulator.categories", flag: "categories")
         .help("JSON file of the notification categories with their actions")
     static let locale = Setting("simulator.locale", flag: "locale")
-        .help("Language of the phone, such as pt-BR; that of the system where it is absent")
+        .help("Language of the phone, such as pt-BR; by default the system's")
     static let timeZone = Setting("simulator.timeZone", flag: "time-zone")
-        .help("Time zone of the phone, such as Europe/Berlin; that of the system where it is absent")
+        .help("Time zone of the phone, such as Europe/Berlin; by default the system's")
     static let appVersion = Setting("simulator.appVersion", flag: "app-version")
         .help("Version of the app, such as 2.10.1")
 

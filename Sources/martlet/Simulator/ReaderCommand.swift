@@ -9,17 +9,17 @@ import ServiceLifecycle
 struct ReaderCommand: AsyncParsableCommand {
     static let configuration = command("reader")
         .help(
-            "Simulate the publisher's reader: it wakes on a push and downloads the newest issue, once a day on Wi-Fi."
+            "Simulate a publisher's reader, which wakes on a push and downloads the newest issue, once a day on Wi-Fi."
         )
         .detail(
             """
-            It registers itself with the publisher's form, and after a push loads the catalogue, checks the entitlement, \
-            and downloads cover and issue. A download that breaks off continues, also in the next run. The issue has a mark \
+            It registers itself with the publisher's form. After a push it loads the catalogue, checks the entitlement, \
+            and downloads the cover and the issue. A download that breaks off continues, even in the next run. The issue has a mark \
             until it is opened.
             """
         )
         .detail("Commands such as 'library' come from the arguments after --, from a script, or from standard input.")
-        .detail("'help' there lists them. With --count they are for all readers, which keep everything in memory.")
+        .detail("The command 'help' lists them. With --count they are for all readers, which keep all in memory.")
         .example("reader --app com.example.MyApp --public-key mk_public_… --registration-key k7Qz1yT9sW3eXa0P")
         .example(
             "reader --count 1000 --app com.example.MyApp --public-key mk_public_… -- 'wait downloaded 1000 600' quit"
@@ -29,7 +29,7 @@ struct ReaderCommand: AsyncParsableCommand {
     @OptionGroup var app: SettingFlags<AppSettings>
     @OptionGroup var flags: SettingFlags<ReaderSettings>
     @OptionGroup var admin: SettingFlags<GatewaySettings.Admin>
-    @Option(help: "Number of readers in this process; 1 without it.") var count: Int?
+    @Option(help: "Number of readers in this process. Default: 1.") var count: Int?
     @OptionGroup var console: ConsoleOptions
 
     func validate() throws {

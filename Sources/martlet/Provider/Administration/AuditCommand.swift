@@ -12,7 +12,7 @@ struct AuditCommand: PagedListCommand {
     @OptionGroup var access: ProviderOptions
     @OptionGroup var shown: LimitOption
 
-    @Option(help: "Only those of this API key or person, by the id.") var key: String?
+    @Option(help: "Only those of the API key or person with this id.") var key: String?
     @Option(help: "Only those with this text in the name of the key or person.") var name: String?
     @Option(help: "Only those with this text in the method or the path.") var action: String?
     @Option(help: "done or rejected.") var result: String?

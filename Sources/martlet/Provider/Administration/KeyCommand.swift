@@ -40,13 +40,13 @@ struct KeyCommand: AsyncParsableCommand {
     struct Limits: ParsableArguments {
         @Option(
             name: .customLong("app"),
-            help: "The bundle id of an app that it is limited to; repeat it for several. Default: all apps."
+            help: "The bundle id of an app to which it is limited; repeat it for several. Default: all apps."
         )
         var apps: [String] = []
         @Option(help: "The time at which it expires, such as 2027-01-01T00:00:00Z. Default: never.")
         var expiresAt: String?
         @Option(parsing: .unconditional, help: "The seconds after which it expires.") var expiresIn: Int?
-        @Option(parsing: .unconditional, help: "Its requests per second. Default: those of the server.") var rate: Int?
+        @Option(parsing: .unconditional, help: "Its requests per second. Default: the server's rate.") var rate: Int?
 
         /// The members of the request that the options name.
         var members: [String: JSONValue?] {
@@ -65,7 +65,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     /// `martlet key add`: issues a key.
     struct Add: RequestCommand {
-        static let configuration = command("add", "Issue a key; its text is shown only now.")
+        static let configuration = command("add", "Issue a key; its text is shown only once.")
             .example("key add dashboard --scope read")
             .example("key add prometheus --scope metrics")
             .example("key add in-the-app --scope registerSelf --app com.example.MyApp")
@@ -75,7 +75,7 @@ struct KeyCommand: AsyncParsableCommand {
 
         @OptionGroup var access: ProviderOptions
         @OptionGroup var limits: Limits
-        @Argument(help: "Its name in lists and in the audit.") var name: String
+        @Argument(help: "The name in lists and in the audit.") var name: String
         @Option(
             help: """
                 admin (everything), send, register, operate, read, metrics or registerSelf (public); repeat it for \
@@ -101,11 +101,11 @@ struct KeyCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<Key>
         @OptionGroup var limits: Limits
-        @Option(help: "Its name in lists and in the audit.") var name: String?
+        @Option(help: "The name in lists and in the audit.") var name: String?
         @Option(help: "Its scopes in place of the earlier ones; repeat it for several.") var scope: [String] = []
-        @Flag(help: "For all apps from now on.") var allApps = false
-        @Flag(help: "It does not expire any more.") var neverExpires = false
-        @Flag(help: "With the rate of the server from now on.") var serverRate = false
+        @Flag(help: "Make it valid for all apps.") var allApps = false
+        @Flag(help: "Let it never expire.") var neverExpires = false
+        @Flag(help: "Use the server's rate.") var serverRate = false
 
         func validate() throws {
             let pairs = [

@@ -7,7 +7,7 @@ struct OverviewCommand: RequestCommand {
         .example("overview --time-zone Europe/Berlin")
 
     @OptionGroup var access: ProviderOptions
-    @Option(help: "The time zone in which today begins; default UTC.") var timeZone: String?
+    @Option(help: "The time zone in which today begins; default: UTC.") var timeZone: String?
 
     func request() -> APIRequest { .get("overview").query([("timeZone", self.timeZone)]) }
 

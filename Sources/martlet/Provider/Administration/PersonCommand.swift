@@ -34,17 +34,17 @@ struct PersonCommand: AsyncParsableCommand {
     /// `martlet person add`: adds a person.
     struct Add: RequestCommand {
         static let configuration = command("add", "Add a person, and show the link to choose a password with.")
-            .detail("The link is a path: put the address of the provider before it. It works once, within a day.")
+            .detail("The link is a path: put the provider's address in front of it. It works once, within a day.")
             .example("person add anna --role author --app com.example.MyApp")
             .example("person add ops@example.com --role admin")
 
         @OptionGroup var access: ProviderOptions
         @Argument(help: "The name to sign in with.") var name: String
-        @Option(help: "viewer (reads), author (sends too), operator (runs what sends too) or admin (everything).")
+        @Option(help: "viewer (reads), author (also sends), operator (also manages sending) or admin (everything).")
         var role: String
         @Option(
             name: .customLong("app"),
-            help: "The bundle id of an app that the person is limited to; repeat it for several. Default: all apps."
+            help: "The bundle id of an app to which the person is limited; repeat it for several. Default: all apps."
         )
         var apps: [String] = []
         @Option(help: "The language of the pages, such as de. Default: that of the browser.") var language: String?
@@ -70,11 +70,11 @@ struct PersonCommand: AsyncParsableCommand {
         @Option(help: "viewer, author, operator or admin.") var role: String?
         @Option(
             name: .customLong("app"),
-            help: "The apps that the person is limited to, in place of the earlier ones; repeat it for several."
+            help: "An app to which the person is limited, in place of the earlier ones; repeat it for several."
         )
         var apps: [String] = []
-        @Flag(help: "For all apps from now on.") var allApps = false
-        @Flag(inversion: .prefixedNo, help: "Whether the person cannot sign in.") var disabled: Bool?
+        @Flag(help: "Make it valid for all apps.") var allApps = false
+        @Flag(inversion: .prefixedNo, help: "Keep the person from signing in, or not.") var disabled: Bool?
         @Option(help: "The language of the pages, such as de.") var language: String?
 
         func validate() throws {
@@ -101,7 +101,7 @@ struct PersonCommand: AsyncParsableCommand {
             "invite",
             "Make another link to choose a password with; the earlier one ends."
         )
-        .detail("It helps who has forgotten the password too. The old password is valid until the link is used.")
+        .detail("Also for a person who has forgotten the password; the old one is valid until the link is used.")
         .example("person invite 9E1C…")
     }
 

@@ -10,10 +10,10 @@ struct StatisticsCommand: RequestCommand {
     static let outcomes = ["accepted", "rejected", "failed", "skipped", "unknown", "opened"]
 
     @OptionGroup var access: ProviderOptions
-    @Option(help: "Of this app only, by its bundle id.") var app: String?
-    @Option(help: "From this time on, as 2026-11-25T09:30:00Z; default a day ago.") var from: String?
+    @Option(help: "Only the numbers of the app with this bundle id.") var app: String?
+    @Option(help: "From this time on, as 2026-11-25T09:30:00Z; default: a day ago.") var from: String?
     @Option(help: "Before this time.") var to: String?
-    @Option(help: "minute, hour or day; default by the length of the range.") var step: String?
+    @Option(help: "minute, hour or day; default: by the length of the range.") var step: String?
 
     func request() -> APIRequest {
         .get("statistics").query([

@@ -59,13 +59,13 @@ struct AppCommand: AsyncParsableCommand {
             .example("app add com.example.MyApp --name 'My App'")
 
         @OptionGroup var resource: ResourceOptions<App>
-        @Option(help: "Its name in lists.") var name: String?
+        @Option(help: "The name in lists.") var name: String?
         @Option(
             parsing: .unconditional,
-            help: "Pushes per second of all its campaigns together. Default: as fast as possible."
+            help: "Pushes per second of all its campaigns together. Default: no limit."
         ) var rate: Int?
         @Option(
-            help: "none, counts or device: the receipt level that apps may report at most. Default: none."
+            help: "none, counts or device: the most detailed receipts that apps may send. Default: none."
         )
         var receipts: String?
 
@@ -122,11 +122,11 @@ struct AppCommand: AsyncParsableCommand {
     /// `martlet app pause`: stops everything of an app.
     struct Pause: ResourceCommand {
         static let configuration = command("pause")
-            .help("Stop everything of an app, urgent notifications too, until it is resumed.")
+            .help("Stop everything of an app, including urgent notifications, until it is resumed.")
             .example("app pause com.example.MyApp --reason 'wrong text in the campaign'")
 
         @OptionGroup var resource: ResourceOptions<App>
-        @Option(help: "The reason, which is shown wherever the stop is.") var reason: String?
+        @Option(help: "The reason, which is shown with the stop.") var reason: String?
 
         func request() -> APIRequest {
             self.resource.request(.post).action("pause").body(["reason": self.reason?.json])

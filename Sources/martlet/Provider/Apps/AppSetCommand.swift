@@ -10,19 +10,19 @@ struct AppSetCommand: ResourceCommand {
     .example("app set com.example.MyApp --rate 2000 --cap 3/24h --installation-tag 'news.*'")
 
     @OptionGroup var resource: ResourceOptions<AppCommand.App>
-    @Option(help: "Its name in lists.") var name: String?
+    @Option(help: "The name in lists.") var name: String?
     @Option(parsing: .unconditional, help: "Pushes per second of all its campaigns together.") var rate: Int?
-    @Flag(help: "As fast as possible again.") var noRate = false
-    @Option(help: "none, counts or device: the receipt level that apps may report at most.")
+    @Flag(help: "Remove the limit of pushes per second.") var noRate = false
+    @Option(help: "none, counts or device: the most detailed receipts that apps may send.")
     var receipts: String?
-    @Option(help: "COUNT/WINDOW, the most notifications of a user, such as 3/24h. Urgent ones are exempt.")
+    @Option(help: "COUNT/WINDOW, the maximum number of notifications of a user, such as 3/24h. Urgent ones are exempt.")
     var cap: CapValue?
-    @Flag(help: "As many as are sent again.") var noCap = false
-    @Option(help: "A tag that installations may write, news.* for all that begin so; repeat it for several.")
+    @Flag(help: "Remove the cap.") var noCap = false
+    @Option(help: "A tag that installations may write, or news.* for all that begin like that; repeat it for several.")
     var installationTag: [String] = []
     @Option(help: "An attribute that installations may write; repeat it for several.")
     var installationAttribute: [String] = []
-    @Flag(help: "Installations write no tags and no attributes again.") var noInstallationNames = false
+    @Flag(help: "Let installations write no tags and no attributes any more.") var noInstallationNames = false
 
     func validate() throws {
         guard self.rate == nil || !self.noRate else { throw ValidationError("Give --rate or --no-rate, not both.") }

@@ -35,15 +35,15 @@ struct CredentialCommand: AsyncParsableCommand {
     /// `martlet credential set`: sets the credential of an environment.
     struct Change: AsyncParsableCommand {
         static let configuration = command("set")
-            .help("Set a credential from a .p8 key, a .p12 archive or a PEM file; it replaces the one before.")
+            .help("Set a credential from a .p8 key, a .p12 archive or a PEM file; it replaces the earlier one.")
             .detail("The file is read and checked here, then sent to the provider, which seals it.")
-            .detail("With --test it is stored only if pushes of the app would be accepted; else the status is 1.")
+            .detail("With --test it is stored only if pushes of the app would be accepted; otherwise the status is 1.")
             .example("credential set sandbox AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --app com.example.MyApp")
 
         @OptionGroup var resource: ResourceOptions<Credential>
         @Argument(help: "A .p8 key, a .p12 archive or a PEM file.") var file: String
         @OptionGroup var options: CredentialFileOptions
-        @Option(help: "http2 or binary: the protocol of pushes with a certificate. Default: http2.") var transport:
+        @Option(help: "http2 or binary: the protocol for pushes with a certificate. Default: http2.") var transport:
             String?
         @Flag(help: "Test it against the push service, and set it only if it works.") var test = false
 
@@ -92,7 +92,7 @@ struct CredentialCommand: AsyncParsableCommand {
     struct Test: AsyncParsableCommand {
         static let configuration = command("test")
             .help("Test a credential against the push service, without a device.")
-            .detail("Tests the stored credential, or with a file that one, which is not stored. The status is 0 if")
+            .detail("Tests the stored credential, or that of a file without storing it. The status is 0 if")
             .detail("pushes of the app would be accepted, 1 if not.")
             .example("credential test production --app com.example.MyApp")
 

@@ -8,7 +8,7 @@ import PushTypes
 struct InspectCredential: AsyncParsableCommand {
     static let configuration = command("inspect")
         .help("Show what a .p8, .p12, .cer or PEM file holds; keys are not shown.")
-        .detail("The status is 1 for a file that could not be pushed with now.")
+        .detail("The status is 1 if the file cannot be used for pushes now.")
         .example("credential inspect apns.p12")
 
     @OptionGroup var common: CommonOptions

@@ -38,7 +38,7 @@ struct WebhookCommand: AsyncParsableCommand {
     /// `martlet webhook deliveries`: lists the blocks of events for a webhook.
     struct Deliveries: PagedListCommand {
         static let configuration = command("deliveries", "List the blocks of events for a webhook, newest first.")
-            .detail("'webhook replay' posts them again from a block on.")
+            .detail("'webhook replay' posts them again, starting from a block.")
             .example("webhook deliveries 52c4… --limit 20")
         static let columns: TextTable = [
             "block", "kind", "state", "bytes", .time("at", "atMs"), .time("posted", "postedAtMs"),
@@ -75,7 +75,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var resource: ResourceOptions<Webhook>
         @Option(help: "The URL to post to: https.") var url: String?
         @Option(help: "delivery, token, credential or environment; repeat it for several.") var event: [String] = []
-        @Flag(inversion: .prefixedNo, help: "Whether anything is posted.") var active: Bool?
+        @Flag(inversion: .prefixedNo, help: "Post events, or not.") var active: Bool?
 
         func validate() throws {
             guard self.url != nil || !self.event.isEmpty || self.active != nil else {
@@ -95,8 +95,8 @@ struct WebhookCommand: AsyncParsableCommand {
             .example("webhook replay 52c4… --since 2026-12-01T08:00:00Z")
 
         @OptionGroup var resource: ResourceOptions<Webhook>
-        @Option(help: "The time, as 2026-12-01T08:00:00Z.") var since: String?
-        @Option(help: "The block: the first number in a post's id.") var block: Int?
+        @Option(help: "The time from which to post again, as 2026-12-01T08:00:00Z.") var since: String?
+        @Option(help: "The block from which to post again: the first number in a post's id.") var block: Int?
 
         func validate() throws {
             guard (self.since == nil) != (self.block == nil) else {

@@ -25,17 +25,17 @@ struct AudienceConditions: ParsableArguments {
     @Option(help: "The audience as JSON.") var query: String?
     @Option(help: "A file with the audience as JSON; '-' is standard input.") var file: String?
     @Flag(help: "All devices of the app.") var all = false
-    @Option(help: "Of one of these users; repeat it for several.") var user: [String] = []
-    @Option(help: "With this tag; repeat it where several must be there.") var tag: [String] = []
-    @Option(help: "NAME=VALUE: with this attribute; repeat it where several must fit.")
+    @Option(help: "Devices of one of these users; repeat it for several.") var user: [String] = []
+    @Option(help: "Devices with this tag; repeat it if they must have several.") var tag: [String] = []
+    @Option(help: "NAME=VALUE: devices with this attribute; repeat it if several must match.")
     var attribute: [AttributeValue] = []
-    @Option(help: "With this locale, such as de, which de-AT is too.") var locale: String?
-    @Option(help: "Of at least this app version.") var atLeastVersion: String?
-    @Option(help: "Below this app version.") var belowVersion: String?
-    @Option(help: "In this time zone, such as Europe/Berlin.") var timeZone: String?
-    @Option(help: "With a token of this Live Activity, by the app's id of it.") var activity: String?
-    @Option(help: "Registered within so many days.") var seenWithinDays: Int?
-    @Option(help: "In this named audience.") var named: String?
+    @Option(help: "Devices with this locale, such as de, which includes de-AT.") var locale: String?
+    @Option(help: "Devices with at least this app version.") var atLeastVersion: String?
+    @Option(help: "Devices below this app version.") var belowVersion: String?
+    @Option(help: "Devices in this time zone, such as Europe/Berlin.") var timeZone: String?
+    @Option(help: "Devices with a token of this Live Activity, by the app's id for it.") var activity: String?
+    @Option(help: "Devices that registered within this number of days.") var seenWithinDays: Int?
+    @Option(help: "Devices in this named audience.") var named: String?
 
     /// The conditions of the flags, each an object of its own.
     private var conditions: [JSONValue] {

@@ -17,12 +17,12 @@ struct DeviceAddCommand: ResourceCommand {
     @Option(help: "What the token is for, such as voip or liveActivityUpdate. Default: alert.") var kind: TokenKind?
     @Option(help: "The app's id of the Live Activity to which an update token belongs.") var activity: String?
     @Option(help: "The user whose device it is.") var user: String?
-    @Option(help: "Such as de-AT.") var locale: String?
-    @Option(help: "Such as Europe/Berlin.") var timeZone: String?
-    @Option(help: "Such as 3.1.4.") var appVersion: String?
-    @Option(help: "Its tokens share their user, tags and so on, and a changed one replaces the old one of its kind.")
+    @Option(help: "The locale, such as de-AT.") var locale: String?
+    @Option(help: "The time zone, such as Europe/Berlin.") var timeZone: String?
+    @Option(help: "The version of the app, such as 3.1.4.") var appVersion: String?
+    @Option(help: "The installation, whose tokens share user and tags; a new token replaces that of its kind.")
     var installation: String?
-    @Option(help: "A tag; repeat it for several. They are all that the device has from now on.") var tag: [String] = []
+    @Option(help: "A tag; repeat it for several. They replace all earlier tags of the device.") var tag: [String] = []
     @Option(help: "NAME=VALUE; repeat it for several. NAME= removes it.") var attribute: [AttributeValue] = []
 
     @OptionGroup var preferences: PreferenceOptions

@@ -9,7 +9,7 @@ struct DeviceExportCommand: AsyncParsableCommand {
         .example("device export --app com.example.MyApp --output devices.ndjson")
 
     @OptionGroup var access: AppOptions
-    @Option(help: "ndjson or csv. Default: as the name of --output ends, else ndjson.") var format: DeviceFileFormat?
+    @Option(help: "ndjson or csv. Default: by the ending of --output, else ndjson.") var format: DeviceFileFormat?
     @Option(help: "active, inactive or all. Default: active.") var state: String?
     @Option(help: "The file; an existing one is not overwritten. Default: standard output.") var output: String?
 

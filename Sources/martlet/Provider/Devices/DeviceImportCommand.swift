@@ -21,9 +21,9 @@ struct DeviceImportCommand: AsyncParsableCommand {
 
     @OptionGroup var access: AppOptions
     @Argument(help: "The file; '-' is standard input.") var file: String
-    @Option(help: "ndjson, csv, aerogear, parse, onesignal or gorush. Default: as the file's name ends.")
+    @Option(help: "ndjson, csv, aerogear, parse, onesignal or gorush. Default: by the ending of the file's name.")
     var format: DeviceImportFormat?
-    @Option(help: "Of another server's records that name none. Default production.")
+    @Option(help: "The environment of another server's records that name none. Default: production.")
     var environment: PushEnvironment?
 
     func run() async throws {

@@ -6,7 +6,7 @@ import PushTypes
 /// `martlet device reactivate`: undoes deactivations of tokens.
 struct DeviceReactivateCommand: AsyncParsableCommand {
     static let configuration = command("reactivate", "Make devices active again that were deactivated by mistake.")
-        .detail("Only devices are changed that have been inactive since, with the same token.")
+        .detail("Changes only devices that have been inactive since then, with the same token.")
         .detail("Without --yes it counts them and changes nothing.")
         .example(
             """
@@ -17,10 +17,10 @@ struct DeviceReactivateCommand: AsyncParsableCommand {
     @OptionGroup var access: AppOptions
     @Option(help: "Deactivations from this time on, as 2026-12-01T08:00:00Z.") var since: String
     @Option(help: "Deactivations before this time. Default: now.") var until: String?
-    @Option(help: "Only with this reason of the push service, such as BadDeviceToken.") var reason: String?
-    @Option(help: "Only by pushes of the notification with this id.") var notification: String?
+    @Option(help: "Only those with this reason of the push service, such as BadDeviceToken.") var reason: String?
+    @Option(help: "Only those caused by pushes of the notification with this id.") var notification: String?
     @Option(help: "sandbox or production. Default: both.") var environment: PushEnvironment?
-    @Flag(help: "Count them, and change nothing; as without --yes.") var dryRun = false
+    @Flag(help: "Count them and change nothing, as without --yes.") var dryRun = false
     @Flag(help: "Change them.") var yes = false
 
     func validate() throws {

@@ -12,7 +12,7 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
         @Option(help: "Only those of this user.") var user: String?
         @Option(help: "Only those with this tag.") var tag: String?
         @Option(help: "Only those with tokens of this kind, such as voip.") var kind: TokenKind?
-        @Option(help: "Only those whose token begins so, in hexadecimal.") var token: String?
+        @Option(help: "Only those whose token begins like this, in hexadecimal.") var token: String?
         @Option(help: "Only those of this installation.") var installation: String?
         @Option(help: "active, inactive or suspected.") var state: String?
         @Option(help: "oldest, newest, lastSeen, user or token.") var sort: String?
@@ -28,9 +28,9 @@ enum RegisteredDevice: ListableResource, ShowableResource, ResourceWithHistory {
 
     static let path = "devices"
     static let id = ArgumentHelp("Its device token, hex or base64.", valueName: "token")
-    static let list = command("list", "List the devices of an app, inactive ones too.")
+    static let list = command("list", "List the devices of an app, including inactive ones.")
         .example("device list --app com.example.MyApp --tag beta")
-    static let show = command("show", "Show the devices with a token: one for each environment at most.")
+    static let show = command("show", "Show the devices with a token: at most one for each environment.")
         .example("device show 00aa11… --app com.example.MyApp")
     static let history = command("history", "The deliveries and events of a token, registered or not; newest first.")
         .example("device history 00aa11… --app com.example.MyApp")

@@ -69,8 +69,8 @@ struct TokenInvalidationCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @OptionGroup var shown: LimitOption
-        @Option(help: "Such as deactivated, withheld, suspected, reactivated or moved.") var action: String?
-        @Option(help: "Only of this token, in hex.") var token: String?
+        @Option(help: "Only events with this action, such as deactivated or withheld.") var action: String?
+        @Option(help: "Only events of this token, in hexadecimal.") var token: String?
 
         func request() -> APIRequest {
             .get("tokens", "events").query([("action", self.action), ("token", self.token)])

@@ -24,7 +24,7 @@ struct UserCommand: AsyncParsableCommand {
             .example("user badge alice --set 0 --app com.example.MyApp")
 
         @OptionGroup var resource: ResourceOptions<User>
-        @Option(parsing: .unconditional, help: "The count from now on.") var set: Int?
+        @Option(parsing: .unconditional, help: "The new count.") var set: Int?
 
         func request() -> APIRequest {
             guard let set else { return self.resource.request(.get, "badge") }

@@ -8,7 +8,7 @@ struct UserPreferencesCommand: ResourceCommand {
 
     @OptionGroup var resource: ResourceOptions<UserCommand.User>
     @OptionGroup var preferences: PreferenceOptions
-    @Flag(help: "Nothing: no opt-outs and no quiet hours.") var none = false
+    @Flag(help: "Remove all opt-outs and quiet hours.") var none = false
 
     func validate() throws {
         guard !self.none || self.preferences.json == nil else {
@@ -36,9 +36,9 @@ struct UserPreferencesCommand: ResourceCommand {
 
 /// The options that say what is not wanted, and when.
 struct PreferenceOptions: ParsableArguments {
-    @Option(help: "A consent category that is not wanted; repeat it for several. They replace all earlier ones.")
+    @Option(help: "A consent category that the user does not want; repeat it for several. Replaces all earlier ones.")
     var optOut: [String] = []
-    @Option(help: "Hours without notifications, such as 22:00-07:00, on the clock of each device.")
+    @Option(help: "Hours without notifications, such as 22:00-07:00, in the time zone of each device.")
     var quietHours: QuietHoursValue?
 
     /// The preferences; `nil` if no option is given.

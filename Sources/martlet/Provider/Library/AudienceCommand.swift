@@ -30,7 +30,7 @@ struct AudienceCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @OptionGroup var audience: AudienceOptions
-        @Option(help: "The most devices to show, up to 1000.") var limit: Int = 10
+        @Option(help: "The maximum number of devices to show, up to 1000.") var limit: Int = 10
 
         func request() throws -> APIRequest {
             let members = try self.audience.members.merging(["limit": self.limit.json]) { $1 }

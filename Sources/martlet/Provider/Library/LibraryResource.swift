@@ -25,7 +25,7 @@ extension LibraryResource {
 /// The options of what is saved under a name.
 struct SaveOptions: ParsableArguments {
     @Option(help: "What it is for; '' removes the description.") var description: String?
-    @Option(help: "Another name from now on.") var rename: String?
+    @Option(help: "The new name.") var rename: String?
     @Option(help: "Only if it still has this version; 0: only if it is new.") var version: Int64?
 
     var members: [String: JSONValue?] {
@@ -57,7 +57,7 @@ struct RestoreVersion<Kind: LibraryResource>: ResourceCommand {
     static var configuration: CommandConfiguration { Kind.restore }
 
     @OptionGroup var resource: ResourceOptions<Kind>
-    @Option(help: "The version whose contents it has again.") var toVersion: Int64
+    @Option(help: "The version whose contents to restore.") var toVersion: Int64
 
     func request() -> APIRequest {
         self.resource.request(.post).action("restore").body(["version": .integer(self.toVersion)])

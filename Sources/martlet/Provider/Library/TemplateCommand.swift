@@ -53,7 +53,7 @@ struct TemplateCommand: AsyncParsableCommand {
         @OptionGroup var resource: ResourceOptions<Template>
         @Option(help: "The token of a registered device.") var device: String?
         @Option(help: "A user, for the user's first device.") var user: String?
-        @Option(help: "The version; default the newest.") var version: Int64?
+        @Option(help: "The version; default: the newest.") var version: Int64?
         @Option(help: "NAME=VALUE: a variable of the template; repeat it for several.")
         var variable: [AttributeValue] = []
 

@@ -4,8 +4,8 @@ import PushSupport
 /// `martlet notification`: sends, follows and controls notifications.
 struct NotificationCommand: AsyncParsableCommand {
     static let configuration = command("notification")
-        .help("The notifications of a provider: preview, follow, stop, look up.")
-        .detail("'martlet send' makes one.")
+        .help("The notifications of a provider: preview, follow, stop and find them.")
+        .detail("'martlet send' sends one.")
         .example("notification watch 9e1c…")
         .subcommands([
             ListResources<ProviderNotification>.self, ShowResource<ProviderNotification>.self,
@@ -17,7 +17,7 @@ struct NotificationCommand: AsyncParsableCommand {
     /// `martlet notification pause`: stops a notification until it is resumed.
     enum Pause: ProviderNotification.Action {
         static let configuration = command("pause")
-            .help("Stop a notification: what is under way is sent, and 'resume' continues there.")
+            .help("Pause a notification: what is under way is sent, and 'resume' continues from there.")
             .example("notification pause 9e1c…")
     }
 
@@ -43,7 +43,7 @@ struct NotificationCommand: AsyncParsableCommand {
         @OptionGroup var resource: ResourceOptions<ProviderNotification>
         @OptionGroup var shown: LimitOption
         @Option(help: "sending, accepted, rejected, failed, skipped or unknown.") var state: String?
-        @Option(help: "With exactly this reason, such as Unregistered.") var reason: String?
+        @Option(help: "Only those with exactly this reason, such as Unregistered.") var reason: String?
 
         func request() -> APIRequest {
             self.resource.request(.get, "deliveries").query([("state", self.state), ("reason", self.reason)])
@@ -53,7 +53,7 @@ struct NotificationCommand: AsyncParsableCommand {
     /// `martlet notification receipts`: lists the receipts of a notification.
     struct Receipts: PagedListCommand {
         static let configuration = command("receipts", "List what apps and the gateway report of it.")
-            .detail("'notification show' has their numbers, 'notification export-receipts' writes them to a file.")
+            .detail("'notification show' counts them, and 'notification export-receipts' writes them to a file.")
             .example("notification receipts 9e1c… --limit 20")
         static let columns: TextTable = [
             .init("device", "deviceId"), "event", "action", "source", .time("at", "atMs"),
@@ -91,11 +91,11 @@ enum ProviderNotification: ProviderResource, ListableResource, ShowableResource 
     struct Filter: ListFilter {
         @OptionGroup var shown: LimitOption
         @Option(help: "scheduled, accepted, sending, paused, cancelled or done.") var state: String?
-        @Option(help: "Those with this name.") var name: String?
-        @Option(help: "Those with this text in their name.") var nameContains: String?
-        @Option(help: "Those that this API key or person sent, by the id.") var key: String?
-        @Option(help: "urgent: single and urgent ones. bulk: campaigns.") var lane: String?
-        @Option(help: "The runs of this schedule.") var schedule: String?
+        @Option(help: "Only those with this name.") var name: String?
+        @Option(help: "Only those with this text in their name.") var nameContains: String?
+        @Option(help: "Only those sent by the API key or person with this id.") var key: String?
+        @Option(help: "urgent (single and urgent notifications) or bulk (campaigns).") var lane: String?
+        @Option(help: "Only the runs of this schedule.") var schedule: String?
         @Option(help: "Accepted from this time on, as 2026-11-25T09:30:00Z.") var from: String?
         @Option(help: "Accepted before this time.") var to: String?
         @Option(help: "newest, name, recipients or state.") var sort: String?

@@ -4,13 +4,13 @@ import PushSupport
 /// `martlet notification preview`: shows what a device would get.
 struct NotificationPreviewCommand: RequestCommand {
     static let configuration = command("preview")
-        .help("Show what a device would get and how many would, without sending anything.")
+        .help("Show what a device would get and how many devices would, without sending anything.")
         .example("notification preview campaign.json --app com.example.MyApp --device 00aa11…")
 
     @OptionGroup var access: AppOptions
     @OptionGroup var file: RequestFileArgument
-    @Option(help: "The token of a registered device that it is rendered for.") var device: String?
-    @Option(help: "The locale of a made-up device that it is rendered for.") var locale: String?
+    @Option(help: "The token of a registered device for which to render it.") var device: String?
+    @Option(help: "The locale of a made-up device for which to render it.") var locale: String?
     @Option(help: "NAME=VALUE: an attribute of the made-up device; repeat it for several.")
     var attribute: [AttributeValue] = []
 

@@ -5,7 +5,7 @@ import PushSupport
 struct NotificationResendCommand: AsyncParsableCommand {
     static let configuration = command("resend", "Send a notification again, to exactly the recipients that failed.")
         .detail(
-            "Prints the id of the new notification. The same command again prints the same id: to try once more, resend"
+            "Prints the id of the new notification. The same command prints the same id again: to try once more, resend"
         )
         .detail("the new one. Recipients whose token is at fault are left out unless --reason names theirs.")
         .example("notification resend 9e1c… --expires-in 6h")
@@ -15,11 +15,11 @@ struct NotificationResendCommand: AsyncParsableCommand {
         help:
             "rejected, failed or unknown (sent, but the response was lost); repeat it. Default: the first two."
     ) var state: [String] = []
-    @Option(help: "Those with this reason only; repeat it for several.") var reason: [String] = []
-    @Option(help: "The time for which it is worth delivering, such as 6h; default: as the first one.")
+    @Option(help: "Only those with this reason; repeat it for several.") var reason: [String] = []
+    @Option(help: "How long it is worth delivering, such as 6h; default: as for the first notification.")
     var expiresIn: String?
-    @Option(help: "A name by which the notification is found; default: that of the first.") var name: String?
-    @Option(help: "Repeat it to send the same notification only once; default: one that follows from the request.")
+    @Option(help: "A name by which to find the notification; default: that of the first.") var name: String?
+    @Option(help: "A key that sends the same notification only once when repeated; default: one made from the request.")
     var idempotencyKey: String?
 
     func run() async throws {

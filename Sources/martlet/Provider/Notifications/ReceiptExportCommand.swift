@@ -5,11 +5,11 @@ import NIOCore
 
 /// `martlet notification export-receipts`: writes the receipts of a notification to a file.
 struct ReceiptExportCommand: AsyncParsableCommand {
-    static let configuration = command("export-receipts", "Write all receipts of a notification, a line each.")
+    static let configuration = command("export-receipts", "Write all receipts of a notification, one per line.")
         .example("notification export-receipts 9e1c… --output receipts.csv")
 
     @OptionGroup var resource: ResourceOptions<ProviderNotification>
-    @Option(help: "ndjson or csv. Default: as the name of --output ends, else ndjson.") var format: DeviceFileFormat?
+    @Option(help: "ndjson or csv. Default: by the ending of --output, else ndjson.") var format: DeviceFileFormat?
     @Option(help: "The file; an existing one is not overwritten. Default: standard output.") var output: String?
 
     func run() async throws {

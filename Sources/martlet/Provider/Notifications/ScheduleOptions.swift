@@ -4,8 +4,8 @@ import PushSupport
 /// The options for the runs of a schedule.
 struct ScheduleRule: ParsableArguments {
     @Option(help: "Minute, hour, day, month and weekday, such as '0 9 * * mon-fri'.") var cron: String
-    @Option(help: "Such as Europe/Berlin.") var timeZone: String
-    @Option(help: "skip, runOnce or runAll: what happens to runs that were missed while the provider was down.")
+    @Option(help: "The time zone, such as Europe/Berlin.") var timeZone: String
+    @Option(help: "skip, runOnce or runAll: what to do about runs that were missed while the provider was down.")
     var missedRuns: String?
     @Option(help: "No run before this time, as 2026-12-01T00:00:00Z.") var from: String?
     @Option(help: "No run after this time.") var until: String?
@@ -22,7 +22,7 @@ struct ScheduleRule: ParsableArguments {
 /// The options that describe a whole schedule.
 struct ScheduleOptions: ParsableArguments {
     @OptionGroup var rule: ScheduleRule
-    @Option(help: "Its name in lists.") var name: String
+    @Option(help: "The name in lists.") var name: String
     @Argument(help: "A file with what it sends, as for 'martlet send FILE'; '-' is standard input.")
     var file: String
 

@@ -4,19 +4,19 @@ import PushSupport
 /// `martlet timeline`: shows what happened with a push, a notification, a token or a user.
 struct TimelineCommand: RequestCommand {
     static let configuration = command("timeline")
-        .help("What happened with a push, a notification, a token or a user, in order and with durations.")
-        .detail("From the request to the receipt on the screen. For a token or a user: their newest deliveries.")
+        .help("Show what happened to a push, a notification, a token or a user, in order and with durations.")
+        .detail("It goes from the request to the receipt on the screen; for a token or a user, the newest deliveries.")
         .example("timeline --apns-id 3f1c…")
         .example("timeline --user anna --app com.example.MyApp")
 
     @OptionGroup var access: ProviderOptions
     @OptionGroup var flags: SettingFlags<AppSettings>
     @Option(help: "The push with this apns-id.") var apnsID: String?
-    @Option(help: "This notification: its own steps, with its pages summarized.") var notification: String?
-    @Option(help: "The newest deliveries to this device token; with --app.") var token: String?
-    @Option(help: "The newest deliveries to this user; with --app.") var user: String?
-    @Option(help: "The most deliveries of a token or a user, up to 20. Default: 5.") var limit: Int?
-    @Option(help: "The text 'next' of the page before.") var cursor: String?
+    @Option(help: "The notification with this id: its own steps, with its pages summarized.") var notification: String?
+    @Option(help: "The newest deliveries to this device token; needs --app.") var token: String?
+    @Option(help: "The newest deliveries to this user; needs --app.") var user: String?
+    @Option(help: "The maximum number of deliveries of a token or a user, up to 20. Default: 5.") var limit: Int?
+    @Option(help: "The text 'next' of the previous page.") var cursor: String?
 
     func validate() throws {
         let subjects = [self.apnsID, self.notification, self.token, self.user].compactMap { $0 }

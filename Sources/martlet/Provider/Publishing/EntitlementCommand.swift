@@ -46,16 +46,16 @@ struct EntitlementCommand: AsyncParsableCommand {
     /// `martlet entitlement set`: sets the server.
     struct Change: RequestCommand {
         static let configuration = command("set", "Set the server; a secret that is made for it is shown only now.")
-            .detail("The secret of the server before stays, unless --secret-file gives another.")
+            .detail("The earlier server's secret stays, unless --secret-file gives another.")
             .example("entitlement set https://publisher.example.com/entitlements --app com.example.MyApp")
             .example("entitlement set https://publisher.example.com/api --form xml --when-down refuse --app …")
 
         @OptionGroup var access: AppOptions
         @Argument(help: "The URL to ask: https.") var url: String
         @Option(help: "json, or xml for the direct entitlement API of Adobe DPS. Default: json.") var form: String?
-        @Option(help: "refuse, allowKnown or allow, while the server does not answer. Default: allowKnown.")
+        @Option(help: "refuse, allowKnown or allow: what to do while the server does not answer. Default: allowKnown.")
         var whenDown: String?
-        @Option(help: "A file with the secret to sign with, in its first line; - for standard input.")
+        @Option(help: "A file with the secret to sign with in its first line; '-' is standard input.")
         var secretFile: String?
 
         func request() throws -> APIRequest {
@@ -81,7 +81,7 @@ struct EntitlementCommand: AsyncParsableCommand {
         @OptionGroup var access: AppOptions
         @Option(help: "A product id to ask about; repeat it for several.") var product: [String]
         @Option(help: "The account, as the app names it.") var account: String?
-        @Option(help: "A file with the account's authToken in its first line; - for standard input.")
+        @Option(help: "A file with the account's authToken in its first line; '-' is standard input.")
         var tokenFile: String?
 
         func validate() throws {

@@ -44,7 +44,7 @@ struct IssueCommand: AsyncParsableCommand {
 
         @OptionGroup var access: ProviderOptions
         @Option(help: "The publication's id.") var publication: String
-        @Option(help: "draft, published or withdrawn: only those.") var state: String?
+        @Option(help: "Only those in this state: draft, published or withdrawn.") var state: String?
         @Option(help: "newest or oldest. Default: newest.") var sort: String?
         @OptionGroup var shown: LimitOption
 
@@ -109,8 +109,8 @@ struct IssueCommand: AsyncParsableCommand {
 
     /// `martlet issue uploads`: lists the uploads that are not complete.
     struct Uploads: ListCommand {
-        static let configuration = command("uploads", "List the uploads of an app that are not complete.")
-            .detail("'martlet issue upload --upload ID' continues one with its file.")
+        static let configuration = command("uploads", "List the incomplete uploads of an app.")
+            .detail("'martlet issue upload --upload ID' continues an upload with its file.")
             .example("issue uploads --app com.example.MyApp")
         static let columns: TextTable = [
             "id", "name", "size", .init("received", "offset"), .time("since", "createdAtMs"),
@@ -140,15 +140,15 @@ struct IssueCommand: AsyncParsableCommand {
     /// `martlet issue notify`: notifies the devices of an issue.
     struct Notify: ResourceCommand {
         static let configuration = command("notify", "Wake the devices with Newsstand to load an issue, in waves.")
-            .detail("An issue is notified of once: called again, it says when that was, and wakes nobody.")
+            .detail("An issue is notified of once: a further call says when that was, and wakes nobody.")
             .detail(
-                "The status is 3 if no device has Newsstand: it wakes nobody, and --again does once there are some."
+                "The status is 3 if no device has Newsstand, so nobody is woken; use --again once there are some."
             )
-            .detail("'martlet notification watch' follows it.")
+            .detail("'martlet notification watch' follows the notification.")
             .example("issue notify 7d6f…")
 
         @OptionGroup var resource: ResourceOptions<Issue>
-        @Flag(help: "Notify once more, where the earlier notification has ended.") var again = false
+        @Flag(help: "Notify once more, if the earlier notification has ended.") var again = false
 
         func request() -> APIRequest {
             self.resource.request(.post).action("notify").body(["again": self.again ? true.json : nil])
@@ -192,7 +192,7 @@ struct IssueCommand: AsyncParsableCommand {
     enum Withdraw: Action {
         static let configuration = command(
             "withdraw",
-            "Take an issue from the catalogue; it cannot be downloaded then."
+            "Take an issue out of the catalogue; it can no longer be downloaded."
         )
         .example("issue withdraw 7d6f…")
 

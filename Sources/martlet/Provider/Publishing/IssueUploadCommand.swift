@@ -9,10 +9,10 @@ import PushTypes
 /// `martlet issue upload`: uploads the file of an issue, in as many requests as it takes.
 struct IssueUploadCommand: AsyncParsableCommand {
     static let configuration = command("upload", "Upload the file of an issue for a screen size, or its cover.")
-        .detail("A lost connection is taken up again from what has arrived. What the provider has is not sent again.")
-        .detail("If the command is stopped, --upload continues with the id that it has shown.")
-        .detail("'martlet issue uploads' lists what is not complete.")
-        .detail("The API key has the scopes read and send.")
+        .detail("After a lost connection it continues where it was, and sends nothing again that the provider has.")
+        .detail("If the command is stopped, --upload continues with the id that it printed.")
+        .detail("'martlet issue uploads' lists incomplete uploads.")
+        .detail("The API key needs the scopes read and send.")
         .example("issue upload 7d6f… issue7.zip --screen 2048x1536")
         .example("issue upload 7d6f… cover.png --cover")
 

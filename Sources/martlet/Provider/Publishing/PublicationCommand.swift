@@ -33,11 +33,11 @@ struct PublicationCommand: AsyncParsableCommand {
 
     /// The waves of *Notify*.
     struct Waves: ParsableArguments {
-        @Option(help: "Devices that are notified in one wave.") var waveSize: Int?
+        @Option(help: "The number of devices that are notified in one wave.") var waveSize: Int?
         @Option(help: "Seconds from one wave to the next.") var waveInterval: Int?
-        @Option(help: "Bytes per second of downloads from which the next wave waits; 0 for no limit.")
+        @Option(help: "Bytes per second of downloads at which the next wave waits; 0 for no limit.")
         var maximumBandwidth: Int?
-        @Option(help: "Open downloads from which the next wave waits; 0 for no limit.") var maximumDownloads: Int?
+        @Option(help: "Open downloads at which the next wave waits; 0 for no limit.") var maximumDownloads: Int?
 
         /// Indicates whether a limit of downloads is given.
         var hasLimit: Bool { self.maximumBandwidth != nil || self.maximumDownloads != nil }
@@ -69,7 +69,7 @@ struct PublicationCommand: AsyncParsableCommand {
         @Option(help: "The publisher's account whose devices see its issues. Default: all devices.") var account:
             String?
         @OptionGroup var waves: Waves
-        @Option(help: "A subscription in the App Store that entitles to its issues; repeat it for several.")
+        @Option(help: "An App Store subscription that entitles to its issues; repeat it for several.")
         var subscription: [String] = []
 
         func request() -> APIRequest {
@@ -95,8 +95,8 @@ struct PublicationCommand: AsyncParsableCommand {
             help: "A subscription that entitles to its issues; repeat it for several. They replace all earlier ones."
         )
         var subscription: [String] = []
-        @Flag(help: "No subscription entitles to its issues any more.") var noSubscriptions = false
-        @Flag(help: "The waves wait for no downloads any more.") var noSteering = false
+        @Flag(help: "Let no subscription entitle to its issues any more.") var noSubscriptions = false
+        @Flag(help: "Let the waves wait for no downloads any more.") var noSteering = false
 
         func validate() throws {
             guard self.subscription.isEmpty || !self.noSubscriptions else {
@@ -134,7 +134,7 @@ struct PublicationCommand: AsyncParsableCommand {
         static let member: String? = "issues"
 
         @OptionGroup var access: AppOptions
-        @Option(help: "With the publications of this account.") var account: String?
+        @Option(help: "Include the publications of this account.") var account: String?
         @OptionGroup var shown: LimitOption
 
         var limit: Int? { self.shown.limit }

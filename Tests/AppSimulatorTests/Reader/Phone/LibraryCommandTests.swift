@@ -18,8 +18,8 @@ import Testing
     @Test(
         "A line that is none says what is right",
         arguments: [
-            ("network", "this is 'network wifi|cellular|none': the network is another one from now on"),
-            ("network lan", "'lan' is none of wifi, cellular, none"),
+            ("network", "this is 'network wifi|cellular|none': changes the network from now on"),
+            ("network lan", "'lan' is not one of wifi, cellular, none"),
             ("opne", "unknown command 'opne': 'help' lists all"),
             ("library x", "this is 'library': the issues: mark, number, title, date, state, size, grounds"),
         ]

@@ -18,7 +18,7 @@ import Testing
             let all = try await browser.get("/dashboard/audit")
             #expect(all.status == 200 && all.contains("POST /v1/apps"))
             let none = try await browser.get("/dashboard/audit?action=\(Self.encoded(Browser.markup))")
-            #expect(none.contains("No change fits these filters.") && !none.hasMarkup)
+            #expect(none.contains("No change matches these filters.") && !none.hasMarkup)
             let wrong = try await browser.get("/dashboard/audit?from=yesterday")
             #expect(wrong.status == 200 && wrong.contains("problem-from") && !wrong.contains("value=\"yesterday\""))
         }

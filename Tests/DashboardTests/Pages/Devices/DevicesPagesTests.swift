@@ -118,7 +118,7 @@ import Testing
                     == "\(Self.home)/devices/\(Vectors.tokenA)"
             )
             let none = try await browser.get("\(Self.home)/devices?by=tag&q=nobody")
-            #expect(none.contains("No device fits this search."))
+            #expect(none.contains("No device matches this search."))
             let wrong = try await browser.get("\(Self.home)/devices?by=token&q=zz")
             #expect(wrong.status == 200 && wrong.contains("problem-q"))
         }

@@ -18,7 +18,7 @@ import Testing
             #expect(page.status == 200 && page.contains(DeviceModel.short(Vectors.tokenA)))
             #expect(page.contains("Tokens that the push service calls invalid are deactivated."))
             let none = try await browser.get("\(Self.path)?action=withheld")
-            #expect(none.contains("No event fits."))
+            #expect(none.contains("No event matches."))
             let wrong = try await browser.get("\(Self.path)?token=%3Cscript%3Ealert")
             #expect(wrong.contains("problem-token") && !wrong.hasMarkup)
         }
