@@ -43,7 +43,7 @@ struct SystemController: Controller {
         }
         let node = SystemResponse.Node(
             name: ProcessInfo.processInfo.hostName,
-            version: RESTAPI.version,
+            version: MartletVersion.number,
             startedAt: self.startedAt,
             uptime: max(0, now.seconds - self.startedAt.seconds)
         )

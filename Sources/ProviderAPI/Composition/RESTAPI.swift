@@ -9,9 +9,6 @@ import Synchronization
 
 /// The REST API: all operations, and the document that describes them.
 struct RESTAPI: Sendable {
-    /// The version in the document and at `/metrics`.
-    static let version = MartletVersion.number
-
     let controllers: [any Controller<APIScope>]
     let runner: OperationRunner
     let compatibility: CompatibilityRoutes
@@ -65,7 +62,7 @@ struct RESTAPI: Sendable {
     private static func document(of operations: [ProviderOperation]) -> OpenAPIDocument<APIScope> {
         OpenAPIDocument(
             title: "Martlet",
-            version: Self.version,
+            version: MartletVersion.number,
             operations: operations,
             tags: OperationTag.all,
             pathParameters: PathParameter.all,
