@@ -1,7 +1,7 @@
 import HTTPTypes
 package import Hummingbird
 import Logging
-package import ProviderAPI
+import ProviderAPI
 package import PushHTTP
 import PushProvider
 import PushSupport

@@ -65,7 +65,7 @@ struct ProviderCore: Sendable {
         let mark = try await self.store.clockMark()
         self.clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
         self.time = ProviderTime(time, startingAt: self.clock.start)
-        self.warnOfExposure()
+        configuration.warnOfExposure(logger: logger)
     }
 
     /// Returns the accounts of all connections, and those that are not authenticated yet.
@@ -80,15 +80,17 @@ struct ProviderCore: Sendable {
         limits.connections = configuration.limits.connections + Self.acceptedBeyond
         return (held, UnauthenticatedConnections(limits: limits, logger: logger))
     }
+}
 
+extension ProviderConfiguration {
     /// Logs a warning for each file that other users of the machine can read or change.
-    private func warnOfExposure() {
+    func warnOfExposure(logger: Logger) {
         let files = [
-            ("master key", self.configuration.masterKeyPath), ("database", self.configuration.databasePath),
+            ("master key", self.masterKeyPath), ("database", self.databasePath),
         ]
         for (name, path) in files {
             guard let mode = FileExposure.mode(of: path) else { continue }
-            self.logger.warning(
+            logger.warning(
                 "\(name) is open to other users of this machine",
                 metadata: ["file": "\(path)", "mode": "\(mode)", "remedy": "chmod 600 \(path)"]
             )

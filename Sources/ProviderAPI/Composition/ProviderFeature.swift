@@ -1,4 +1,5 @@
 import PushHTTP
+import PushStore
 import ServiceLifecycle
 
 /// A part of a provider with a purpose of its own: its operations of the API, and the services behind them.

@@ -4,7 +4,7 @@ package import PushProvider
 package import PushSender
 import PushStore
 package import PushSupport
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// A provider server: the REST API, the dispatcher and their background services.
 package final class ProviderServer: Service {

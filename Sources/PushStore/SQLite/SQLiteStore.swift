@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import PushSupport
+import PushTypes
 import Synchronization
 
 /// The store in one SQLite file, for one process.

@@ -27,7 +27,7 @@ import Testing
                 let api = JSONClient(baseURL: "http://127.0.0.1:\(port)", apiKey: server.firstAdminKey)
                 let provider = RunningProvider(api: api)
                 try await provider.addVectorsApp()
-                try await body(provider, server.store)
+                try await body(provider, server.core.store)
             }
             try check(Files(directory: directory))
         }
@@ -204,8 +204,8 @@ import Testing
             let server = try await ProviderServer.erasing(in: directory)
             try await withServices([server]) {
                 _ = try await server.port()
-                try await Self.untilOverwritten(server.store)
-                let left = try await server.store.database.read { try $0.count(sql: "SELECT count(*) FROM device") }
+                try await Self.untilOverwritten(server.core.store)
+                let left = try await server.core.store.database.read { try $0.count(sql: "SELECT count(*) FROM device") }
                 #expect(left == 0)
             }
         }

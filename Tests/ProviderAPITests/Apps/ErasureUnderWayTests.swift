@@ -38,7 +38,7 @@ import Testing
                 let to: JSONValue = ["tokens": [.string(Vectors.tokenA)]]
                 let sent = try await provider.send(["to": to, "alert": "Hi", "environment": "sandbox"])
                 try await eventually { !sender.sent.isEmpty }
-                try await body(provider, server.store, sender, gate, sent.json["id"].stringValue ?? "")
+                try await body(provider, server.core.store, sender, gate, sent.json["id"].stringValue ?? "")
             }
         }
     }

@@ -30,14 +30,14 @@ import Testing
                 // The app has most likely been looked up once it is erased; the answer is the same if it has not.
                 try await connection.send(Array(head.utf8))
                 while try await provider.api.delete(Self.app).status == 202 { try Task.checkCancellation() }
-                try await eventually { try await server.store.erasures().isEmpty }
+                try await eventually { try await server.core.store.erasures().isEmpty }
                 connection.write(Array(body.utf8))
                 let response = String(decoding: await connection.readToEnd(), as: UTF8.self)
                 #expect(response.hasPrefix("HTTP/1.1 404") && response.contains("no_such_app"))
-                let preferences = try await server.store.preferences(app: 1, user: "alice")
+                let preferences = try await server.core.store.preferences(app: 1, user: "alice")
                 #expect(preferences == Preferences())
-                #expect(try await server.store.badge(app: 1, holder: "user:alice") == 0)
-                #expect(try await server.store.publications(app: 1).isEmpty)
+                #expect(try await server.core.store.badge(app: 1, holder: "user:alice") == 0)
+                #expect(try await server.core.store.publications(app: 1).isEmpty)
             }
         }
     }

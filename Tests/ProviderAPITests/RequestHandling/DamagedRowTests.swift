@@ -88,7 +88,7 @@ import Testing
                 let base = "http://127.0.0.1:\(try await server.port())"
                 let provider = RunningProvider(api: JSONClient(baseURL: base, apiKey: server.firstAdminKey))
                 try await provider.addVectorsApp()
-                let database = server.store.database
+                let database = server.core.store.database
                 try await body(provider) { sql in
                     try await database.write { try String.fetchOne($0, sql: sql) }
                 }

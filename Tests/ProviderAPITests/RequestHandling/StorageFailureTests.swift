@@ -71,7 +71,7 @@ import Testing
             try await withServices([server]) {
                 let base = "http://127.0.0.1:\(try await server.port())"
                 let api = JSONClient(baseURL: base, apiKey: server.firstAdminKey)
-                try await body(RunningProvider(api: api), server.store.database)
+                try await body(RunningProvider(api: api), server.core.store.database)
             }
         }
     }
