@@ -1,14 +1,12 @@
-package import PushSupport
-
 /// The shape of a JSON value, in the dialect of OpenAPI 3.1 (JSON Schema 2020-12).
 package struct Schema: Sendable {
-    private(set) var members: [String: JSONValue]
+    private var members: [String: JSONValue]
     /// The named schemas that this one refers to.
-    private(set) var components: [String: JSONValue] = [:]
+    package private(set) var components: [String: JSONValue] = [:]
     /// Indicates whether `null` is an error where an optional member has this schema.
     private var refusesNull = false
 
-    var json: JSONValue { .object(self.members) }
+    package var json: JSONValue { .object(self.members) }
 
     private init(members: [String: JSONValue], components: [String: JSONValue] = [:]) {
         (self.members, self.components) = (members, components)
@@ -72,9 +70,11 @@ package struct Schema: Sendable {
     private static func bounds(
         _ lower: String,
         _ upper: String,
-        _ range: ClosedRange<some FixedWidthInteger & JSONRepresentable>?
+        _ range: ClosedRange<some FixedWidthInteger>?
     ) -> [String: JSONValue?] {
-        [lower: range?.lowerBound.json, upper: range?.upperBound.json]
+        guard let range else { return [:] }
+        let (least, most) = (Int64(clamping: range.lowerBound), Int64(clamping: range.upperBound))
+        return [lower: JSONValue.integer(least), upper: JSONValue.integer(most)]
     }
 
     /// - Parameters:
