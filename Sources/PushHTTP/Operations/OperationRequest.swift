@@ -36,6 +36,15 @@ extension OperationRequest {
         try JSONFields(parsing: try await self.body(), known: known)
     }
 
+    /// Reads the members of the body.
+    ///
+    /// - Parameter isRequired: `false` where a request without a body is like one with an empty object.
+    package func fields(_ object: RequestObject, isRequired: Bool = true) async throws -> JSONFields {
+        let body = try await self.body()
+        guard isRequired || !body.isEmpty else { return try JSONFields(.object([:]), known: object.known) }
+        return try JSONFields(parsing: body, known: object.known)
+    }
+
     /// Decodes the body. Unknown members are ignored.
     package func decode<Body: Decodable>(_ type: Body.Type) async throws -> Body {
         try RequestError.decode(type, from: try await self.body())

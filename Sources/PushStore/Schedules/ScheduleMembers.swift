@@ -2,30 +2,55 @@ import Foundation
 package import PushSupport
 package import PushTypes
 
-extension JSONFields {
-    /// Reads a text that stands for a value; `nil` if the member is absent.
-    /// - Throws: ``RequestError`` with this code and message for a text that `read` does not know.
-    package func value<Value>(
-        _ name: String,
-        maximum: Int,
-        orElse code: String,
-        _ message: @autoclosure () -> String,
-        _ read: (String) -> Value?
-    ) throws(RequestError) -> Value? {
-        guard let text = try self.string(name, maximum: maximum) else { return nil }
-        guard let value = read(text) else { throw self.error(name, code, message()) }
-        return value
+extension Member {
+    /// Makes the name of a time zone in the zone database.
+    static func timeZone(_ name: String) -> RequestMember<TimeZone> {
+        let limit = AudienceExpression.maximumText
+        return Self.value(name, maximum: limit, as: .timeZone, orElse: "invalid_time_zone", JSONFields.zoneForm) {
+            TimeZone(named: $0)
+        }
     }
 
+    /// Makes a time in RFC 3339 or in seconds since 1970.
+    package static func time(_ name: String) -> RequestMember<Timestamp> {
+        RequestMember<Timestamp>(name, .time) { (fields, name) throws(RequestError) in try fields.timestamp(name) }
+    }
+}
+
+extension RequestMember where Value: Hashable & Sendable {
+    /// This member, which `null` clears.
+    package var clearable: RequestMember<Update<Value>> {
+        RequestMember<Update<Value>>(self.name, self.schema.orNull) { [self] (fields, name) throws(RequestError) in
+            if fields.nulls.contains(name) { return .clear }
+            guard let value = try fields.value(self) else { return nil }
+            return .set(value)
+        }
+    }
+}
+
+extension Schema {
+    /// A time in RFC 3339, whose seconds may be left out.
+    package static let rfc3339 = Schema.string(
+        length: 17...40,
+        pattern: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?"
+            + "(\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
+    )
+
+    /// A time in RFC 3339 or in seconds.
+    package static let time = Schema.any(of: [.rfc3339, .integer(JSONFields.numbersOfTimes)])
+        .described("RFC 3339, or seconds since 1970. Numbers from 10^11 on are milliseconds, which is deprecated.")
+
+    /// The name of a time zone.
+    package static let timeZone = Schema.string(
+        length: 1...AudienceExpression.maximumText,
+        pattern: "^[A-Za-z0-9/_+-]+$"
+    )
+}
+
+extension JSONFields {
     /// Returns an error of the object as a whole.
     func error(_ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: self.place)
-    }
-
-    /// Reads a time zone by its name in the zone database; `nil` if the member is absent.
-    func timeZone(_ name: String) throws(RequestError) -> TimeZone? {
-        let limit = AudienceExpression.maximumText
-        return try self.value(name, maximum: limit, orElse: "invalid_time_zone", Self.zoneForm) { TimeZone(named: $0) }
     }
 
     /// The message of an error about the name of a time zone.
@@ -34,6 +59,9 @@ extension JSONFields {
     /// The first number that is read as milliseconds since 1970: 1973 in milliseconds, 5138 in seconds.
     package static let firstMilliseconds: Int64 = 100_000_000_000
 
+    /// The numbers that are times: up to the year 9999, in milliseconds.
+    fileprivate static let numbersOfTimes: ClosedRange<Int64> = 0...253_402_300_799_999
+
     /// Reads a timestamp as RFC 3339 text or in seconds since 1970; `nil` if the member is absent.
     ///
     /// Milliseconds, the unit of version 0.1, are still read: see ``firstMilliseconds``.
@@ -41,7 +69,7 @@ extension JSONFields {
         switch self.members[name] {
         case nil: return nil
         case .integer(let number):
-            guard (0...253_402_300_799_999).contains(number)
+            guard Self.numbersOfTimes.contains(number)
             else { throw self.error(name, "invalid_time", "RFC 3339 text or seconds since 1970, up to the year 9999") }
             return number < Self.firstMilliseconds ? Timestamp(seconds: number) : Timestamp(milliseconds: number)
         case .string(let text):
