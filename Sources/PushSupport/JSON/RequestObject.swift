@@ -162,6 +162,11 @@ package enum Member {
         }
     }
 
+    /// Makes a value of any type, which code reads.
+    package static func json(_ name: String, as schema: Schema) -> RequestMember<JSONValue> {
+        RequestMember<JSONValue>(name, schema) { (fields, name) throws(RequestError) in fields.members[name] }
+    }
+
     /// Makes an object whose members are read by their entries.
     package static func object(_ name: String, _ object: RequestObject) -> RequestMember<JSONFields> {
         RequestMember<JSONFields>(name, object.schema) { (fields, name) throws(RequestError) in
