@@ -12,6 +12,8 @@ package struct OperationRequest: Sendable {
     package let caller: APICaller?
     /// The longest body, in bytes.
     let maximumBody: Int
+    /// See ``BodyDescription/isRequired``.
+    let requiresBody: Bool
     /// Reads the body, up to a maximum in bytes.
     let readBody: @Sendable (Request, Int) async throws -> Data
     /// Receives the id of what the request made.
@@ -38,11 +40,11 @@ extension OperationRequest {
 
     /// Reads the members of the body.
     ///
-    /// - Parameter isRequired: `false` where a request without a body is like one with an empty object.
-    package func fields(_ object: RequestObject, isRequired: Bool = true) async throws -> JSONFields {
+    /// - Throws: ``RequestError`` for a body that is not a JSON object, or has other members than `object`.
+    package func fields(_ object: RequestObject) async throws -> JSONFields {
         let body = try await self.body()
-        guard isRequired || !body.isEmpty else { return try JSONFields(.object([:]), known: object.known) }
-        return try JSONFields(parsing: body, known: object.known)
+        let json: JSONValue = body.isEmpty && !self.requiresBody ? .object([:]) : try JSONValue(parsing: body)
+        return try JSONFields(json, known: object.known)
     }
 
     /// Decodes the body. Unknown members are ignored.

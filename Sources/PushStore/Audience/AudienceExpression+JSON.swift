@@ -14,7 +14,11 @@ extension AudienceExpression {
     /// The minimum length of a token that names a device, in bytes: no shorter one was ever seen (reference 1.7).
     package static let minimumToken = 32
 
-    package static let object = RequestObject(optional: AudienceParser.Members.list, acceptsNull: false) {
+    package static let object = RequestObject(
+        optional: AudienceParser.Members.others,
+        AudienceParser.Members.values.map { $0.member },
+        acceptsNull: false
+    ) {
         $0.withMembers.requiring("attribute", beside: Comparison.allCases.map(\.rawValue) + ["in"])
             .described("A condition on devices. If it has several members, all of them must hold.")
             .example(.texts(["tag": "beta"]))
@@ -145,62 +149,53 @@ private struct AudienceParser {
 
     fileprivate enum Members {
         private static let limit = AudienceExpression.maximumText
-        private static let comparisons = AudienceExpression.Comparison.allCases
+
+        /// Returns a member for each comparison.
+        private static func compared<Value>(
+            _ make: (String) -> RequestMember<Value>
+        ) -> [(comparison: AudienceExpression.Comparison, member: RequestMember<Value>)] {
+            AudienceExpression.Comparison.allCases.map { ($0, make($0.rawValue)) }
+        }
+
         private static let inner = Schema.array(
             of: .reference("Audience"),
             count: 1...AudienceExpression.maximumConditions
         )
 
         static let all = Member.json("all", as: .onlyTrue)
-        static let token = Member.value(
+        static let token = Member.token(
             "token",
-            maximum: DeviceToken.maximumLength * 4,
-            as: .writtenToken,
-            orElse: "invalid_token",
             "a device token is hex or base64 of at least \(AudienceExpression.minimumToken) bytes"
-        ) { text in DeviceToken(userInput: text).flatMap { $0.bytes.count < AudienceExpression.minimumToken ? nil : $0 }
-        }
+        )
         static let user = Member.text("user", 1...Self.limit)
         static let users = Member.texts("users", 1...AudienceExpression.maximumConditions, maximum: Self.limit)
         static let tag = Member.text("tag", 1...Self.limit)
         static let activity = Member.text("activity", 1...Self.limit)
             .described("A Live Activity, by the app's id of it.")
         static let locale = Member.text("locale", 1...Self.limit)
-        /// The name as it was given.
-        static let timeZone = Member.value(
-            "timeZone",
-            maximum: Self.limit,
-            as: .timeZone,
-            orElse: "invalid_time_zone",
-            JSONFields.zoneForm
-        ) { (name: String) -> String? in TimeZone(named: name) == nil ? nil : name }
-        static let versions = Self.comparisons.map { comparison in
-            let (name, message) = (comparison.rawValue, "use numbers such as 2.10.1")
-            let schema = Schema.string(length: 1...Self.limit)
-            let member = Member.value(name, maximum: Self.limit, as: schema, orElse: "invalid_version", message) {
-                AppVersion($0)
-            }
-            return (comparison: comparison, member: member)
+        static let timeZone = Member.zoneName("timeZone")
+        static let versions = Self.compared { name in
+            Member.text(name, 1...Self.limit)
+                .parsed("invalid_version", "use numbers such as 2.10.1") { AppVersion($0) }
         }
         static let appVersion = Member.object(
             "appVersion",
             RequestObject(optional: Self.versions.map { $0.member }, acceptsNull: false) { $0.withMembers }
         )
-        static let moments = Self.comparisons.map { (comparison: $0, member: Member.time($0.rawValue)) }
+        static let moments = Self.compared { Member.time($0) }
         static let withinDays = Member.integer("withinDays", 1...36_500)
-        private static let seen: [any ObjectMember] = Self.moments.map { $0.member }
         static let lastSeen = Member.object(
             "lastSeen",
-            RequestObject(optional: Self.seen + [Self.withinDays], acceptsNull: false) { $0.withMembers }
+            RequestObject(optional: Self.moments.map { $0.member }, [Self.withinDays], acceptsNull: false) {
+                $0.withMembers
+            }
         )
         static let attribute = Member.text("attribute", 1...Self.limit)
-        static let values = Self.comparisons.map { comparison in
-            let member = RequestMember<JSONValue>(comparison.rawValue, .attribute) {
-                (fields, name) throws(RequestError) in
+        static let values = Self.compared { name in
+            RequestMember<JSONValue>(name, .attribute) { (fields, name) throws(RequestError) in
                 guard let value = fields.members[name] else { return nil }
                 return try AudienceParser.scalar(value, name, fields)
             }
-            return (comparison: comparison, member: member)
         }
         static let among = RequestMember<[JSONValue]>(
             "in",
@@ -218,12 +213,10 @@ private struct AudienceParser {
         static let (and, or) = (Member.json("and", as: Self.inner), Member.json("or", as: Self.inner))
         static let not = Member.json("not", as: .reference("Audience"))
 
-        private static let compared: [any ObjectMember] = Self.values.map { $0.member }
-        private static let others: [any ObjectMember] = [
+        static let others: [any ObjectMember] = [
             Self.all, Self.token, Self.user, Self.users, Self.tag, Self.activity, Self.locale, Self.timeZone,
             Self.appVersion, Self.lastSeen, Self.attribute, Self.among, Self.named, Self.and, Self.or, Self.not,
         ]
-        static let list = Self.others + Self.compared
     }
 
     init(now: Timestamp, named: NamedAudiences?) { (self.now, self.named) = (now, named) }
@@ -409,6 +402,17 @@ extension AudienceExpression {
     }
 }
 
+extension Member {
+    /// Makes a device token.
+    /// - Parameter message: The message of the error for a text that cannot be one.
+    package static func token(_ name: String, _ message: String) -> RequestMember<DeviceToken> {
+        Self.text(name, maximum: DeviceToken.maximumLength * 4, as: .writtenToken)
+            .parsed("invalid_token", message) { text -> DeviceToken? in
+                DeviceToken(userInput: text).flatMap { $0.bytes.count < AudienceExpression.minimumToken ? nil : $0 }
+            }
+    }
+}
+
 extension Schema {
     /// A device token in hexadecimal or base64, with the spaces and brackets of old tools.
     package static let writtenToken = Schema.string(
@@ -417,7 +421,5 @@ extension Schema {
     )
 
     /// The value of an attribute of a device.
-    package static let attribute = Schema.any(of: [
-        .string(length: 0...AudienceExpression.maximumText), .number, .bool,
-    ])
+    package static let attribute = Schema.any(of: [.string(length: 0...AudienceExpression.maximumText), .number, .bool])
 }

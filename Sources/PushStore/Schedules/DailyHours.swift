@@ -23,16 +23,11 @@ package struct DailyHours: Hashable, Sendable {
 extension DailyHours {
     private enum Members {
         static let (from, to) = (Self.clockTime("from"), Self.clockTime("to"))
-        static let days = Member.texts(
-            "days",
-            1...Weekday.allCases.count,
-            maximum: 3,
-            as: .string(length: 3...3, pattern: Self.dayPattern)
-        )
+        static let days = Member.texts("days", 1...7, maximum: 3, as: .string(length: 3...3, pattern: Self.dayPattern))
 
         private static func clockTime(_ name: String) -> RequestMember<LocalTime> {
-            let message = "write it as 09:30, from 00:00 to 23:59"
-            return Member.value(name, maximum: 16, as: .clockTime, orElse: "invalid_time", message) { LocalTime($0) }
+            Member.text(name, maximum: 16, as: .clockTime)
+                .parsed("invalid_time", "write it as 09:30, from 00:00 to 23:59") { LocalTime($0) }
         }
 
         /// The names of the weekdays, in any case.

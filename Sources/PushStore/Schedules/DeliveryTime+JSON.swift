@@ -3,29 +3,24 @@ package import PushSupport
 package import PushTypes
 
 extension DeliveryTime: StoredJSON {
-    private enum Members {
-        static let at = Member.time("at")
-        static let localTime = Member.value(
-            "localTime",
-            maximum: 32,
-            as: .localTime.described("2026-11-25T09:30, in each device's time zone."),
-            orElse: "invalid_time",
-            "write it as 2026-11-25T09:30, without a time zone"
-        ) { text in LocalDateTime(text).flatMap { $0.date.year >= 1970 ? $0 : nil } }
-        static let past = Member.value(
-            "past",
-            maximum: 16,
-            as: .choice(of: PastPolicy.self),
-            orElse: "invalid_value",
-            "use send, skip or nextDay"
-        ) { PastPolicy(rawValue: $0) }
-        static let timeZone = Member.timeZone("timeZone").described("device, or one zone for all.")
-        static let defaultTimeZone = Member.timeZone("defaultTimeZone")
-    }
+    private static let at = Member.time("at")
+    private static let localTime = Member.text("localTime", maximum: 32, as: .localTime)
+        .described("2026-11-25T09:30, in each device's time zone.")
+        .parsed("invalid_time", "write it as 2026-11-25T09:30, without a time zone") { text -> LocalDateTime? in
+            LocalDateTime(text).flatMap { $0.date.year >= 1970 ? $0 : nil }
+        }
+    private static let past = Member.choice(
+        "past",
+        of: PastPolicy.self,
+        maximum: 16,
+        message: "use send, skip or nextDay"
+    )
+    private static let timeZone = Member.timeZone("timeZone").described("device, or one zone for all.")
+    private static let defaultTimeZone = Member.timeZone("defaultTimeZone")
 
     package static let object = RequestObject(optional: [
-        Members.at, Members.localTime, Members.past, SendWindow.windowMember, SendWindow.quietHoursMember,
-        Members.timeZone, Members.defaultTimeZone,
+        Self.at, Self.localTime, Self.past, SendWindow.windowMember, SendWindow.quietHoursMember,
+        Self.timeZone, Self.defaultTimeZone,
     ]) {
         $0.requiringOne(of: "at", "localTime", "window", "quietHours").requiring("localTime", beside: ["past"])
             .named("DeliveryTime")
@@ -61,11 +56,11 @@ extension DeliveryTime: StoredJSON {
     }
 
     private static func beginning(_ fields: JSONFields, zone: Zone) throws(RequestError) -> Beginning {
-        let (at, past) = (try fields.value(Members.at), try fields.value(Members.past))
+        let (at, past) = (try fields.value(Self.at), try fields.value(Self.past))
         if at != nil, fields.members["localTime"] != nil {
             throw fields.error("localTime", "conflicting_field", "give at or localTime, not both")
         }
-        guard let local = try fields.value(Members.localTime) else {
+        guard let local = try fields.value(Self.localTime) else {
             if past != nil { throw fields.error("past", "conflicting_field", "it belongs to localTime") }
             return at.map(Beginning.at) ?? .now
         }
@@ -76,10 +71,10 @@ extension DeliveryTime: StoredJSON {
     }
 
     private static func zone(_ fields: JSONFields) throws(RequestError) -> Zone {
-        let standard = try fields.value(Members.defaultTimeZone)
+        let standard = try fields.value(Self.defaultTimeZone)
         guard fields.members["timeZone"] != nil, fields.members["timeZone"] != .string("device")
         else { return .device(standard: standard ?? .gmt) }
-        guard let zone = try fields.value(Members.timeZone) else { return .device(standard: standard ?? .gmt) }
+        guard let zone = try fields.value(Self.timeZone) else { return .device(standard: standard ?? .gmt) }
         guard standard == nil else {
             throw fields.error("defaultTimeZone", "conflicting_field", "timeZone holds for all devices already")
         }

@@ -13,10 +13,6 @@ package enum PaceSettings: Hashable, StoredJSON {
     /// A week, in seconds.
     package static let maximumInterval: Int64 = 7 * 86_400
 
-    /// In bytes per second.
-    package static let maximumBandwidth: Int64 = 1_000_000_000_000
-    package static let maximumDownloads: Int64 = 1_000_000
-
     /// The recipients of a wave, and the seconds between two waves.
     package static let size = Member.integer("size", 1...Self.maximumWave)
     package static let interval = Member.integer("intervalSeconds", 1...Self.maximumInterval)
@@ -34,7 +30,7 @@ package enum PaceSettings: Hashable, StoredJSON {
     }
 
     /// The member `pace` of a request: `{"rate":500}` or `{"waves":{"size":10000,"intervalSeconds":300}}`.
-    package static let member = Member.object("pace", Self.object) { (fields) throws(RequestError) in
+    package static let member = Member.object("pace", Self.object) { (fields) throws(RequestError) -> PaceSettings in
         try PaceSettings(fields)
     }
 
@@ -78,9 +74,9 @@ package struct SteeringLimits: Hashable, Sendable {
     package let maximumDownloads: Int?
 
     /// The limits, each of which `null` leaves out.
-    package static let bandwidth = Member.integer("maximumBandwidth", 1...PaceSettings.maximumBandwidth)
+    package static let bandwidth = Member.integer("maximumBandwidth", 1...1_000_000_000_000)
         .described("Bytes per second of the app's downloads beyond which the next wave waits.")
-    package static let downloads = Member.integer("maximumDownloads", 1...PaceSettings.maximumDownloads)
+    package static let downloads = Member.integer("maximumDownloads", 1...1_000_000)
         .described("Open downloads of the app beyond which the next wave waits.")
 
     fileprivate static let member = Member.object(

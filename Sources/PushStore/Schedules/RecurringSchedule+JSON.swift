@@ -18,9 +18,7 @@ extension RecurringSchedule: StoredJSON {
 
     package static let object = RequestObject(
         required: [Members.cron, Members.timeZone],
-        optional: [
-            Members.missedRuns, Members.maximumLateness, Members.maximumRuns, Members.from, Members.until,
-        ]
+        optional: [Members.missedRuns, Members.maximumLateness, Members.maximumRuns, Members.from, Members.until]
     ) {
         $0.example(.texts(["cron": "0 9 * * mon-fri", "timeZone": "Europe/Berlin", "missedRuns": "skip"]))
             .named("ScheduleRule")

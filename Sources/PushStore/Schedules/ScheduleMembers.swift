@@ -3,13 +3,21 @@ package import PushSupport
 package import PushTypes
 
 extension Member {
-    /// Makes the name of a time zone in the zone database.
+    /// Makes the name of a time zone in the zone database, which is read as that zone.
     static func timeZone(_ name: String) -> RequestMember<TimeZone> {
-        let limit = AudienceExpression.maximumText
-        return Self.value(name, maximum: limit, as: .timeZone, orElse: "invalid_time_zone", JSONFields.zoneForm) {
-            TimeZone(named: $0)
-        }
+        Self.zoneText(name).parsed("invalid_time_zone", Self.zoneForm) { TimeZone(named: $0) }
     }
+
+    /// Makes the name of a time zone in the zone database, as it is given.
+    package static func zoneName(_ name: String) -> RequestMember<String> {
+        Self.zoneText(name).checked("invalid_time_zone", Self.zoneForm) { TimeZone(named: $0) != nil }
+    }
+
+    private static func zoneText(_ name: String) -> RequestMember<String> {
+        Self.text(name, maximum: AudienceExpression.maximumText, as: .timeZone)
+    }
+
+    private static let zoneForm = "use a name such as Europe/Berlin"
 
     /// Makes a time in RFC 3339 or in seconds since 1970.
     package static func time(_ name: String) -> RequestMember<Timestamp> {
@@ -20,7 +28,8 @@ extension Member {
 extension RequestMember where Value: Hashable & Sendable {
     /// This member, which `null` clears.
     package var clearable: RequestMember<Update<Value>> {
-        RequestMember<Update<Value>>(self.name, self.schema.orNull) { [self] (fields, name) throws(RequestError) in
+        RequestMember<Update<Value>>(self.name, self.schema.orNull, members: self.members) {
+            [self] (fields, name) throws(RequestError) in
             if fields.nulls.contains(name) { return .clear }
             guard let value = try fields.value(self) else { return nil }
             return .set(value)
@@ -52,9 +61,6 @@ extension JSONFields {
     func error(_ code: String, _ message: String) -> RequestError {
         RequestError(.invalid, code: code, message: message, path: self.place)
     }
-
-    /// The message of an error about the name of a time zone.
-    package static let zoneForm = "use a name such as Europe/Berlin"
 
     /// The first number that is read as milliseconds since 1970: 1973 in milliseconds, 5138 in seconds.
     package static let firstMilliseconds: Int64 = 100_000_000_000

@@ -82,20 +82,6 @@ package struct JSONFields: Sendable {
         return value
     }
 
-    /// Returns the value that a text stands for; `nil` if the member is absent.
-    /// - Throws: ``RequestError`` with this code and message for a text that `parse` does not know.
-    package func value<Value>(
-        _ name: String,
-        maximum: Int,
-        orElse code: String,
-        _ message: @autoclosure () -> String,
-        _ parse: (String) -> Value?
-    ) throws(RequestError) -> Value? {
-        guard let text = try self.string(name, maximum: maximum) else { return nil }
-        guard let value = parse(text) else { throw self.error(name, code, message()) }
-        return value
-    }
-
     /// Returns an integer; `nil` if it is absent.
     package func integer(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         switch self.members[name] {

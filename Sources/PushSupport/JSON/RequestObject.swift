@@ -16,18 +16,16 @@ package struct RequestObject: Sendable {
     package let known: Set<String>
     package let schema: Schema
 
-    /// - Parameters:
-    ///   - acceptsNull: Allows `null` for optional members, which are absent then.
-    ///   - refine: Returns the schema with its name and the rules between members.
+    /// - Parameter refine: Returns the schema with its name and the rules between members.
     package init(
         required: [any ObjectMember] = [],
-        optional: [any ObjectMember] = [],
+        optional lists: [any ObjectMember]...,
         acceptsNull: Bool = true,
         _ refine: (Schema) -> Schema = { $0 }
     ) {
-        let members = required + optional
-        self.members = members
-        self.known = Set(members.map { $0.name })
+        let optional = Array(lists.joined())
+        self.members = required + optional
+        self.known = Set(self.members.map { $0.name })
         let schema = Schema.object(
             required: required.map { ($0.name, $0.schema) },
             optional: optional.map { ($0.name, $0.schema) },
@@ -41,7 +39,8 @@ package struct RequestObject: Sendable {
 package protocol ObjectMember: Sendable {
     var name: String { get }
     var schema: Schema { get }
-
+    /// The members of an object; none for other values.
+    var members: [any ObjectMember] { get }
     /// Reads the value and forgets it.
     func check(_ fields: JSONFields) throws(RequestError)
 }
@@ -52,22 +51,49 @@ package struct RequestMember<Value>: ObjectMember {
     package typealias Reader = @Sendable (JSONFields, String) throws(RequestError) -> Value?
 
     package let name: String
-    package private(set) var schema: Schema
+    package let schema: Schema
+    package let members: [any ObjectMember]
     fileprivate let read: Reader
 
-    package init(_ name: String, _ schema: Schema, _ read: @escaping Reader) {
-        (self.name, self.schema, self.read) = (name, schema, read)
+    package init(_ name: String, _ schema: Schema, members: [any ObjectMember] = [], _ read: @escaping Reader) {
+        (self.name, self.schema, self.members, self.read) = (name, schema, members, read)
     }
 
     package func check(_ fields: JSONFields) throws(RequestError) { _ = try self.read(fields, self.name) }
 
     /// Returns this member with a sentence for the document.
-    package func described(_ text: String) -> RequestMember { self.with(self.schema.described(text)) }
+    package func described(_ text: String) -> RequestMember {
+        RequestMember(self.name, self.schema.described(text), members: self.members, self.read)
+    }
 
     /// This member, which must be left out rather than be `null` where it is optional.
-    package var neverNull: RequestMember { self.with(self.schema.neverNull) }
+    package var neverNull: RequestMember {
+        RequestMember(self.name, self.schema.neverNull, members: self.members, self.read)
+    }
+}
 
-    private func with(_ schema: Schema) -> RequestMember { RequestMember(self.name, schema, self.read) }
+extension RequestMember where Value == String {
+    /// Returns this text as the value that it stands for. One that `parse` does not know is an error.
+    package func parsed<Other>(
+        _ code: String,
+        _ message: String,
+        _ parse: @escaping @Sendable (String) -> Other?
+    ) -> RequestMember<Other> {
+        RequestMember<Other>(self.name, self.schema) { [self] (fields, name) throws(RequestError) in
+            guard let text = try fields.value(self) else { return nil }
+            guard let value = parse(text) else { throw fields.error(name, code, message) }
+            return value
+        }
+    }
+
+    /// Returns this text with a condition. One that does not meet it is an error.
+    package func checked(
+        _ code: String,
+        _ message: String,
+        _ isValid: @escaping @Sendable (String) -> Bool
+    ) -> RequestMember {
+        self.parsed(code, message) { isValid($0) ? $0 : nil }
+    }
 }
 
 extension JSONFields {
@@ -78,7 +104,7 @@ extension JSONFields {
 
     /// Returns the value of a member that must be present.
     package func required<Value>(_ member: RequestMember<Value>) throws(RequestError) -> Value {
-        try self.required(member.name, member.read(self, member.name))
+        try self.required(member.name, self.value(member))
     }
 }
 
@@ -103,31 +129,18 @@ package enum Member {
         }
     }
 
-    /// Makes a text that stands for a value.
-    /// - Parameters:
-    ///   - code: The code of the error for a text that `parse` does not know.
-    ///   - message: The message of that error.
-    package static func value<Value>(
-        _ name: String,
-        maximum: Int,
-        as schema: Schema,
-        orElse code: String,
-        _ message: @autoclosure @escaping @Sendable () -> String,
-        _ parse: @escaping @Sendable (String) -> Value?
-    ) -> RequestMember<Value> {
-        RequestMember<Value>(name, schema) { (fields, name) throws(RequestError) in
-            try fields.value(name, maximum: maximum, orElse: code, message(), parse)
-        }
-    }
-
     /// Makes one of the values of a type.
+    /// - Parameter message: The message of the error for another text; `nil` for one that names the values.
     package static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String,
-        of type: Value.Type
+        of type: Value.Type,
+        maximum: Int = 64,
+        code: String = "invalid_value",
+        message: String? = nil
     ) -> RequestMember<Value> {
-        RequestMember<Value>(name, .choice(of: type)) { (fields, name) throws(RequestError) in
-            try fields.choice(name, of: Value.self)
-        }
+        let known = "use one of \(type.allCases.map(\.rawValue).joined(separator: ", "))"
+        return Self.text(name, maximum: maximum, as: .choice(of: type))
+            .parsed(code, message ?? known) { Value(rawValue: $0) }
     }
 
     package static func integer(_ name: String, _ range: ClosedRange<Int64>) -> RequestMember<Int64> {
@@ -169,7 +182,7 @@ package enum Member {
 
     /// Makes an object whose members are read by their entries.
     package static func object(_ name: String, _ object: RequestObject) -> RequestMember<JSONFields> {
-        RequestMember<JSONFields>(name, object.schema) { (fields, name) throws(RequestError) in
+        RequestMember<JSONFields>(name, object.schema, members: object.members) { (fields, name) throws(RequestError) in
             try fields.fields(name, known: object.known)
         }
     }
@@ -180,7 +193,7 @@ package enum Member {
         _ object: RequestObject,
         _ parse: @escaping @Sendable (JSONFields) throws(RequestError) -> Value
     ) -> RequestMember<Value> {
-        RequestMember<Value>(name, object.schema) { (fields, name) throws(RequestError) in
+        RequestMember<Value>(name, object.schema, members: object.members) { (fields, name) throws(RequestError) in
             guard let inner = try fields.fields(name, known: object.known) else { return nil }
             return try parse(inner)
         }
