@@ -2,6 +2,7 @@ import PushHTTP
 import PushProvider
 import PushSender
 import PushStore
+import PushSupport
 import PushTypes
 
 /// A credential in a response, without its secret.

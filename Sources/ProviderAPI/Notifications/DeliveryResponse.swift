@@ -1,6 +1,7 @@
 import PushHTTP
 import PushProvider
 import PushStore
+import PushSupport
 import PushTypes
 
 /// A delivery in a response: the state of one recipient.

@@ -98,11 +98,11 @@ extension Schema {
     /// A page of a list that may have a total.
     static func countedPage(_ name: String, of element: Schema) -> Schema {
         .object(
-            required: [name: .array(of: element)],
+            required: [(name, .array(of: element))],
             optional: [
-                "next": .string().described("The cursor of the next page; a page with few entries may have one."),
-                "total": .integer().described("The entries of the whole list; only if it was asked for."),
-                "totalIsExact": .bool.described("false: there are at least so many."),
+                ("next", .string().described("The cursor of the next page; a page with few entries may have one.")),
+                ("total", .integer().described("The entries of the whole list; only if it was asked for.")),
+                ("totalIsExact", .bool.described("false: there are at least so many.")),
             ],
             acceptsNull: false
         )

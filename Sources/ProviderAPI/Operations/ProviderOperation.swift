@@ -1,5 +1,6 @@
 package import PushHTTP
 package import PushStore
+import PushSupport
 import PushTypes
 
 /// An operation of the provider's REST API.

@@ -14,8 +14,8 @@ struct HistoryController: Controller {
 
     let store: any ProviderStore
 
-    private static let badge = Schema.object(required: ["count": .badgeCount])
-        .named("Badge")
+    private static let count = Member.integer("count", BadgeChange.counts)
+    static let badge = RequestObject(required: [Self.count]) { $0.named("Badge") }
 
     var operations: [ProviderOperation] {
         let badge = "/v1/apps/{app}/users/{user}/badge"
@@ -25,10 +25,10 @@ struct HistoryController: Controller {
             self.history("/v1/apps/{app}/users/{user}/history", id: "userHistory", self.ofUser)
                 .summary("The same for all devices of a user."),
             .init(.get, badge, id: "showBadge", "The user's badge count.", self.showBadge)
-                .tag(.devices).scope(.read).responses(.ok(Self.badge)),
+                .tag(.devices).scope(.read).responses(.ok(Self.badge.schema)),
             .init(.put, badge, .unaudited, id: "setBadge", self.setBadge)
                 .summary("Sets the user's badge count, from which the next push continues.")
-                .tag(.devices).scope(.send).body(Self.badge, maximum: 4096).responses(.ok(Self.badge)),
+                .tag(.devices).scope(.send).body(Self.badge.schema, maximum: 4096).responses(.ok(Self.badge.schema)),
             .init(.get, "/v1/deliveries/{apnsId}", id: "showDelivery", "The delivery with this apns-id.", self.delivery)
                 .tag(.notifications).scope(.read).responses(.ok(DeliveryResponse.schema)),
         ]
@@ -118,10 +118,7 @@ struct HistoryController: Controller {
     private func setBadge(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let user = try request.user()
-        let fields = try await request.fields(["count"])
-        guard let count = try fields.integer("count", in: 0...Int64(BadgeChange.maximumCount)) else {
-            throw fields.error("count", "missing_field", "this member is required")
-        }
+        let count = try await request.fields(Self.badge).required(Self.count)
         guard try await self.store.setBadge(Int(count), app: app.id, holder: BadgeOwner.user(user)) else {
             throw RequestError.noSuch("app", by: "bundle id")
         }

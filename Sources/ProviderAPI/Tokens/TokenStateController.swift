@@ -74,7 +74,7 @@ struct TokenStateController: Controller {
             return try .json(["tokens": tokens])
         }
         .tag(.tokens).scope(.operate)
-        .responses(.ok(.object(required: ["tokens": .integer()]).named("Settled"), "The number of tokens."))
+        .responses(.ok(.object(required: [("tokens", .integer())]).named("Settled"), "The number of tokens."))
     }
 
     private func events(_ request: OperationRequest) async throws -> Response {

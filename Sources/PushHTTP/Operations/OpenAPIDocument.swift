@@ -66,7 +66,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
 
     /// The one shape of an error response.
     private static var error: Schema {
-        .object(required: ["error": RequestError.schema]).named("Error")
+        .object(required: [("error", RequestError.schema)]).named("Error")
     }
 
     private func json(_ operation: APIOperation<Scope>) -> JSONValue {

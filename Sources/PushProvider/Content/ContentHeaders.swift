@@ -5,8 +5,29 @@ import PushTypes
 
 /// The part of a notification that becomes request headers (reference 1.5, 1.6), read from an API request.
 struct ContentHeaders {
-    static let members: Set<String> = ContentExpiration.members
-        .union(["pushType", "topic", "priority", "collapseId"])
+    private enum Members {
+        static let pushType = Member.choice("pushType", of: PushType.self, code: "invalid_push_type")
+        static let topic = Member.text("topic", maximum: Topic.maximumLength, as: .bundleID)
+        static let priority = RequestMember<Priority>("priority", .integer(of: [10, 5, 1])) {
+            (fields, name) throws(RequestError) in
+            guard let value = try fields.integer(name, in: 0...255) else { return nil }
+            guard let priority = UInt8(exactly: value).flatMap(Priority.init(rawValue:))
+            else { throw fields.error(name, "invalid_priority", "use 10, 5 or 1") }
+            return priority
+        }
+        static let collapseID = Member.text(
+            "collapseId",
+            1...PushNotification.maximumCollapseIDLength,
+            pattern: Schema.headerValuePattern
+        ).checked("invalid_value", "it is a header: no control characters, and no space at its ends") {
+            PushNotification.isHeaderValue($0)
+        }
+    }
+
+    static let object = RequestObject(
+        optional: ContentExpiration.object.members,
+        [Members.pushType, Members.topic, Members.priority, Members.collapseID]
+    )
 
     /// The content with an empty payload.
     let content: NotificationContent
@@ -26,7 +47,7 @@ struct ContentHeaders {
             pushType: pushType,
             priority: try Self.priority(fields, pushType: pushType),
             expiration: expiry.expiration,
-            collapseID: try Self.collapseID(fields),
+            collapseID: try fields.value(Members.collapseID),
             payload: Data()
         )
         content.expiresIn = expiry.seconds
@@ -35,13 +56,9 @@ struct ContentHeaders {
         self.addWarnings(bundleID: bundleID)
     }
 
-    private static let known = PushType.allCases.map(\.rawValue).joined(separator: ", ")
-
     /// Returns the push type that is named, or the one to which other members belong.
     private static func pushType(_ fields: JSONFields) throws(RequestError) -> PushType {
-        var type = try fields.value("pushType", maximum: 64, orElse: "invalid_push_type", "use one of \(Self.known)") {
-            PushType(rawValue: $0)
-        }
+        var type = try fields.value(Members.pushType)
         let implied: [(member: String, types: [PushType])] = [
             ("contentChanged", [.widgets, .controls]), ("fileProvider", [.fileprovider]),
             ("liveActivity", [.liveactivity]), ("mdm", [.mdm]), ("pushToTalk", [.pushtotalk]), ("wallet", [.alert]),
@@ -76,7 +93,7 @@ struct ContentHeaders {
 
     private static func topic(_ fields: JSONFields, pushType: PushType, bundleID: Topic) throws(RequestError) -> Topic {
         let suffix = pushType.topicSuffix
-        guard let text = try fields.string("topic", maximum: Topic.maximumLength) else {
+        guard let text = try fields.value(Members.topic) else {
             guard let topic = Topic(bundleID.name + suffix)
             else { throw fields.error("pushType", "invalid_topic", "the topic would be too long") }
             return topic
@@ -95,10 +112,8 @@ struct ContentHeaders {
     }
 
     private static func priority(_ fields: JSONFields, pushType: PushType) throws(RequestError) -> Priority {
-        guard let value = try fields.integer("priority", in: 0...255)
+        guard let priority = try fields.value(Members.priority)
         else { return pushType == .background ? .powerAware : .immediate }
-        guard let priority = UInt8(exactly: value).flatMap(Priority.init(rawValue:))
-        else { throw fields.error("priority", "invalid_priority", "use 10, 5 or 1") }
         guard pushType != .background || priority == .powerAware else {
             let isDerived = fields.members["pushType"] == nil
             let subject = isDerived ? "content that shows nothing makes a background push, which" : "a background push"
@@ -108,16 +123,6 @@ struct ContentHeaders {
             throw fields.error("priority", "invalid_priority", "a Live Activity push has priority 10 or 5")
         }
         return priority
-    }
-
-    private static func collapseID(_ fields: JSONFields) throws(RequestError) -> String? {
-        guard let id = try fields.string("collapseId", maximum: PushNotification.maximumCollapseIDLength)
-        else { return nil }
-        guard PushNotification.isHeaderValue(id) else {
-            let message = "it is a header: no control characters, and no space at its ends"
-            throw fields.error("collapseId", "invalid_value", message)
-        }
-        return id
     }
 
     private mutating func addWarnings(bundleID: Topic) {

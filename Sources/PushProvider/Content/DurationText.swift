@@ -1,5 +1,8 @@
 /// Times such as `90s`, `30m`, `6h` and `30d`, as requests and responses write them.
 package enum DurationText {
+    /// The pattern of the texts.
+    package static let pattern = "^[0-9]+[smhd]$"
+
     private static let units: [(name: Character, seconds: Int64)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
 
     /// Returns the seconds of a whole number with a unit; `nil` for any other text.

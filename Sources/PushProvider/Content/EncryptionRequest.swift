@@ -5,16 +5,19 @@ import PushTypes
 
 /// The members of a request that encrypt its content.
 enum EncryptionRequest {
-    static let members: Set<String> = ["encrypted", "placeholder"]
+    private static let encrypted = Member.bool("encrypted")
+        .described("Encrypts the content to the key of each installation.")
+    private static let texts = ["title", "body"].map { Member.text($0, 1...256) }
+    private static let placeholderMember = Member.object("placeholder", RequestObject(optional: Self.texts))
+        .described("The alert that Apple sees of encrypted content.")
 
-    /// The longest title or text of a placeholder, in bytes.
-    static let maximumText = 256
+    static let object = RequestObject(optional: [Self.encrypted, Self.placeholderMember])
 
     /// Reads the placeholder of encrypted content; `nil` if the request does not encrypt its content.
     /// - Throws: ``RequestError`` that names the member at fault.
     static func placeholder(_ fields: JSONFields, _ pushType: PushType) throws(RequestError) -> Data? {
-        let wanted = try fields.fields("placeholder", known: ["title", "body"])
-        guard try fields.bool("encrypted") == true else {
+        let wanted = try fields.value(Self.placeholderMember)
+        guard try fields.value(Self.encrypted) == true else {
             guard wanted == nil else {
                 let message = "it replaces encrypted content: give encrypted true, or leave it out"
                 throw fields.error("placeholder", "conflicting_field", message)
@@ -32,9 +35,7 @@ enum EncryptionRequest {
         }
         var alert: [String: JSONValue] = [:]
         if let wanted {
-            for name in ["title", "body"] {
-                alert[name] = try wanted.string(name, maximum: Self.maximumText).map(JSONValue.string)
-            }
+            for text in Self.texts { alert[text.name] = try wanted.value(text).map(JSONValue.string) }
         }
         if alert.isEmpty { alert = EncryptedEnvelope.standardPlaceholder }
         guard let text = try? JSONValue.object(alert).text else {

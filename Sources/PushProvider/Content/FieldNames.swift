@@ -1,3 +1,5 @@
+import PushSupport
+
 /// Maps members of the payload to the members of the request that they came from, so that an error can name them.
 struct FieldNames {
     /// `true` if the request has the whole payload.
@@ -6,11 +8,6 @@ struct FieldNames {
     let locale: String?
     /// `true` if the payload is the member `web`.
     var isWeb = false
-
-    private static let liveActivity: Set<String> = [
-        "event", "timestamp", "stale-date", "dismissal-date", "content-state", "attributes-type", "attributes",
-        "input-push-token", "input-push-channel",
-    ]
 
     /// Returns the member of the request.
     /// - Parameter path: The path from the root of the payload; an index of an array is written `[3]`.
@@ -47,7 +44,7 @@ struct FieldNames {
         case "alert" where rest.first == "sound": return rest
         case "alert", "sound": return [first] + rest.map(Self.camelCase)
         case "ptt-push-type": return ["pushToTalk"]
-        case _ where Self.liveActivity.contains(first): return ["liveActivity", Self.camelCase(first)] + rest
+        case _ where LiveActivityBuilder.keys.contains(first): return ["liveActivity", Self.camelCase(first)] + rest
         default: return [Self.camelCase(first)] + rest
         }
     }
@@ -62,5 +59,22 @@ struct FieldNames {
         return words.dropFirst().reduce(words.first.map(String.init) ?? "") {
             $0 + $1.prefix(1).uppercased() + $1.dropFirst()
         }
+    }
+}
+
+/// A key of the payload, and the member of the request that gives its value.
+struct PayloadMember<Value>: ObjectMember {
+    let key: String
+    let member: RequestMember<Value>
+
+    var name: String { self.member.name }
+    var schema: Schema { self.member.schema }
+    var members: [any ObjectMember] { self.member.members }
+
+    func check(_ fields: JSONFields) throws(RequestError) { try self.member.check(fields) }
+
+    /// - Parameter make: Makes the member of a name.
+    init(_ key: String, _ make: (String) -> RequestMember<Value>) {
+        (self.key, self.member) = (key, make(FieldNames.camelCase(key)))
     }
 }

@@ -16,8 +16,22 @@ struct LocalizationBuilder {
     }
 
     /// The maximum number of localizations of one notification.
-    static let maximumCount = 100
-    private static let members: Set<String> = ["alert", "title", "subtitle", "body", "sound", "data"]
+    private static let maximumCount = 100
+    /// The members of a localization that is laid over the default.
+    private static let object = RequestObject(
+        optional: AlertBuilder.texts,
+        [AlertBuilder.alertMember, AlertBuilder.soundMember, PayloadBuilder.dataMember]
+    )
+    private static let whole: [any ObjectMember] = [PayloadBuilder.payloadMember, WebContent.contentMember]
+    /// The content of each locale, as far as it differs.
+    static let member = Member.openObject(
+        "localizations",
+        as: .map(
+            of: RequestObject(optional: Self.object.members, Self.whole).schema,
+            names: .string(length: 2...LocaleTag.maximumLength, pattern: LocaleTag.pattern),
+            maximum: Self.maximumCount
+        )
+    )
 
     let fields: JSONFields
     let pushType: PushType
@@ -27,7 +41,7 @@ struct LocalizationBuilder {
 
     /// Returns the localizations, sorted by key.
     func localizations() throws(RequestError) -> [Localization] {
-        guard let objects = try self.fields.object("localizations") else { return [] }
+        guard let objects = try self.fields.value(Self.member) else { return [] }
         guard objects.count <= Self.maximumCount
         else { throw self.fields.error("localizations", "too_many", "at most \(Self.maximumCount) locales") }
         var localizations: [Localization] = []
@@ -50,12 +64,12 @@ struct LocalizationBuilder {
             let fields = try JSONFields(members: members, path: path, known: [WebContent.member])
             return try WebContent.localized(fields, over: self.base)
         }
-        let fields = try JSONFields(members: members, path: path, known: self.isRaw ? ["payload"] : Self.members)
+        let fields = try JSONFields(members: members, path: path, known: self.isRaw ? ["payload"] : Self.object.known)
         return try self.isRaw ? self.raw(fields) : self.merged(fields)
     }
 
     private func raw(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
-        guard let payload = try fields.object("payload")
+        guard let payload = try fields.value(PayloadBuilder.payloadMember)
         else { throw fields.error("payload", "missing_field", "the localization of a payload is a payload") }
         return payload
     }
@@ -74,7 +88,7 @@ struct LocalizationBuilder {
             }
         }
         if !aps.isEmpty || payload["aps"] != nil { payload["aps"] = .object(aps) }
-        for (name, value) in try fields.object("data") ?? [:] {
+        for (name, value) in try fields.value(PayloadBuilder.dataMember) ?? [:] {
             guard name != "aps"
             else { throw fields.error("data.aps", "reserved_field", "aps is made from the other members") }
             payload[name] = value == .null ? nil : value
@@ -85,7 +99,7 @@ struct LocalizationBuilder {
     private func mergeAlert(_ fields: JSONFields, into aps: inout [String: JSONValue]) throws(RequestError) {
         let builder = AlertBuilder(fields: fields, pushType: self.pushType)
         let short = try builder.object(fields)
-        let shortNulls = fields.nulls.intersection(AlertBuilder.texts)
+        let shortNulls = fields.nulls.intersection(AlertBuilder.texts.map { $0.name })
         let hasShort = !short.isEmpty || !shortNulls.isEmpty
         guard !hasShort || fields.members["alert"] == nil else {
             throw fields.error("alert", "conflicting_field", "give either alert or title, subtitle and body")

@@ -5,8 +5,21 @@ package import PushTypes
 
 extension NotificationContent {
     /// The members of a request that are content.
-    package static let members = PayloadBuilder.members.union(ContentHeaders.members)
-        .union(["payload", "localizations", "template", ReceiptSetting.member]).union(EncryptionRequest.members)
+    package static let object = RequestObject(
+        optional: PayloadBuilder.object.members,
+        ContentHeaders.object.members,
+        EncryptionRequest.object.members,
+        [PayloadBuilder.payloadMember, LocalizationBuilder.member, Self.templateMember, ReceiptSetting.member]
+    )
+
+    /// The statement that the content has variables, which may be a ``TemplateReference`` instead.
+    private static let templateMember = RequestMember<Bool>(
+        TemplateReference.member,
+        .any(of: [.bool, TemplateReference.object.schema])
+            .described(
+                "true: the content has variables. An object: the content is that of a template, but for own members."
+            )
+    ) { (fields, name) throws(RequestError) in try fields.bool(name) }
 
     /// Reads the content of a request and checks it against the rules of the push service.
     ///
@@ -46,7 +59,7 @@ extension NotificationContent {
             template.localizations[localization.tag.name] = localization.payload
         }
 
-        var check = TemplateCheck(hasVariables: try fields.bool("template") ?? false)
+        var check = TemplateCheck(hasVariables: try fields.value(Self.templateMember) ?? false)
         for variant in variants { try check.check(variant.payload, names: variant.names) }
         template.hasVariables = check.hasVariables && check.firstMark != nil
 

@@ -2,15 +2,60 @@ import PushSupport
 import PushTypes
 
 /// Builds the payload from the members of a request, or takes its raw payload (reference 3). ``PayloadLint`` checks it.
-package struct PayloadBuilder {
-    /// The maximum length of a text that devices do not show, in bytes.
-    package static let maximumText = 1024
+struct PayloadBuilder {
+    private enum Members {
+        /// A text that devices do not show.
+        static func text(_ name: String) -> RequestMember<String> { Member.text(name, 1...1024) }
+
+        static let payload = Member.openObject("payload")
+        static let texts: [PayloadMember<String>] = [
+            PayloadMember("thread-id", Self.text), PayloadMember("category", Self.text),
+            PayloadMember("target-content-id", Self.text),
+            PayloadMember("interruption-level") {
+                Member.text($0, maximum: 1024, as: .choice(of: InterruptionLevel.self))
+            },
+            PayloadMember("filter-criteria", Self.text),
+        ]
+        static let flags = ["content-available", "mutable-content"].map { key in
+            PayloadMember(key) { Member.bool($0) }
+        }
+        static let increment = Member.integer("increment", BadgeChange.range)
+        static let change = RequestObject(required: [Self.increment])
+        /// The badge as a number, which may be a change instead.
+        static let badge = RequestMember<Int64>(
+            "badge",
+            .any(of: [
+                .integer(0...Int64(Int32.max)), .string(pattern: "^[+-]0*(1000|[0-9]{1,3})$"), Self.change.schema,
+            ])
+        ) { (fields, name) throws(RequestError) in try fields.integer(name, in: 0...Int64(Int32.max)) }
+        static let pushMagic = Member.text("pushMagic", 1...AlertBuilder.maximumText)
+        static let mdm = Member.object("mdm", RequestObject(required: [Self.pushMagic]))
+        static let container = Self.text("containerIdentifier")
+        static let domain = Self.text("domain")
+        static let fileProvider = Member.object(
+            "fileProvider",
+            RequestObject(required: [Self.container], optional: [Self.domain])
+        )
+        static let serviceUpdate = Member.bool("serviceUpdate")
+        static let pushToTalk = Member.object("pushToTalk", RequestObject(optional: [Self.serviceUpdate]))
+        static let relevanceScore = Member.number("relevanceScore")
+        static let data = Member.openObject("data")
+        static let (wallet, contentChanged) = (Member.bool("wallet"), Member.bool("contentChanged"))
+    }
+
+    /// The whole payload, in place of the members that it is built from; the data beside `aps`; the relevance.
+    static let (payloadMember, dataMember) = (Members.payload, Members.data)
+    static let relevanceScoreMember = Members.relevanceScore
     /// The members that a payload is built from.
-    static let members: Set<String> = [
-        "alert", "badge", "sound", "threadId", "category", "contentAvailable", "mutableContent", "targetContentId",
-        "interruptionLevel", "relevanceScore", "filterCriteria", "data", "liveActivity", "mdm", "wallet",
-        "contentChanged", "fileProvider", "pushToTalk", WebContent.member,
-    ]
+    static let object = RequestObject(
+        optional: Members.texts,
+        Members.flags,
+        [
+            AlertBuilder.alertMember, AlertBuilder.soundMember, Members.badge, Members.relevanceScore, Members.data,
+            LiveActivityBuilder.member, Members.mdm, Members.wallet, Members.contentChanged, Members.fileProvider,
+            Members.pushToTalk, WebContent.contentMember,
+        ]
+    )
 
     let fields: JSONFields
     let pushType: PushType
@@ -21,7 +66,7 @@ package struct PayloadBuilder {
 
     /// - Throws: ``RequestError`` that names the member at fault.
     func payload() throws(RequestError) -> [String: JSONValue] {
-        if let payload = try self.fields.object("payload") {
+        if let payload = try self.fields.value(Members.payload) {
             try self.rejectOthers(than: "payload", "payload is the whole payload: leave this out")
             return payload
         }
@@ -29,13 +74,13 @@ package struct PayloadBuilder {
             try self.rejectOthers(than: WebContent.member, "web is the whole content for browsers: leave this out")
             return try WebContent.payload(self.fields)
         }
-        if try self.fields.bool("wallet") == true {
+        if try self.fields.value(Members.wallet) == true {
             try self.rejectOthers(than: "wallet", "an update of a pass has no content: leave this out")
             return [:]
         }
-        if let mdm = try self.fields.fields("mdm", known: ["pushMagic"]) {
+        if let mdm = try self.fields.value(Members.mdm) {
             try self.rejectOthers(than: "mdm", "an MDM push has no other content: leave this out")
-            return ["mdm": .string(try mdm.requiredString("pushMagic", maximum: AlertBuilder.maximumText))]
+            return ["mdm": .string(try mdm.required(Members.pushMagic))]
         }
         return try self.built()
     }
@@ -44,8 +89,8 @@ package struct PayloadBuilder {
     func badgeChange() throws(RequestError) -> BadgeChange? {
         switch self.fields.members["badge"] {
         case .object:
-            let badge = try self.fields.fields("badge", known: ["increment"])
-            guard let increment = try badge?.integer("increment", in: BadgeChange.range) else {
+            let badge = try self.fields.fields("badge", known: Members.change.known)
+            guard let increment = try badge?.value(Members.increment) else {
                 throw self.fields.error(
                     "badge.increment",
                     "missing_field",
@@ -63,20 +108,19 @@ package struct PayloadBuilder {
     }
 
     private func rejectOthers(than name: String, _ message: String) throws(RequestError) {
-        for other in Self.members.sorted() where other != name && self.fields.members[other] != nil {
+        for other in Self.object.known.sorted() where other != name && self.fields.members[other] != nil {
             throw self.fields.error(other, "conflicting_field", message)
         }
     }
 
     private func built() throws(RequestError) -> [String: JSONValue] {
         let aps = try self.aps()
-        var object = try self.fields.object("data") ?? [:]
+        var object = try self.fields.value(Members.data) ?? [:]
         guard object["aps"] == nil
         else { throw self.fields.error("data.aps", "reserved_field", "aps is made from the other members") }
-        if let provider = try self.fields.fields("fileProvider", known: ["containerIdentifier", "domain"]) {
-            for (key, name) in [("container-identifier", "containerIdentifier"), ("domain", "domain")] {
-                guard let text = try provider.string(name, maximum: Self.maximumText) else { continue }
-                object[key] = .string(text)
+        if let provider = try self.fields.value(Members.fileProvider) {
+            for (key, member) in [("container-identifier", Members.container), ("domain", Members.domain)] {
+                if let text = try provider.value(member) { object[key] = .string(text) }
             }
         }
         let badge = try self.badgeChange()
@@ -88,34 +132,18 @@ package struct PayloadBuilder {
         return object
     }
 
-    /// The keys of texts and flags in `aps`, with the names of the request.
-    private static let texts = Self.named(
-        "thread-id",
-        "category",
-        "target-content-id",
-        "interruption-level",
-        "filter-criteria"
-    )
-    private static let flags = Self.named("content-available", "mutable-content")
-
-    private static func named(_ keys: String...) -> [(key: String, name: String)] {
-        keys.map { ($0, FieldNames.camelCase($0)) }
-    }
-
     private func aps() throws(RequestError) -> [String: JSONValue] {
         let alerts = AlertBuilder(fields: self.fields, pushType: self.pushType)
         var aps = try LiveActivityBuilder(fields: self.fields, now: self.now).members()
         aps["alert"] = try alerts.alert()
         if try self.badgeChange() == nil {
-            aps["badge"] = try self.fields.integer("badge", in: 0...Int64(Int32.max)).map(JSONValue.integer)
+            aps["badge"] = try self.fields.value(Members.badge).map(JSONValue.integer)
         }
         try self.add(try alerts.sound(), into: &aps)
-        for (key, name) in Self.texts {
-            aps[key] = try self.fields.string(name, maximum: Self.maximumText).map(JSONValue.string)
-        }
-        for (key, name) in Self.flags where try self.fields.bool(name) == true { aps[key] = .integer(1) }
-        aps["relevance-score"] = try self.fields.number("relevanceScore")
-        if try self.fields.fields("pushToTalk", known: ["serviceUpdate"])?.bool("serviceUpdate") == true {
+        for text in Members.texts { aps[text.key] = try self.fields.value(text.member).map(JSONValue.string) }
+        for flag in Members.flags where try self.fields.value(flag.member) == true { aps[flag.key] = .integer(1) }
+        aps["relevance-score"] = try self.fields.value(Members.relevanceScore)
+        if try self.fields.value(Members.pushToTalk)?.value(Members.serviceUpdate) == true {
             aps["ptt-push-type"] = .string("service-update")
         }
         switch self.pushType {
@@ -143,10 +171,25 @@ package struct PayloadBuilder {
 /// Builds the members of `aps` for a Live Activity from the request's `liveActivity` (reference 3.4). Timestamps are in
 /// UNIX seconds.
 struct LiveActivityBuilder {
-    private static let members: Set<String> = [
-        "event", "timestamp", "contentState", "attributesType", "attributes", "staleDate", "dismissalDate",
-        "inputPushToken", "inputPushChannel",
-    ]
+    private static let event = Member.text("event", maximum: 16, as: .choice(["start", "update", "end"]))
+    private static let times = ["timestamp", "stale-date", "dismissal-date"].map { key in
+        PayloadMember(key) { Member.integer($0, 0...Int64.max) }
+    }
+    private static let objects = ["content-state", "attributes"].map { key in
+        PayloadMember(key) { Member.openObject($0) }
+    }
+    private static let texts = ["attributes-type", "input-push-channel"].map { key in
+        PayloadMember(key) { Member.text($0, 1...256) }
+    }
+    private static let inputPushToken = PayloadMember("input-push-token") { Member.bool($0) }
+    /// The keys in `aps` (reference 3.4).
+    static let keys = Set([Self.event.name, Self.inputPushToken.key]).union(Self.times.map { $0.key })
+        .union(Self.objects.map { $0.key }).union(Self.texts.map { $0.key })
+
+    static let member = Member.object(
+        "liveActivity",
+        RequestObject(required: [Self.event], optional: Self.times, Self.objects, Self.texts, [Self.inputPushToken])
+    )
 
     let fields: JSONFields
     /// The timestamp of the state where the request names none; with `nil` the request must name one.
@@ -154,20 +197,14 @@ struct LiveActivityBuilder {
 
     /// Returns the members; none where the request has no `liveActivity`.
     func members() throws(RequestError) -> [String: JSONValue] {
-        guard let activity = try self.fields.fields("liveActivity", known: Self.members) else { return [:] }
+        guard let activity = try self.fields.value(Self.member) else { return [:] }
         var aps: [String: JSONValue] = [:]
-        aps["event"] = .string(try activity.requiredString("event", maximum: 16))
-        for key in ["timestamp", "stale-date", "dismissal-date"] {
-            aps[key] = try activity.integer(FieldNames.camelCase(key), in: 0...Int64.max).map(JSONValue.integer)
-        }
+        aps["event"] = .string(try activity.required(Self.event))
+        for time in Self.times { aps[time.key] = try activity.value(time.member).map(JSONValue.integer) }
         if aps["timestamp"] == nil { aps["timestamp"] = self.now.map { .integer($0.seconds) } }
-        for key in ["content-state", "attributes"] {
-            aps[key] = try activity.object(FieldNames.camelCase(key)).map(JSONValue.object)
-        }
-        for key in ["attributes-type", "input-push-channel"] {
-            aps[key] = try activity.string(FieldNames.camelCase(key), maximum: 256).map(JSONValue.string)
-        }
-        if try activity.bool("inputPushToken") == true { aps["input-push-token"] = .integer(1) }
+        for object in Self.objects { aps[object.key] = try activity.value(object.member).map(JSONValue.object) }
+        for text in Self.texts { aps[text.key] = try activity.value(text.member).map(JSONValue.string) }
+        if try activity.value(Self.inputPushToken.member) == true { aps[Self.inputPushToken.key] = .integer(1) }
         return aps
     }
 }

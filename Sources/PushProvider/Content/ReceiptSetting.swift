@@ -4,7 +4,8 @@ import PushTypes
 
 /// The level of receipts of a notification, from its request and from the app's setting.
 struct ReceiptSetting {
-    static let member = "receipts"
+    static let member = Member.receiptPrivacy("receipts")
+        .described("The receipt level that apps may report at most. Default the app's.")
 
     /// The level that the request names; `nil` if it names none.
     private let wanted: ReceiptPrivacy?
@@ -18,11 +19,11 @@ struct ReceiptSetting {
         isWallet: Bool,
         standard: ReceiptPrivacy
     ) throws(RequestError) {
-        self.wanted = try fields.receiptPrivacy(Self.member)
+        self.wanted = try fields.value(Self.member)
         let isPossible = PayloadMarker.isPossible(pushType, isWallet: isWallet)
         if let wanted, wanted != .none, !isPossible {
             let message = "the app does not get the payload of this push, so that it can send no receipts"
-            throw fields.error(Self.member, "conflicting_field", message)
+            throw fields.error(Self.member.name, "conflicting_field", message)
         }
         self.privacy = isPossible ? self.wanted ?? standard : .none
     }
@@ -32,16 +33,18 @@ struct ReceiptSetting {
     func warning(limit: Int) -> ContentWarning? {
         guard self.wanted == nil, self.privacy != .none else { return nil }
         let message = "it is sent without the app's receipts: with the member martlet it would exceed \(limit) bytes"
-        return ContentWarning(field: Self.member, message: message)
+        return ContentWarning(field: Self.member.name, message: message)
     }
 }
 
-extension JSONFields {
-    /// Reads a level of receipts; `nil` if the member is absent.
-    package func receiptPrivacy(_ name: String) throws(RequestError) -> ReceiptPrivacy? {
-        let words = ReceiptPrivacy.allCases.map(\.word).joined(separator: ", ")
-        return try self.value(name, maximum: 16, orElse: "invalid_value", "use one of \(words)") {
-            ReceiptPrivacy(word: $0)
-        }
+extension Member {
+    /// Makes a level of receipts.
+    package static func receiptPrivacy(
+        _ name: String,
+        of levels: [ReceiptPrivacy] = ReceiptPrivacy.allCases
+    ) -> RequestMember<ReceiptPrivacy> {
+        let all = ReceiptPrivacy.allCases.map(\.word).joined(separator: ", ")
+        return Self.text(name, maximum: 16, as: .choice(levels.map(\.word)))
+            .parsed("invalid_value", "use one of \(all)") { ReceiptPrivacy(word: $0) }
     }
 }

@@ -3,6 +3,11 @@ import PushSupport
 /// The content of a notification for browsers: the member `web` of a request, which the page's service worker gets as it is.
 enum WebContent {
     static let member = "web"
+    static let contentMember = Member.openObject(
+        Self.member,
+        as: .object(isOpen: true).withMembers
+            .described("The whole content for browsers, which their service worker gets as it is.")
+    )
 
     /// Returns `true` for a request whose notification goes to browsers.
     static func isWanted(_ fields: JSONFields) -> Bool { fields.members[Self.member] != nil }
@@ -10,7 +15,7 @@ enum WebContent {
     /// Reads the payload.
     /// - Throws: ``RequestError`` for one without any member, and for members of the request that no browser gets.
     static func payload(_ fields: JSONFields) throws(RequestError) -> [String: JSONValue] {
-        guard let payload = try fields.object(Self.member), !payload.isEmpty else {
+        guard let payload = try fields.value(Self.contentMember), !payload.isEmpty else {
             throw fields.error(Self.member, "missing_content", "give the object that the service worker gets")
         }
         for name in ["topic", "environment"] where fields.members[name] != nil {
@@ -28,7 +33,7 @@ enum WebContent {
         _ fields: JSONFields,
         over base: [String: JSONValue]
     ) throws(RequestError) -> [String: JSONValue] {
-        guard let own = try fields.object(Self.member) else {
+        guard let own = try fields.value(Self.contentMember) else {
             throw fields.error(Self.member, "missing_field", "the localization of web has the member web")
         }
         return base.merging(own) { $1 }.filter { $0.value != .null }

@@ -62,7 +62,7 @@ package struct LibraryContents: Hashable, Sendable {
         var members = fields.members
         members[TemplateReference.member] = nil
         members.merge(content.filter { !fields.nulls.contains($0.key) }) { own, _ in own }
-        let known = NotificationRequest.members.union(members.keys)
+        let known = NotificationRequest.object.known.union(members.keys)
         return try JSONFields(members: members, path: fields.place, known: known)
     }
 }

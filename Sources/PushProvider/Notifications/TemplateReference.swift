@@ -1,13 +1,21 @@
-import Foundation
+package import Foundation
 import PushStore
-import PushSupport
+package import PushSupport
 
 /// The member `template` of a request in its form as an object: the template that the content comes from.
 ///
 /// As a boolean the member says that the content of the request has variables, see ``TemplateCheck``.
-struct TemplateReference: Hashable, Sendable {
+package struct TemplateReference: Hashable, Sendable {
     static let member = "template"
-    private static let members: Set<String> = ["id", "name", "version", "variables"]
+
+    private static let id = Member.id("id", "use the id of a template")
+    private static let name = Member.text("name", 1...LibraryText.maximumName)
+
+    package static let versionMember = Member.integer("version", 1...Int64.max).described("Default the newest.")
+
+    static let object = RequestObject(
+        optional: [Self.id, Self.name, Self.versionMember, TemplateVariables.member]
+    ) { $0.requiringOne(of: "id", "name") }
 
     let item: LibraryItemName
     /// The version to take; `nil` for the newest.
@@ -18,20 +26,24 @@ struct TemplateReference: Hashable, Sendable {
     /// - Throws: ``RequestError`` that names the member at fault.
     init?(_ fields: JSONFields) throws(RequestError) {
         guard case .object? = fields.members[Self.member],
-            let reference = try fields.fields(Self.member, known: Self.members)
+            let reference = try fields.fields(Self.member, known: Self.object.known)
         else { return nil }
-        let id = try reference.value("id", maximum: 36, orElse: "invalid_id", "use the id of a template") {
-            UUID(uuidString: $0)
-        }
-        let name = try reference.string("name", maximum: LibraryText.maximumName)
-        switch (id, name) {
+        switch (try reference.value(Self.id), try reference.value(Self.name)) {
         case (let id?, nil): self.item = .id(id)
         case (nil, let name?): self.item = .name(ExactText(name))
         case (_?, _?): throw reference.error("name", "conflicting_field", "name the template by its id or its name")
         case (nil, nil): throw reference.error("name", "missing_field", "name the template by its id or its name")
         }
-        self.version = try reference.integer("version", in: 1...Int64.max)
+        self.version = try reference.value(Self.versionMember)
         self.variables = try TemplateVariables(reference)
+    }
+}
+
+extension Member {
+    /// Makes an id.
+    /// - Parameter message: The message of the error for a text that is none.
+    package static func id(_ name: String, _ message: String) -> RequestMember<UUID> {
+        Self.text(name, maximum: 36, as: .uuid).parsed("invalid_id", message) { UUID(uuidString: $0) }
     }
 }
 

@@ -5,19 +5,26 @@ package import PushSupport
 ///
 /// They go before the attributes of the devices, which fill in the variables that the request does not name.
 package struct TemplateVariables: Hashable, Sendable {
-    private static let member = "variables"
     /// The most variables of a request.
     private static let maximumCount = 100
     /// The longest value, in bytes.
-    package static let maximumValue = 2048
+    private static let maximumValue = 2048
+
+    package static let member = Member.openObject(
+        "variables",
+        as: .map(
+            of: .any(of: [.string(length: 0...Self.maximumValue), .number, .bool]),
+            maximum: Self.maximumCount
+        ).described("Values of the template's variables for all recipients.")
+    )
 
     private let values: [ExactText: String]
 
     /// Reads the member `variables`.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields) throws(RequestError) {
-        let place = "\(Self.member)"
-        let members = try fields.object(Self.member) ?? [:]
+        let place = Self.member.name
+        let members = try fields.value(Self.member) ?? [:]
         guard members.count <= Self.maximumCount else {
             throw fields.error(place, "too_many", "at most \(Self.maximumCount) variables, not \(members.count)")
         }
@@ -48,7 +55,7 @@ package struct TemplateVariables: Hashable, Sendable {
     func filled(_ content: [String: JSONValue], at place: String) throws(RequestError) -> [String: JSONValue] {
         guard !self.values.isEmpty else { return content }
         func error(_ name: String?, _ code: String, _ message: String) -> RequestError {
-            let path = "\(place).\(Self.member)" + (name.map { ".\($0)" } ?? "")
+            let path = "\(place).\(Self.member.name)" + (name.map { ".\($0)" } ?? "")
             return RequestError(.invalid, code: code, message: message, path: path)
         }
         guard content[TemplateReference.member] == .bool(true) else {
@@ -56,7 +63,7 @@ package struct TemplateVariables: Hashable, Sendable {
         }
         var used: Set<ExactText> = []
         var filled = content
-        for (name, value) in content where !ContentHeaders.members.contains(name) {
+        for (name, value) in content where !ContentHeaders.object.known.contains(name) {
             filled[name] = self.filled(value, &used)
         }
         if let name = self.values.keys.filter({ !used.contains($0) }).min()?.text {

@@ -3,9 +3,11 @@ import PushStore
 /// The change that a notification makes to the count kept for a user.
 package struct BadgeChange: Hashable, Sendable {
     /// The increments that are allowed.
-    package static let range: ClosedRange<Int64> = -1000...1000
+    static let range: ClosedRange<Int64> = -1000...1000
     /// The highest count that is kept.
     package static let maximumCount = 99_999
+    /// The counts that a user may have.
+    package static let counts: ClosedRange<Int64> = 0...Int64(Self.maximumCount)
 
     /// The number that is added to the count, within ``range``. It is negative where something was read on another device.
     package let increment: Int

@@ -214,7 +214,7 @@ package struct ScheduleRunner: Service {
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {
-            let fields = try JSONFields(parsing: schedule.request, known: NotificationRequest.members)
+            let fields = try JSONFields(parsing: schedule.request, known: NotificationRequest.object.known)
             var request = try await NotificationRequest.read(fields, of: app, now: self.time.now, in: self.store)
             if request.name == nil { request.name = schedule.name }
             let (_, acceptance) = try await self.acceptor.accept(

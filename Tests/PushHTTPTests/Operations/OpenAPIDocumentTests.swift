@@ -19,8 +19,8 @@ import Testing
                 .tag(OperationTag("Things")).scope(.admin).parameters(.limit())
                 .body(
                     .object(
-                        required: ["name": .string()],
-                        optional: ["note": .string(), "kind": Schema.bool.neverNull]
+                        required: [("name", .string())],
+                        optional: [("note", .string()), ("kind", Schema.bool.neverNull)]
                     )
                     .named("Thing"),
                     isRequired: false

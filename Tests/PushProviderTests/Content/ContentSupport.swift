@@ -22,7 +22,7 @@ enum Content {
     }
 
     static func parse(_ body: String, bundleID: String = Vectors.bundleID) throws -> Parsed {
-        let fields = try JSONFields(parsing: Data(body.utf8), known: NotificationContent.members)
+        let fields = try JSONFields(parsing: Data(body.utf8), known: NotificationContent.object.known)
         let read = try NotificationContent.read(fields, bundleID: try #require(Topic(bundleID)), now: nil)
         return Parsed(content: read.content, warnings: read.warnings)
     }

@@ -49,7 +49,7 @@ import Testing
         #expect(Content.error("\(request)}") == nil)
         #expect(Content.error(#"\#(request),"receipts":"device"}"#)?.code == "payload_too_large")
         // The app's setting gives way.
-        let fields = try JSONFields(parsing: Data("\(request)}".utf8), known: NotificationContent.members)
+        let fields = try JSONFields(parsing: Data("\(request)}".utf8), known: NotificationContent.object.known)
         let topic = try #require(Topic("com.example.App"))
         let read = try NotificationContent.read(fields, bundleID: topic, now: nil, receipts: .device)
         #expect(read.content.receipts == .none)

@@ -1,11 +1,12 @@
 import Hummingbird
 import PushHTTP
+import PushStore
 import PushSupport
 import WebPages
 
 /// The webhooks of an app, and the form that adds one.
 struct WebhooksPages: PageArea {
-    static let events = ["delivery", "token", "credential", "environment", "receipt"]
+    static let events = WebhookRecord.Event.allCases.map(\.rawValue)
 
     var routes: [PageRoute] {
         [

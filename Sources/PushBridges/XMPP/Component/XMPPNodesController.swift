@@ -14,40 +14,31 @@ struct XMPPNodesController: Controller {
     let store: any ProviderStore
     let time: any TimeSource
 
-    private static let members: Set = ["domain", "account", "component"]
-    private static let ownedMembers = Self.members.union(["installation", "user"])
+    private static let domain = Member.text("domain", 1...JabberAddress.maximumPart)
+        .described("The domain of the chat account, whose server alone may publish.")
+    private static let account = Member.text("account", 1...XMPPNodeRecord.maximumAccount)
+        .described("The app's name for the chat account, which each push shows.")
+    private static let component = Member.text("component", 1...BridgeRecord.maximumName)
+        .described("Default: the component within the domain, else the app's first.")
+    private static let installation = Member.text("installation", 1...DeviceRequest.maximumText)
+    private static let user = Member.text("user", 1...DeviceRequest.maximumText)
+
+    private static let addition = RequestObject(required: [Self.domain], optional: [Self.account, Self.component])
+    private static let ownedAddition = RequestObject(
+        required: [Self.domain],
+        optional: [Self.account, Self.component, Self.installation, Self.user]
+    ) { $0.requiringOne(of: "installation", "user").described("With an installation or a user, not both.") }
 
     var operations: [ProviderOperation] {
         let all = "/v1/apps/{app}/xmpp-nodes"
         let own = "/v1/apps/{app}/installations/{installation}/xmpp-nodes"
         let text = Schema.string(length: 1...DeviceRequest.maximumText)
-        let optional: [(key: String, value: Schema)] = [
-            (
-                "account",
-                Schema.string(length: 1...XMPPNodeRecord.maximumAccount)
-                    .described("The app's name for the chat account, which each push shows.")
-            ),
-            (
-                "component",
-                Schema.string(length: 1...BridgeRecord.maximumName)
-                    .described("Default: the component within the domain, else the app's first.")
-            ),
-        ]
-        let domain = Schema.string(length: 1...JabberAddress.maximumPart)
-            .described("The domain of the chat account, whose server alone may publish.")
-        let mine = Schema.object(required: [("domain", domain)], optional: optional)
-        let owned = Schema.object(
-            required: [("domain", domain)],
-            optional: optional + [("installation", text), ("user", text)]
-        )
-        .requiringOne(of: "installation", "user")
-        .described("With an installation or a user, not both.")
         let (list, maximum) = (ResponseDescription.ok(.list("nodes", of: XMPPNodeResponse.schema)), 16 * 1024)
         let backEnd: [ProviderOperation] = [
             .init(.post, all, .unaudited, id: "addXMPPNode", self.add)
                 .summary("Makes a node for an installation or a user. Its secret is in this response only.")
-                .scope(.register).body(owned, maximum: maximum).responses(.created(XMPPNodeResponse.schema))
-                .errors(.conflict),
+                .scope(.register).body(Self.ownedAddition.schema, maximum: maximum)
+                .responses(.created(XMPPNodeResponse.schema)).errors(.conflict),
             .init(
                 .get,
                 all,
@@ -65,7 +56,8 @@ struct XMPPNodesController: Controller {
         let app: [ProviderOperation] = [
             .init(.post, own, .unaudited, id: "addOwnXMPPNode", self.addOwn)
                 .summary("Makes a node for the caller's own installation. Its secret is in this response only.")
-                .body(mine, maximum: maximum).responses(.created(XMPPNodeResponse.schema)).errors(.conflict),
+                .body(Self.addition.schema, maximum: maximum)
+                .responses(.created(XMPPNodeResponse.schema)).errors(.conflict),
             .init(.get, own, id: "listOwnXMPPNodes", "The nodes of the caller's own installation.", self.listOwn)
                 .responses(list),
             .init(.delete, "\(own)/{node}", .unaudited, id: "removeOwnXMPPNode", self.removeOwn)
@@ -79,9 +71,8 @@ struct XMPPNodesController: Controller {
 
     private func add(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        let fields = try await request.fields(Self.ownedMembers)
-        let installation = try fields.string("installation", maximum: DeviceRequest.maximumText)
-        let owner = try Self.owner(installation, try fields.string("user", maximum: DeviceRequest.maximumText))
+        let fields = try await request.fields(Self.ownedAddition)
+        let owner = try Self.owner(try fields.value(Self.installation), try fields.value(Self.user))
         return try await self.add(fields, owner, app)
     }
 
@@ -108,7 +99,7 @@ struct XMPPNodesController: Controller {
     private func addOwn(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let installation = try request.ownInstallation(of: app, self.store)
-        return try await self.add(try await request.fields(Self.members), .installation(installation), app)
+        return try await self.add(try await request.fields(Self.addition), .installation(installation), app)
     }
 
     private func listOwn(_ request: OperationRequest) async throws -> Response {
@@ -125,7 +116,7 @@ struct XMPPNodesController: Controller {
     // MARK: Both
 
     private func add(_ fields: JSONFields, _ owner: XMPPNodeRecord.Owner, _ app: AppRecord) async throws -> Response {
-        let domain = try fields.requiredString("domain", maximum: JabberAddress.maximumPart).lowercased()
+        let domain = try fields.required(Self.domain).lowercased()
         guard JabberAddress.isDomain(domain) else {
             throw fields.error("domain", "invalid_value", "use the domain of the chat account, such as example.com")
         }
@@ -134,14 +125,14 @@ struct XMPPNodesController: Controller {
             node: credentials.node,
             app: app.id,
             component: try await self.component(
-                try fields.string("component", maximum: BridgeRecord.maximumName),
+                try fields.value(Self.component),
                 domain,
                 app
             ),
             secretHash: credentials.secretHash,
             owner: owner,
             domain: domain,
-            account: try fields.string("account", maximum: XMPPNodeRecord.maximumAccount),
+            account: try fields.value(Self.account),
             createdAt: self.time.now
         )
         guard try await self.store.setXMPPNode(node) else {

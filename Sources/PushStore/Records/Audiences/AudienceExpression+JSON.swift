@@ -14,10 +14,16 @@ extension AudienceExpression {
     /// The minimum length of a token that names a device, in bytes: no shorter one was ever seen (reference 1.7).
     package static let minimumToken = 32
 
-    package static let members: Set<String> = Set(Comparison.allCases.map(\.rawValue)).union([
-        "all", "token", "user", "users", "tag", "attribute", "in", "locale", "appVersion", "timeZone", "activity",
-        "lastSeen", "and", "or", "not", NamedAudiences.member,
-    ])
+    package static let object = RequestObject(
+        optional: AudienceParser.Members.others,
+        AudienceParser.Members.values.map { $0.member },
+        acceptsNull: false
+    ) {
+        $0.withMembers.requiring("attribute", beside: Comparison.allCases.map(\.rawValue) + ["in"])
+            .described("A condition on devices. If it has several members, all of them must hold.")
+            .example(.texts(["tag": "beta"]))
+            .named("Audience")
+    }
 
     /// Reads the expression of a request.
     /// - Parameters:
@@ -41,7 +47,7 @@ extension AudienceExpression {
         now: Timestamp,
         named: NamedAudiences? = NamedAudiences.none
     ) throws(RequestError) {
-        try self.init(JSONFields(members: members, path: path, known: Self.members), now: now, named: named)
+        try self.init(JSONFields(members: members, path: path, known: Self.object.known), now: now, named: named)
     }
 
     /// The canonical form, for the store and for responses.
@@ -141,6 +147,78 @@ private struct AudienceParser {
     /// The number of conditions so far; combinations do not count.
     private var conditions = 0
 
+    fileprivate enum Members {
+        private static let limit = AudienceExpression.maximumText
+
+        /// Returns a member for each comparison.
+        private static func compared<Value>(
+            _ make: (String) -> RequestMember<Value>
+        ) -> [(comparison: AudienceExpression.Comparison, member: RequestMember<Value>)] {
+            AudienceExpression.Comparison.allCases.map { ($0, make($0.rawValue)) }
+        }
+
+        private static let inner = Schema.array(
+            of: .reference("Audience"),
+            count: 1...AudienceExpression.maximumConditions
+        )
+
+        static let all = Member.json("all", as: .onlyTrue)
+        static let token = Member.token(
+            "token",
+            "a device token is hex or base64 of at least \(AudienceExpression.minimumToken) bytes"
+        )
+        static let user = Member.text("user", 1...Self.limit)
+        static let users = Member.texts("users", 1...AudienceExpression.maximumConditions, maximum: Self.limit)
+        static let tag = Member.text("tag", 1...Self.limit)
+        static let activity = Member.text("activity", 1...Self.limit)
+            .described("A Live Activity, by the app's id of it.")
+        static let locale = Member.text("locale", 1...Self.limit)
+        static let timeZone = Member.zoneName("timeZone")
+        static let versions = Self.compared { name in
+            Member.text(name, 1...Self.limit)
+                .parsed("invalid_version", "use numbers such as 2.10.1") { AppVersion($0) }
+        }
+        static let appVersion = Member.object(
+            "appVersion",
+            RequestObject(optional: Self.versions.map { $0.member }, acceptsNull: false) { $0.withMembers }
+        )
+        static let moments = Self.compared { Member.time($0) }
+        static let withinDays = Member.integer("withinDays", 1...36_500)
+        static let lastSeen = Member.object(
+            "lastSeen",
+            RequestObject(optional: Self.moments.map { $0.member }, [Self.withinDays], acceptsNull: false) {
+                $0.withMembers
+            }
+        )
+        static let attribute = Member.text("attribute", 1...Self.limit)
+        static let values = Self.compared { name in
+            RequestMember<JSONValue>(name, .attribute) { (fields, name) throws(RequestError) in
+                guard let value = fields.members[name] else { return nil }
+                return try AudienceParser.scalar(value, name, fields)
+            }
+        }
+        static let among = RequestMember<[JSONValue]>(
+            "in",
+            .array(of: .attribute, count: 1...AudienceExpression.maximumConditions)
+        ) { (fields, name) throws(RequestError) in
+            guard let list = fields.members[name] else { return nil }
+            guard case .array(let values) = list, !values.isEmpty, values.count <= AudienceExpression.maximumConditions
+            else { throw fields.wrongType(name, "an array of 1 to \(AudienceExpression.maximumConditions) values") }
+            var choices: [JSONValue] = []
+            for value in values { choices.append(try AudienceParser.scalar(value, name, fields)) }
+            return choices
+        }
+        static let named = Member.text(NamedAudiences.member, 1...Self.limit)
+            .described("The name of a named audience, as it is when the request is accepted.")
+        static let (and, or) = (Member.json("and", as: Self.inner), Member.json("or", as: Self.inner))
+        static let not = Member.json("not", as: .reference("Audience"))
+
+        static let others: [any ObjectMember] = [
+            Self.all, Self.token, Self.user, Self.users, Self.tag, Self.activity, Self.locale, Self.timeZone,
+            Self.appVersion, Self.lastSeen, Self.attribute, Self.among, Self.named, Self.and, Self.or, Self.not,
+        ]
+    }
+
     init(now: Timestamp, named: NamedAudiences?) { (self.now, self.named) = (now, named) }
 
     mutating func expression(_ fields: JSONFields, depth: Int) throws(RequestError) -> AudienceExpression {
@@ -150,7 +228,7 @@ private struct AudienceParser {
             throw fields.error(name, "invalid_value", message)
         }
         var all: [AudienceExpression] = []
-        if let value = fields.members["all"] {
+        if let value = try fields.value(Members.all) {
             guard value == .bool(true) else { throw fields.error("all", "invalid_value", "it can only be true") }
             all.append(.everyone)
         }
@@ -181,49 +259,33 @@ private struct AudienceParser {
     }
 
     private func identities(_ fields: JSONFields) throws(RequestError) -> [AudienceExpression] {
-        let limit = AudienceExpression.maximumText
         var all: [AudienceExpression] = []
-        let longest = DeviceToken.maximumLength * 4
-        let message = "a device token is hex or base64 of at least \(AudienceExpression.minimumToken) bytes"
-        let token = try fields.value("token", maximum: longest, orElse: "invalid_token", message) { text in
-            DeviceToken(userInput: text).flatMap { $0.bytes.count < AudienceExpression.minimumToken ? nil : $0 }
-        }
-        if let token { all.append(.token(token)) }
-        if let user = try fields.string("user", maximum: limit) { all.append(.user(user)) }
-        if let users = try fields.strings("users", count: AudienceExpression.maximumConditions, maximum: limit) {
+        if let token = try fields.value(Members.token) { all.append(.token(token)) }
+        if let user = try fields.value(Members.user) { all.append(.user(user)) }
+        if let users = try fields.value(Members.users) {
             guard !users.isEmpty else { throw fields.error("users", "invalid_value", "name at least one user") }
             all.append(.or(users.map { .user($0) }))
         }
-        if let tag = try fields.string("tag", maximum: limit) { all.append(.tag(tag)) }
-        if let activity = try fields.string("activity", maximum: limit) { all.append(.activity(activity)) }
+        if let tag = try fields.value(Members.tag) { all.append(.tag(tag)) }
+        if let activity = try fields.value(Members.activity) { all.append(.activity(activity)) }
         return all
     }
 
     private func profile(_ fields: JSONFields) throws(RequestError) -> [AudienceExpression] {
-        let limit = AudienceExpression.maximumText
         var all: [AudienceExpression] = []
-        if let locale = try fields.string("locale", maximum: limit) { all.append(.locale(locale)) }
-        let zone = try fields.value("timeZone", maximum: limit, orElse: "invalid_time_zone", JSONFields.zoneForm) {
-            TimeZone(named: $0) == nil ? nil : $0
-        }
-        if let zone { all.append(.timeZone(zone)) }
-        let comparisons = Set(AudienceExpression.Comparison.allCases.map(\.rawValue))
-        if let version = try fields.fields("appVersion", known: comparisons) {
-            for comparison in AudienceExpression.Comparison.allCases {
-                let (name, message) = (comparison.rawValue, "use numbers such as 2.10.1")
-                let parsed = try version.value(name, maximum: limit, orElse: "invalid_version", message) {
-                    AppVersion($0)
-                }
-                if let parsed { all.append(.appVersion(comparison, parsed)) }
+        if let locale = try fields.value(Members.locale) { all.append(.locale(locale)) }
+        if let zone = try fields.value(Members.timeZone) { all.append(.timeZone(zone)) }
+        if let version = try fields.value(Members.appVersion) {
+            for (comparison, member) in Members.versions {
+                if let parsed = try version.value(member) { all.append(.appVersion(comparison, parsed)) }
             }
             try Self.requireComparison(version, "appVersion", fields)
         }
-        if let seen = try fields.fields("lastSeen", known: comparisons.union(["withinDays"])) {
-            for comparison in AudienceExpression.Comparison.allCases {
-                guard let moment = try seen.timestamp(comparison.rawValue) else { continue }
-                all.append(.lastSeen(comparison, moment))
+        if let seen = try fields.value(Members.lastSeen) {
+            for (comparison, member) in Members.moments {
+                if let moment = try seen.value(member) { all.append(.lastSeen(comparison, moment)) }
             }
-            if let days = try seen.integer("withinDays", in: 1...36_500) {
+            if let days = try seen.value(Members.withinDays) {
                 all.append(.lastSeen(.atLeast, self.now.advanced(by: .seconds(-86_400 * days))))
             }
             try Self.requireComparison(seen, "lastSeen", fields)
@@ -246,32 +308,26 @@ private struct AudienceParser {
     }
 
     private func attribute(_ fields: JSONFields) throws(RequestError) -> AudienceExpression? {
-        let comparisons = AudienceExpression.Comparison.allCases.filter { fields.members[$0.rawValue] != nil }
-        guard let name = try fields.string("attribute", maximum: AudienceExpression.maximumText) else {
-            for word in comparisons.map(\.rawValue) + ["in"] where fields.members[word] != nil {
+        guard let name = try fields.value(Members.attribute) else {
+            for word in AudienceExpression.Comparison.allCases.map(\.rawValue) + ["in"]
+            where fields.members[word] != nil {
                 throw fields.error(word, "missing_field", "it belongs to an attribute: give attribute as well")
             }
             return nil
         }
         var all: [AudienceExpression] = []
-        for comparison in comparisons {
-            let value = try Self.scalar(fields.members[comparison.rawValue], comparison.rawValue, fields)
-            all.append(.attribute(name: name, comparison, value))
+        for (comparison, member) in Members.values {
+            if let value = try fields.value(member) { all.append(.attribute(name: name, comparison, value)) }
         }
-        if let list = fields.members["in"] {
-            guard case .array(let values) = list, !values.isEmpty,
-                values.count <= AudienceExpression.maximumConditions
-            else { throw fields.wrongType("in", "an array of 1 to \(AudienceExpression.maximumConditions) values") }
-            var choices: [AudienceExpression] = []
-            for value in values { choices.append(.attribute(name: name, .equal, try Self.scalar(value, "in", fields))) }
-            all.append(.or(choices))
+        if let values = try fields.value(Members.among) {
+            all.append(.or(values.map { .attribute(name: name, .equal, $0) }))
         }
         if all.isEmpty { return .hasAttribute(name) }
         return all.count == 1 ? all[0] : .and(all)
     }
 
-    private static func scalar(
-        _ value: JSONValue?,
+    fileprivate static func scalar(
+        _ value: JSONValue,
         _ name: String,
         _ fields: JSONFields
     ) throws(RequestError) -> JSONValue {
@@ -289,7 +345,7 @@ private struct AudienceParser {
     /// Returns the audience of the name that the member gives, as it is now.
     private mutating func named(_ fields: JSONFields, depth: Int) throws(RequestError) -> AudienceExpression? {
         let member = NamedAudiences.member
-        guard let name = try fields.string(member, maximum: AudienceExpression.maximumText) else { return nil }
+        guard let name = try fields.value(Members.named) else { return nil }
         guard let named else {
             throw fields.error(member, "nested_name", "a named audience cannot name another one: combine them in `to`")
         }
@@ -303,8 +359,9 @@ private struct AudienceParser {
 
     private mutating func combinations(_ fields: JSONFields, depth: Int) throws(RequestError) -> [AudienceExpression] {
         var all: [AudienceExpression] = []
-        for word in ["and", "or"] {
-            guard let value = fields.members[word] else { continue }
+        for member in [Members.and, Members.or] {
+            guard let value = try fields.value(member) else { continue }
+            let word = member.name
             guard case .array(let values) = value, !values.isEmpty
             else { throw fields.wrongType(word, "an array of at least one condition") }
             var inner: [AudienceExpression] = []
@@ -313,7 +370,7 @@ private struct AudienceParser {
             }
             all.append(word == "and" ? .and(inner) : .or(inner))
         }
-        if let value = fields.members["not"] {
+        if let value = try fields.value(Members.not) {
             all.append(.not(try self.nested(value, "not", fields, depth: depth)))
         }
         return all
@@ -329,7 +386,7 @@ private struct AudienceParser {
         let inner = try JSONFields(
             members: members,
             path: fields.place.map { "\($0).\(name)" } ?? name,
-            known: AudienceExpression.members
+            known: AudienceExpression.object.known
         )
         return try self.expression(inner, depth: depth + 1)
     }
@@ -343,4 +400,26 @@ extension AudienceExpression {
         default: 1
         }
     }
+}
+
+extension Member {
+    /// Makes a device token.
+    /// - Parameter message: The message of the error for a text that cannot be one.
+    package static func token(_ name: String, _ message: String) -> RequestMember<DeviceToken> {
+        Self.text(name, maximum: DeviceToken.maximumLength * 4, as: .writtenToken)
+            .parsed("invalid_token", message) { text -> DeviceToken? in
+                DeviceToken(userInput: text).flatMap { $0.bytes.count < AudienceExpression.minimumToken ? nil : $0 }
+            }
+    }
+}
+
+extension Schema {
+    /// A device token in hexadecimal or base64, with the spaces and brackets of old tools.
+    package static let writtenToken = Schema.string(
+        length: 43...DeviceToken.maximumLength * 4,
+        pattern: "^[A-Za-z0-9+/=<> \\t\\r\\n]+$"
+    )
+
+    /// The value of an attribute of a device.
+    package static let attribute = Schema.any(of: [.string(length: 0...AudienceExpression.maximumText), .number, .bool])
 }

@@ -90,6 +90,13 @@ package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
     package var value: Value? {
         if case .set(let value) = self { value } else { nil }
     }
+
+    package func map<Other: Hashable & Sendable>(_ transform: (Value) -> Other) -> Update<Other> {
+        switch self {
+        case .set(let value): .set(transform(value))
+        case .clear: .clear
+        }
+    }
 }
 
 /// The result of a registration.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushStore
 import PushSupport
 
 /// `martlet webhook`: manages the webhooks of a provider.
@@ -11,6 +12,8 @@ struct WebhookCommand: AsyncParsableCommand {
             PerformAction<Rotate>.self,
             PerformAction<FinishRotation>.self,
         ])
+
+    private static let events = WebhookRecord.Event.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// The webhooks of a provider.
     enum Webhook: ProviderResource, ListableResource, ShowableResource, RemovableResource {
@@ -59,8 +62,8 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var access: AppOptions
         @Argument(help: "The URL to post to: https.") var url: String
-        @Option(help: "delivery, token, credential or environment; repeat it for several. Default: all.") var event:
-            [String] = []
+        @Option(help: "\(WebhookCommand.events); repeat it for several. Default: all but receipt.")
+        var event: [String] = []
 
         func request() -> APIRequest { .post(Webhook.path).body(["url": self.url.json, "events": .texts(self.event)]) }
 
@@ -74,7 +77,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         @OptionGroup var resource: ResourceOptions<Webhook>
         @Option(help: "The URL to post to: https.") var url: String?
-        @Option(help: "delivery, token, credential or environment; repeat it for several.") var event: [String] = []
+        @Option(help: "\(WebhookCommand.events); repeat it for several.") var event: [String] = []
         @Flag(inversion: .prefixedNo, help: "Post events, or not.") var active: Bool?
 
         func validate() throws {

@@ -177,7 +177,7 @@ import Testing
                 bytes[place] = Bool.random(using: &generator) ? UInt8.random(in: 0...255, using: &generator) : 0x22
             }
             do {
-                let fields = try JSONFields(parsing: Data(bytes), known: AudienceExpression.members)
+                let fields = try JSONFields(parsing: Data(bytes), known: AudienceExpression.object.known)
                 let expression = try AudienceExpression(fields, now: self.now)
                 _ = try expression.json.text
             } catch let refusal {
@@ -187,7 +187,7 @@ import Testing
     }
 
     private func parse(_ text: String) throws -> AudienceExpression {
-        let fields = try JSONFields(parsing: Data(text.utf8), known: AudienceExpression.members)
+        let fields = try JSONFields(parsing: Data(text.utf8), known: AudienceExpression.object.known)
         return try AudienceExpression(fields, now: self.now)
     }
 
@@ -205,7 +205,7 @@ import Testing
         let json = AudienceExpression.outcomes(outcomes).json
         #expect(AudienceExpression(stored: json) == .outcomes(outcomes))
         #expect(throws: RequestError.self) {
-            try AudienceExpression(JSONFields(json, known: AudienceExpression.members), now: Vectors.issuedAt)
+            try AudienceExpression(JSONFields(json, known: AudienceExpression.object.known), now: Vectors.issuedAt)
         }
         let damages = [
             #"{"outcomesOf":{}}"#, #"{"outcomesOf":[]}"#, #"{"outcomesOf":{"notification":"x","states":["failed"]}}"#,

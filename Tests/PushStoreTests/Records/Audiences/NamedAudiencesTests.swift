@@ -13,7 +13,7 @@ import Testing
     ])
 
     private func parse(_ text: String, at now: Timestamp = Vectors.issuedAt) throws -> AudienceExpression {
-        let fields = try JSONFields(parsing: Data(text.utf8), known: AudienceExpression.members)
+        let fields = try JSONFields(parsing: Data(text.utf8), known: AudienceExpression.object.known)
         return try AudienceExpression(fields, now: now, named: self.named)
     }
 

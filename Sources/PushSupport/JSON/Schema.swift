@@ -1,14 +1,14 @@
-package import PushSupport
+import PushTypes
 
 /// The shape of a JSON value, in the dialect of OpenAPI 3.1 (JSON Schema 2020-12).
 package struct Schema: Sendable {
-    private(set) var members: [String: JSONValue]
+    private var members: [String: JSONValue]
     /// The named schemas that this one refers to.
-    private(set) var components: [String: JSONValue] = [:]
+    package private(set) var components: [String: JSONValue] = [:]
     /// Indicates whether `null` is an error where an optional member has this schema.
     private var refusesNull = false
 
-    var json: JSONValue { .object(self.members) }
+    package var json: JSONValue { .object(self.members) }
 
     private init(members: [String: JSONValue], components: [String: JSONValue] = [:]) {
         (self.members, self.components) = (members, components)
@@ -29,6 +29,11 @@ package struct Schema: Sendable {
     /// An environment, by any of its names.
     package static let environment = Schema.choice(["sandbox", "production", "development"])
         .described("development is another name for sandbox.")
+    package static let bundleID = Schema.string(length: 1...Topic.maximumLength, pattern: "^[A-Za-z0-9._-]+$")
+    /// The pattern of ``PushNotification/isHeaderValue(_:)``.
+    package static let headerValuePattern = #"^[^\u0000-\u0020\u007F]([^\u0000-\u001F\u007F]*[^\u0000-\u0020\u007F])?$"#
+    /// The id of a broadcast channel.
+    package static let channelID = Schema.string(length: 1...ChannelID.maximumLength, pattern: "^[A-Za-z0-9+/=_-]+$")
     /// A time in milliseconds since 1970.
     package static let timestamp = Schema.integer().described("Milliseconds since 1970.")
 
@@ -72,32 +77,19 @@ package struct Schema: Sendable {
     private static func bounds(
         _ lower: String,
         _ upper: String,
-        _ range: ClosedRange<some FixedWidthInteger & JSONRepresentable>?
+        _ range: ClosedRange<some FixedWidthInteger>?
     ) -> [String: JSONValue?] {
-        [lower: range?.lowerBound.json, upper: range?.upperBound.json]
+        guard let range else { return [:] }
+        let (least, most) = (Int64(clamping: range.lowerBound), Int64(clamping: range.upperBound))
+        return [lower: JSONValue.integer(least), upper: JSONValue.integer(most)]
     }
 
     /// - Parameters:
     ///   - isOpen: Allows members that are not named here.
     ///   - acceptsNull: Allows `null` for optional members, as ``JSONFields`` does, for which it is an absent member.
     package static func object(
-        required: KeyValuePairs<String, Schema> = [:],
-        optional: KeyValuePairs<String, Schema> = [:],
-        isOpen: Bool = false,
-        acceptsNull: Bool = true
-    ) -> Schema {
-        self.object(
-            required: required.map { $0 },
-            optional: optional.map { $0 },
-            isOpen: isOpen,
-            acceptsNull: acceptsNull
-        )
-    }
-
-    /// As ``object(required:optional:isOpen:acceptsNull:)``, from members that were put together by code.
-    package static func object(
-        required: [(key: String, value: Schema)],
-        optional: [(key: String, value: Schema)],
+        required: [(key: String, value: Schema)] = [],
+        optional: [(key: String, value: Schema)] = [],
         isOpen: Bool = false,
         acceptsNull: Bool = true
     ) -> Schema {
@@ -115,10 +107,13 @@ package struct Schema: Sendable {
     }
 
     /// An object whose members all have one shape, and names of one form.
-    package static func map(of value: Schema, names: Schema? = nil) -> Schema {
+    package static func map(of value: Schema, names: Schema? = nil, maximum: Int? = nil) -> Schema {
         Schema(
             "object",
-            ["additionalProperties": value.json, "propertyNames": names?.json],
+            [
+                "additionalProperties": value.json, "propertyNames": names?.json,
+                "maxProperties": maximum.map { .integer(Int64($0)) },
+            ],
             components: value.components
         )
     }
@@ -214,15 +209,15 @@ extension Schema {
     /// A page of a list.
     package static func page(_ name: String, of element: Schema) -> Schema {
         .object(
-            required: [name: .array(of: element)],
-            optional: ["next": .string().described("The cursor of the next page; absent at the end.")],
+            required: [(name, .array(of: element))],
+            optional: [("next", .string().described("The cursor of the next page; absent at the end."))],
             acceptsNull: false
         )
     }
 
     /// A list without pages.
     package static func list(_ name: String, of element: Schema) -> Schema {
-        .object(required: [name: .array(of: element)])
+        .object(required: [(name, .array(of: element))])
     }
 }
 
