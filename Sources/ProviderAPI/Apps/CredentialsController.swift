@@ -17,7 +17,7 @@ struct CredentialsController: Controller {
     /// The longest text of a `.p8` file, in bytes.
     private static let maximumPrivateKey = 16 * 1024
 
-    let store: any ProviderStore
+    let store: any AppStore & EnvironmentStore
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
     let expiry: CredentialExpiryMonitor

@@ -10,7 +10,7 @@ struct DevicesController: Controller {
     /// The most registrations in one request.
     static let maximumBatch = 1000
 
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & WebPushStore
     /// The notifications in memory, where an opt-out finds them.
     let direct: DirectDispatch
     /// The addresses that browsers' push services may have.

@@ -7,7 +7,7 @@ import PushTypes
 
 /// The devices that a preview can be rendered for: registered ones, and invented ones.
 struct PreviewSubjects {
-    let store: any ProviderStore
+    let store: any DeviceStore & UserStore
 
     /// The members of a request that name one.
     static let members: Set<String> = ["device", "user", "subject"]

@@ -16,12 +16,12 @@ struct CatalogueController: Controller {
     private static let maximumProducts = 100
     private static let proof: Set<String> = ["transactions", "account", "authToken"]
 
-    let store: any ProviderStore
+    let store: any AppStore & PublishingStore
     let entitlements: IssueEntitlements
     let addresses: FileAddresses
     private let pages = CataloguePages()
 
-    init(store: any ProviderStore, entitlements: IssueEntitlements, addresses: FileAddresses) {
+    init(store: any AppStore & PublishingStore, entitlements: IssueEntitlements, addresses: FileAddresses) {
         (self.store, self.entitlements, self.addresses) = (store, entitlements, addresses)
     }
 
