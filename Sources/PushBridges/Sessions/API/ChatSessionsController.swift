@@ -19,7 +19,7 @@ struct ChatSessionsController: Controller {
     private static let members: Set = ["protocol", "server", "port", "account", "password", "settings"]
     private static let proofField = HTTPField.Name("user-proof")
 
-    let store: any ProviderStore
+    let store: any AppStore & ChatSessionStore & UserSecretStore
     let service: ChatSessionService
     let time: any TimeSource
 
