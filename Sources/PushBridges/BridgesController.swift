@@ -10,7 +10,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/bridges`: the bridges that lead other systems' requests to an app.
 struct BridgesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & BridgeStore
     /// The servers that callers which are limited to apps may name.
     var addresses = AddressPolicy()
     let time: any TimeSource

@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/keys` and `/v1/key`: the API keys.
 struct KeysController: Controller {
-    let store: any ProviderStore
+    let store: any APIKeyStore
     let keys: APIKeys
     let time: any TimeSource
 

@@ -7,7 +7,7 @@ import PushTypes
 
 /// `POST /v1/apps/{app}:pause` and `:resume`: the switch that stops everything of an app.
 struct AppStopController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore
     let wakes: LaneWakeSignals
     /// The notifications in memory, where a stop finds them.
     let direct: DirectDispatch

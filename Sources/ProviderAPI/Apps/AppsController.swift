@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/apps`: the apps that notifications are sent to.
 struct AppsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore
     let faults: ConfigurationFaults
     let time: any TimeSource
 

@@ -21,7 +21,7 @@ struct CredentialsController: Controller {
             .described("The protocol of pushes with it. Default http2.")
     }
 
-    let store: any ProviderStore
+    let store: any AppStore & EnvironmentStore
     let directory: SenderDirectory
     let invalidation: TokenInvalidationPolicy
     let expiry: CredentialExpiryMonitor

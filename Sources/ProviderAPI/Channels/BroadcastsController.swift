@@ -10,7 +10,7 @@ import PushTypes
 
 /// `POST /v1/apps/{app}/broadcasts`: an update of the Live Activities of everybody who follows a channel.
 struct BroadcastsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & NotificationStore
     let channels: ChannelDirectory
     let acceptor: NotificationAcceptor
     let faults: ConfigurationFaults

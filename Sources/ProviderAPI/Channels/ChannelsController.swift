@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/channels`: the broadcast channels of an app, at the push service and in the store.
 struct ChannelsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore
     let channels: ChannelDirectory
 
     private static let words = ChannelStorage.allCases.map(\.word)

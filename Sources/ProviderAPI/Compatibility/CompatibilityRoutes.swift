@@ -15,7 +15,7 @@ import PushTypes
 /// They bring credentials of their own instead of an API key in a header, see ``CompatibilityConfiguration``.
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & PublishingStore
     let acceptor: NotificationAcceptor
     let notifier: IssueNotifier
     /// The runner of operations, for its limits and metrics: a form counts as a request of its key or app.

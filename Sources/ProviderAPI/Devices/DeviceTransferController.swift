@@ -8,7 +8,7 @@ import PushTypes
 
 /// `devices:import` and `devices:export` of `/v1/apps/{app}`: devices as files, read and written as streams.
 struct DeviceTransferController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore
     /// The notifications in memory, where an opt-out finds them.
     let direct: DirectDispatch
     let time: any TimeSource

@@ -15,7 +15,7 @@ struct DevicesController: Controller {
     )
     private static let batchRequest = RequestObject(required: [Self.devices])
 
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & WebPushStore
     /// The notifications in memory, where an opt-out finds them.
     let direct: DirectDispatch
     /// The addresses that browsers' push services may have.

@@ -12,7 +12,7 @@ import PushTypes
 /// the caller's own is the token that it has registered, or the secret that each successful response returns
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
     /// The notifications in memory, where an opt-out finds them.
     let direct: DirectDispatch
     /// The addresses that browsers' push services may have.

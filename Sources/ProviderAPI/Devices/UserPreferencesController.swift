@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/users/{user}/preferences`: what a user has said to the app's back end.
 struct UserPreferencesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & UserStore
     /// The notifications in memory, where an opt-out finds them.
     let direct: DirectDispatch
 

@@ -7,7 +7,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/audience`: the devices that an audience selects.
 struct AudiencesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & LibraryStore
     let time: any TimeSource
 
     private static let limit = Member.integer("limit", PageSize.range)

@@ -9,7 +9,7 @@ import PushTypes
 /// The operations that named audiences and templates have in common.
 struct LibraryItems {
     let kind: LibraryItem.Kind
-    let store: any ProviderStore
+    let store: any AppStore & LibraryStore
     /// The turns in which long lists are encoded.
     let turns: Budget
     let time: any TimeSource

@@ -11,7 +11,7 @@ struct NamedAudiencesController: Controller {
     private let time: any TimeSource
 
     /// - Parameter turns: The turns in which long lists are encoded.
-    init(store: any ProviderStore, turns: Budget, time: any TimeSource) {
+    init(store: any AppStore & LibraryStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryItems(kind: .audience, store: store, turns: turns, time: time)
         self.time = time
     }

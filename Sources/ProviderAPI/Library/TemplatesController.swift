@@ -8,12 +8,12 @@ import PushTypes
 
 /// `/v1/apps/{app}/templates`: contents with a name and versions, which notifications and schedules refer to.
 struct TemplatesController: Controller {
-    private let store: any ProviderStore
+    private let store: any AppStore & DeviceStore & LibraryStore & UserStore
     private let items: LibraryItems
     private let time: any TimeSource
 
     /// - Parameter turns: The turns in which long lists are encoded.
-    init(store: any ProviderStore, turns: Budget, time: any TimeSource) {
+    init(store: any AppStore & DeviceStore & LibraryStore & UserStore, turns: Budget, time: any TimeSource) {
         self.items = LibraryItems(kind: .template, store: store, turns: turns, time: time)
         (self.store, self.time) = (store, time)
     }

@@ -7,7 +7,7 @@ import PushTypes
 
 /// The devices that a preview can be rendered for: registered ones, and invented ones.
 struct PreviewSubjects {
-    let store: any ProviderStore
+    let store: any DeviceStore & UserStore
 
     private enum Members {
         private static let lengths = 1...DeviceRequest.maximumText

@@ -13,7 +13,10 @@ struct SendingController: Controller {
     /// The longest idempotency key, in bytes.
     private static let maximumIdempotencyKey = 200
 
-    let store: any ProviderStore
+    /// The parts of the store that sending and its preview need.
+    typealias Store = AppStore & DeviceStore & LibraryStore & NotificationStore & UserStore & WebPushStore
+
+    let store: any Store
     let acceptor: NotificationAcceptor
     /// Wakes requests that wait for outcomes.
     let outcomes: OutcomeSignals

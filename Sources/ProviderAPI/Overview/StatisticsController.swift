@@ -7,7 +7,7 @@ import PushTypes
 
 /// `GET /v1/statistics`: what was sent and opened, in the intervals of a chart.
 struct StatisticsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & StatisticsStore
     let time: any TimeSource
 
     /// The most intervals of a response: the minutes of a day.

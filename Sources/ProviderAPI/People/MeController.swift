@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/me`: the caller of the request, the own password and the own sessions.
 struct MeController: Controller {
-    let store: any ProviderStore
+    let store: any PersonStore & SessionStore
     let signIns: SignInService
     let time: any TimeSource
 

@@ -7,7 +7,7 @@ import PushSupport
 
 /// `/v1/people`: the people who can sign in.
 struct PeopleController: Controller {
-    let store: any ProviderStore
+    let store: any PersonStore & SessionStore
     let people: People
     let time: any TimeSource
 

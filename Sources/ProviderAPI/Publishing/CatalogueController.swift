@@ -29,7 +29,7 @@ struct CatalogueController: Controller {
     static let entitlementRequest = RequestObject(required: [Self.products], optional: Self.proof)
     static let downloadRequest = RequestObject(required: [Self.screenSize], optional: Self.proof)
 
-    let store: any ProviderStore
+    let store: any AppStore & PublishingStore
     let entitlements: IssueEntitlements
     let addresses: FileAddresses
     /// The pages that were asked for lately, as they are sent: 16 MiB at most.
@@ -43,7 +43,7 @@ struct CatalogueController: Controller {
         var limit: Int
     }
 
-    init(store: any ProviderStore, entitlements: IssueEntitlements, addresses: FileAddresses) {
+    init(store: any AppStore & PublishingStore, entitlements: IssueEntitlements, addresses: FileAddresses) {
         (self.store, self.entitlements, self.addresses) = (store, entitlements, addresses)
     }
 

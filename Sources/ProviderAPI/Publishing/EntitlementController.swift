@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/entitlement`: the publisher's server that is asked who is entitled to the app's issues.
 struct EntitlementController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & EntitlementServerStore
     let addresses: AddressPolicy
     let checker: EntitlementChecker
     let time: any TimeSource

@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/publications/{publication}/issues` and `/v1/issues`: the issues of publications, and their files.
 struct IssuesController: Controller {
-    let store: any ProviderStore
+    let store: any FileStore & PublishingStore
     let folder: FileFolder
     let wakes: LaneWakeSignals
     /// The notifications in memory, where a withdrawal finds them.

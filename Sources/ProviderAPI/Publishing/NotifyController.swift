@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/issues/{issue}:notify` and `:preview`: the notification of a published issue.
 struct NotifyController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & PublishingStore
     let notifier: IssueNotifier
     let downloads: DownloadMonitor
     let waits: WaveWaits

@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/publications` and `/v1/publications`: the publications of apps.
 struct PublicationsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & PublishingStore
     let time: any TimeSource
 
     private static let lengths = 1...DeviceRequest.maximumText

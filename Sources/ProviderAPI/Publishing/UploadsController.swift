@@ -18,7 +18,7 @@ struct UploadsController: Controller {
     /// The most bytes of a content type and of a name.
     private static let (maximumType, maximumName) = (128, 256)
 
-    let store: any ProviderStore
+    let store: any AppStore & FileStore
     let uploads: UploadService
     let maximumFile: Int
     let time: any TimeSource

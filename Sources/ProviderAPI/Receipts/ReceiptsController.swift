@@ -9,7 +9,7 @@ import PushTypes
 
 /// The receipts of notifications: sent by installations, listed and exported for back ends.
 struct ReceiptsController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & NotificationStore & ReceiptStore & UserSecretStore
     let writer: ReceiptWriter
 
     var operations: [ProviderOperation] {

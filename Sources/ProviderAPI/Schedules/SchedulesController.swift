@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/schedules`: recurring notifications.
 struct SchedulesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & DeviceStore & LibraryStore & ScheduleStore
     /// The wake signal of the schedule runner.
     let wake: WakeSignal
     let time: any TimeSource

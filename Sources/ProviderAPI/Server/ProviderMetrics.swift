@@ -95,7 +95,7 @@ struct ProviderMetrics: Sendable {
         }
     }
 
-    private func addStops(_ store: any AppStore & AppStopStore) {
+    private func addStops(_ store: any AppStore) {
         self.gauges.add("martlet_app_stopped", "1 while nothing of an app is sent, because it was stopped.") {
             let stops = try await store.stops()
             guard !stops.isEmpty else { return [] }

@@ -12,7 +12,10 @@ struct HistoryController: Controller {
     /// The lookups of a device in a campaign for one response, which bound how far back it reaches.
     private static let maximumLookups = 5000
 
-    let store: any ProviderStore
+    /// The parts of the store that the histories of devices and users need.
+    typealias Store = AppStore & DeviceStore & TimelineStore & TokenStateStore & UserStore
+
+    let store: any Store
 
     private static let count = Member.integer("count", BadgeChange.counts)
     static let badge = RequestObject(required: [Self.count]) { $0.named("Badge") }

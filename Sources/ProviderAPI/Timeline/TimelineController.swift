@@ -15,10 +15,13 @@ struct TimelineController: Controller {
     /// The lookups of a device in a campaign for one response.
     private static let maximumLookups = 5000
 
-    private let store: any ProviderStore
+    /// The parts of the store that the timeline and its reader need.
+    typealias Store = AppStore & DeviceStore & NotificationStore & ReceiptStore & TimelineStore
+
+    private let store: any Store
     private let reader: TimelineReader
 
-    init(store: any ProviderStore, gateway: GatewayEvents?, faults: ConfigurationFaults, time: any TimeSource) {
+    init(store: any Store, gateway: GatewayEvents?, faults: ConfigurationFaults, time: any TimeSource) {
         self.store = store
         self.reader = TimelineReader(store: store, gateway: gateway, faults: faults, time: time)
     }

@@ -12,7 +12,7 @@ struct ReactivationController: Controller {
     /// The devices of one request. A request may exceed it by the last page.
     private static let maximumDevices = 100_000
 
-    let store: any ProviderStore
+    let store: any AppStore & TokenStateStore
     let time: any TimeSource
     let logger: Logger
 

@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/apps/{app}/hygiene` and `tokens/events`: invalidated tokens, and the circuit breaker of their invalidation.
 struct TokenStateController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & TokenStateStore
     let invalidation: TokenInvalidationPolicy
     let time: any TimeSource
     let logger: Logger

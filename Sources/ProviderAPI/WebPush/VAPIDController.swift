@@ -9,7 +9,7 @@ import PushWire
 
 /// `/v1/apps/{app}/vapid`: the keys by which an app identifies itself to browsers' push services (RFC 8292).
 struct VAPIDController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & WebPushStore
     let time: any TimeSource
 
     private static let key = Member.text("privateKey", 1...1024)

@@ -8,7 +8,7 @@ import PushTypes
 
 /// `/v1/webhooks`: the URLs that events are posted to.
 struct WebhooksController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & WebhookStore
     let addresses: AddressPolicy
     /// The wake signal of webhook delivery.
     let wake: WakeSignal

@@ -27,19 +27,19 @@ final class BridgeCache<Value: Sendable>: Sendable {
         var flight: Flight?
     }
 
-    private let store: any ProviderStore
+    private let store: any AppStore & BridgeStore
     /// The age at which it is made anew in any case, and the clock that tells it; `nil` for none.
     private let aging: (longest: Duration, time: any TimeSource)?
-    private let make: @Sendable (any ProviderStore) async throws -> Value
+    private let make: @Sendable (any AppStore & BridgeStore) async throws -> Value
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - aging: The age at which it is made anew in any case, for what depends on more than bridges; `nil` for none.
     ///   - make: Reads what it is made of.
     init(
-        store: any ProviderStore,
+        store: any AppStore & BridgeStore,
         aging: (longest: Duration, time: any TimeSource)? = nil,
-        make: @escaping @Sendable (any ProviderStore) async throws -> Value
+        make: @escaping @Sendable (any AppStore & BridgeStore) async throws -> Value
     ) {
         (self.store, self.aging, self.make) = (store, aging, make)
     }
@@ -108,7 +108,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
 
 extension BridgeCache<[String: BridgeRecord]> {
     /// The bridges of a kind by their names.
-    convenience init(_ kind: BridgeKind, store: any ProviderStore) {
+    convenience init(_ kind: BridgeKind, store: any AppStore & BridgeStore) {
         self.init(store: store) { store in
             Dictionary(try await store.bridges(kind: kind).map { ($0.name, $0) }) { first, _ in first }
         }

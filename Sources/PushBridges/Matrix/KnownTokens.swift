@@ -16,10 +16,10 @@ final class KnownTokens: Sendable {
         var token: TokenOfApp
     }
 
-    private let store: any ProviderStore
+    private let store: any NamedTokenStore
     private let known = Mutex(BoundedCache<Key, Void>(maximum: 100_000))
 
-    init(store: any ProviderStore) { self.store = store }
+    init(store: any NamedTokenStore) { self.store = store }
 
     /// Returns those of some tokens that are not known. The store is asked once for all.
     func unknown(

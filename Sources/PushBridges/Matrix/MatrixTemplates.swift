@@ -12,7 +12,7 @@ struct MatrixTemplates: Sendable {
     /// The longest value of a variable, in characters. A value has at most 2,048 bytes.
     private static let maximumValue = 512
 
-    let store: any ProviderStore
+    let store: any AppStore & LibraryStore
     let log: LimitedLog
 
     /// Returns the request with a template's text; `nil` if the bridge names none, or none that fits.

@@ -21,7 +21,7 @@ struct ShadowForwarder: Sendable {
     let client: GuardedClient
     /// The memory that answers take.
     let bytes: Budget
-    let store: any ProviderStore
+    let store: any ShadowStore
     let time: any TimeSource
     let logger: Logger
 

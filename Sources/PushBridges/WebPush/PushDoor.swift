@@ -15,7 +15,7 @@ import PushWire
 ///
 /// Who knows an address may post to it: there is no other credential, unless the app has bound it to a sender's key.
 struct PushDoor: Sendable {
-    let store: any ProviderStore
+    let store: any AppStore & PushResourceStore
     let acceptor: NotificationAcceptor
     let runner: OperationRunner
     let origins: PushOrigins

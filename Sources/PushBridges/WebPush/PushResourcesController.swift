@@ -9,7 +9,7 @@ import PushWire
 
 /// `/v1/apps/{app}/installations/{installation}/push-resources`: the addresses at which others reach an installation.
 struct PushResourcesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & PushResourceStore & UserSecretStore
     let origins: PushOrigins
     let time: any TimeSource
 

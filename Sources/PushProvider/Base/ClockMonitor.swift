@@ -12,7 +12,7 @@ package final class ClockMonitor: Service {
     /// The number of observations between two stored marks.
     private static let observationsPerMark = 6
 
-    private let store: any ProviderStore
+    private let store: any AppStore & ClockStore & DispatchStore & ScheduleStore
     private let stateMachine: Mutex<ClockStateMachine>
     private let time: any TimeSource
     private let wakes: [WakeSignal]
@@ -20,7 +20,7 @@ package final class ClockMonitor: Service {
 
     /// - Parameter wakes: The signals of all services that sleep.
     package init(
-        store: any ProviderStore,
+        store: any AppStore & ClockStore & DispatchStore & ScheduleStore,
         stateMachine: ClockStateMachine,
         time: any TimeSource,
         wakes: [WakeSignal],

@@ -19,7 +19,7 @@ package struct LibraryContents: Hashable, Sendable {
 
     /// Reads what the members of a request name.
     /// - Throws: ``RequestError`` for a template that does not exist. Missing audiences are errors of the audience.
-    package init(of fields: JSONFields, audience: String = "to", app: Int64, in store: any ProviderStore) async throws {
+    package init(of fields: JSONFields, audience: String = "to", app: Int64, in store: any LibraryStore) async throws {
         try await self.readAudiences(fields.members[audience], app, store)
         guard let reference = try TemplateReference(fields) else { return }
         let place = fields.place.map { "\($0).\(TemplateReference.member)" } ?? TemplateReference.member
@@ -39,11 +39,11 @@ package struct LibraryContents: Hashable, Sendable {
     }
 
     /// Reads the named audiences of an audience alone.
-    package init(ofAudience audience: JSONValue?, app: Int64, in store: any ProviderStore) async throws {
+    package init(ofAudience audience: JSONValue?, app: Int64, in store: any LibraryStore) async throws {
         try await self.readAudiences(audience, app, store)
     }
 
-    private mutating func readAudiences(_ audience: JSONValue?, _ app: Int64, _ store: any ProviderStore) async throws {
+    private mutating func readAudiences(_ audience: JSONValue?, _ app: Int64, _ store: any LibraryStore) async throws {
         let names = audience.map(NamedAudiences.names) ?? []
         // More are too many conditions, as the check of the audience says.
         guard !names.isEmpty, names.count <= AudienceExpression.maximumConditions else { return }

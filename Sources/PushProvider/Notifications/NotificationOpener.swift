@@ -4,7 +4,7 @@ import PushSupport
 /// Opens scheduled notifications: splits them into shards, so that the dispatcher can claim them.
 struct NotificationOpener: Sendable {
     let planner: NotificationPlanner
-    private let store: any ProviderStore
+    private let store: any AppStore & DeviceStore & DispatchStore & NotificationStore
     private let wakes: LaneWakeSignals
     private let budget: Duration
     private let time: any TimeSource
@@ -13,7 +13,7 @@ struct NotificationOpener: Sendable {
     ///   - budget: The time of the processor that counting the recipients may take. A notification that takes longer is paused. Default 30 s.
     ///   - countDevices: Counts the devices of an audience; `nil` asks the store.
     init(
-        store: any ProviderStore,
+        store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
         budget: Duration = .seconds(30),
         time: any TimeSource,

@@ -9,7 +9,7 @@ extension NotificationRequest {
         _ fields: JSONFields,
         of app: AppRecord,
         now: Timestamp,
-        in store: any ProviderStore
+        in store: any AppStore & LibraryStore
     ) async throws -> NotificationRequest {
         var request = try NotificationRequest(
             fields,

@@ -12,11 +12,11 @@ package struct CampaignMonitor: Service {
     /// The time between two readings.
     private static let interval: Duration = .seconds(1)
 
-    private let store: any ProviderStore
+    private let store: any AppStore & NotificationStore & ObservationStore
     private let log: LimitedLog
     private let logger: Logger
 
-    package init(store: any ProviderStore, lines: Budget, logger: Logger) {
+    package init(store: any AppStore & NotificationStore & ObservationStore, lines: Budget, logger: Logger) {
         (self.store, self.log, self.logger) = (store, LimitedLog(logger, lines), logger)
     }
 

@@ -21,7 +21,7 @@ package struct ScheduleRunner: Service {
     /// The maximum number of notifications, and of schedules, that are read at once.
     private static let batch = 50
 
-    private let store: any ProviderStore
+    private let store: any AppStore & DispatchStore & LibraryStore & ScheduleStore
     private let acceptor: NotificationAcceptor
     private let wake: WakeSignal
     private let settings: Settings
@@ -30,7 +30,7 @@ package struct ScheduleRunner: Service {
     private let log: LimitedLog
 
     package init(
-        store: any ProviderStore,
+        store: any AppStore & DispatchStore & LibraryStore & ScheduleStore,
         acceptor: NotificationAcceptor,
         wake: WakeSignal,
         settings: Settings = Settings(),

@@ -41,39 +41,6 @@ package protocol NotificationStore: Sendable {
     /// Returns the numbers of skipped recipients for each reason, the largest first. Those that earlier versions of Martlet
     /// skipped are not among them.
     func skipCounts(of notification: UUID) async throws -> [SkipCount]
-    /// Returns the delivery that the parts of an `apns-id` name.
-    func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord?
-    /// Returns the oldest of the next `campaigns` campaigns before `before`; `nil` if there are no more than these.
-    func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor?
-    /// Returns the times for which devices were a user's, the present ones first, then the latest.
-    func periods(app: Int64, user: String, limit: Int) async throws -> [UserPeriod]
-    /// Returns the deliveries of one device before `before` and not before `horizon`, the newest notification first.
-    /// - Parameter period: The time in which they were sent.
-    func deliveries(
-        app: Int64,
-        period: UserPeriod,
-        before: NotificationCursor?,
-        horizon: NotificationCursor?,
-        limit: Int
-    ) async throws -> [DeliveryRecord]
-    /// Returns the deliveries of a token that is not registered, as those of a device.
-    /// - Parameter since: The time after which they were sent; `nil` for any.
-    func deliveries(
-        app: Int64,
-        unregistered token: DeviceToken,
-        since: Timestamp?,
-        before: NotificationCursor?,
-        horizon: NotificationCursor?,
-        limit: Int
-    ) async throws -> [DeliveryRecord]
-    /// Deletes notifications that ended before this time with their deliveries, and token events of that age.
-    /// - Parameter limit: The most rows of one call, so that other writers do not wait long.
-    /// - Returns: The number of rows; 0 when there is nothing left to delete.
-    func forget(before: Timestamp, limit: Int) async throws -> Int
-    /// Deletes connections that were opened before this time, but for the newest ones, which may be open.
-    /// - Parameter limit: The most rows of one call.
-    /// - Returns: The number of rows; 0 when there is nothing left to delete.
-    func forgetConnections(before: Timestamp, limit: Int) async throws -> Int
 }
 
 /// A change of a notification's state by a person or by the dispatcher.

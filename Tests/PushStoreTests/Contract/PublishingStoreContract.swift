@@ -4,7 +4,7 @@ import PushTesting
 import PushTypes
 import Testing
 
-/// The contract of every ``PublishingStore``.
+/// The contract of every ``PublishingStore`` and ``FileStore``.
 @Suite(.timeLimit(.patience)) struct PublishingStoreContract: StoreContract {
     /// Adds a publication.
     private func publication(

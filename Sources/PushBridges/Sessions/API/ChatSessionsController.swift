@@ -40,7 +40,7 @@ struct ChatSessionsController: Controller {
 
     private static let proofField = HTTPField.Name("user-proof")
 
-    let store: any ProviderStore
+    let store: any AppStore & ChatSessionStore & UserSecretStore
     let service: ChatSessionService
     let time: any TimeSource
 

@@ -13,7 +13,7 @@ final class PublishResponder: Sendable {
     /// The most devices of an owner that are pushed to.
     private static let maximumDevices = 50
 
-    private let store: any ProviderStore
+    private let store: any XMPPNodeStore
     private let acceptor: NotificationAcceptor
     private let budget: Budget
     private let metrics: ComponentMetrics
@@ -22,7 +22,7 @@ final class PublishResponder: Sendable {
     private let coalescer = Mutex(PublishCoalescer())
 
     init(
-        store: any ProviderStore,
+        store: any XMPPNodeStore,
         acceptor: NotificationAcceptor,
         budgets: Budgets,
         metrics: ComponentMetrics,

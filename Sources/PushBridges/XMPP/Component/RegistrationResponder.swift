@@ -8,12 +8,17 @@ import PushTypes
 
 /// Registers the devices of clients that ask for it over XMPP, and makes their nodes.
 struct RegistrationResponder: Sendable {
-    private let store: any ProviderStore
+    private let store: any DeviceStore & UserSecretStore & XMPPNodeStore
     private let time: any TimeSource
     private let log: LimitedLog
     private let budget: Budget
 
-    init(store: any ProviderStore, budgets: Budgets, time: any TimeSource, logger: Logger) {
+    init(
+        store: any DeviceStore & UserSecretStore & XMPPNodeStore,
+        budgets: Budgets,
+        time: any TimeSource,
+        logger: Logger
+    ) {
         (self.store, self.time, self.log) = (store, time, LimitedLog(logger, budgets[.logLines]))
         self.budget = budgets[.componentRegistrations]
     }

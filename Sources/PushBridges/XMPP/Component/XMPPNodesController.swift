@@ -11,7 +11,7 @@ import PushTypes
 ///
 /// Back ends use the first for any installation or user. An app uses the second for its own installation.
 struct XMPPNodesController: Controller {
-    let store: any ProviderStore
+    let store: any AppStore & BridgeStore & UserSecretStore & XMPPNodeStore
     let time: any TimeSource
 
     private static let domain = Member.text("domain", 1...JabberAddress.maximumPart)

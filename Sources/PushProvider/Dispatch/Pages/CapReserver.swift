@@ -7,7 +7,7 @@ import PushTypes
 struct CapReserver: Sendable {
     private let batcher: WriteBatcher<CapReservation, Result<Set<ExactText>, any Error>>
 
-    init(_ store: any ProviderStore) {
+    init(_ store: any UserStore) {
         self.batcher = WriteBatcher { reservations in
             do {
                 return try await store.reserve(reservations).map { .success($0) }

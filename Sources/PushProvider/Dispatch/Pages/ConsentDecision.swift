@@ -5,7 +5,7 @@ import PushTypes
 /// Decides which recipients are skipped for what they or their users want, at one moment.
 ///
 /// The store has read what is stored of a recipient; the time of day in its time zone decides about quiet hours. The cap is
-/// decided where it is written (``PreferenceStore/reserve(_:)``).
+/// decided where it is written (``UserStore/reserve(_:)``).
 struct ConsentDecision {
     private let now: Timestamp
     /// The times of day in zones that were asked for before: a page has few zones.

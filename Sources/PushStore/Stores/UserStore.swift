@@ -1,7 +1,8 @@
 package import PushTypes
 
-/// The preferences of users, which their devices share whatever these register themselves, and what counts towards caps.
-package protocol PreferenceStore: Sendable {
+/// The records of users: the preferences, which their devices share whatever these register themselves, what counts towards
+/// caps, and the badge counts. A device without a user has a badge count of its own.
+package protocol UserStore: Sendable {
     /// Returns the preferences of a user; empty ones for a user without any.
     func preferences(app: Int64, user: String) async throws -> Preferences
     /// Sets the preferences of a user; empty ones are removed.
@@ -14,10 +15,6 @@ package protocol PreferenceStore: Sendable {
     /// A notification counts once for a user, with all devices, retries and repetitions after a crash, at its latest try.
     /// - Returns: For each reservation, the holders that have had as many notifications as the cap allows.
     func reserve(_ reservations: [CapReservation]) async throws -> [Set<ExactText>]
-    /// Deletes what no cap counts any more, of `limit` rows at most.
-    /// - Parameter now: The time by the steady clock.
-    /// - Returns: The number of deleted rows.
-    func forgetCapUses(now: Timestamp, limit: Int) async throws -> Int
     /// Returns the recipients of an audience, grouped by what they are skipped for: active devices, and named tokens that
     /// are not registered.
     /// - Parameter now: The time by the steady clock, for the cap.
@@ -31,4 +28,18 @@ package protocol PreferenceStore: Sendable {
         rules: ConsentRules,
         now: Timestamp
     ) async throws -> [ConsentGroup]?
+    /// Changes the counts that a notification shows: each one once, however often this is called.
+    /// - Returns: The count of each holder.
+    func changeBadges(
+        by increment: Int,
+        notification: Int64,
+        app: Int64,
+        holders: [ExactText]
+    ) async throws -> [ExactText: Int]
+    /// Returns the count of a holder; 0 for one without a count.
+    func badge(app: Int64, holder: String) async throws -> Int
+    /// Sets the count of a holder.
+    /// - Returns: `false` if there is no such app any more.
+    @discardableResult
+    func setBadge(_ count: Int, app: Int64, holder: String) async throws -> Bool
 }

@@ -1,7 +1,7 @@
 import PushStore
 import PushSupport
 
-extension ProviderStore {
+extension AppStore {
     /// Runs queries that count the recipients of an app's notification, on the account of the app.
     ///
     /// - Parameters:
