@@ -1,5 +1,6 @@
 import PushHTTP
 import PushStore
+import PushSupport
 
 /// The parameters in the paths of the API.
 enum PathParameter {

@@ -25,18 +25,6 @@ extension Member {
     }
 }
 
-extension RequestMember where Value: Hashable & Sendable {
-    /// This member, which `null` clears.
-    package var clearable: RequestMember<Update<Value>> {
-        RequestMember<Update<Value>>(self.name, self.schema.orNull, members: self.members) {
-            [self] (fields, name) throws(RequestError) in
-            if fields.nulls.contains(name) { return .clear }
-            guard let value = try fields.value(self) else { return nil }
-            return .set(value)
-        }
-    }
-}
-
 extension Schema {
     /// A time in RFC 3339, whose seconds may be left out.
     package static let rfc3339 = Schema.string(

@@ -209,3 +209,32 @@ package enum Member {
         }
     }
 }
+
+/// A new value for a property, or its removal.
+package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
+    case set(Value)
+    case clear
+
+    package var value: Value? {
+        if case .set(let value) = self { value } else { nil }
+    }
+
+    package func map<Other: Hashable & Sendable>(_ transform: (Value) -> Other) -> Update<Other> {
+        switch self {
+        case .set(let value): .set(transform(value))
+        case .clear: .clear
+        }
+    }
+}
+
+extension RequestMember where Value: Hashable & Sendable {
+    /// This member, which `null` clears.
+    package var clearable: RequestMember<Update<Value>> {
+        RequestMember<Update<Value>>(self.name, self.schema.orNull, members: self.members) {
+            [self] (fields, name) throws(RequestError) in
+            if fields.nulls.contains(name) { return .clear }
+            guard let value = try fields.value(self) else { return nil }
+            return .set(value)
+        }
+    }
+}

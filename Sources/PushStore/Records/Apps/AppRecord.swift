@@ -1,3 +1,4 @@
+package import PushSupport
 package import PushTypes
 
 /// An app to which notifications are sent.

@@ -82,23 +82,6 @@ package struct DeviceRegistration: Hashable, Sendable {
     }
 }
 
-/// A new value for a property, or its removal.
-package enum Update<Value: Hashable & Sendable>: Hashable, Sendable {
-    case set(Value)
-    case clear
-
-    package var value: Value? {
-        if case .set(let value) = self { value } else { nil }
-    }
-
-    package func map<Other: Hashable & Sendable>(_ transform: (Value) -> Other) -> Update<Other> {
-        switch self {
-        case .set(let value): .set(transform(value))
-        case .clear: .clear
-        }
-    }
-}
-
 /// The result of a registration.
 package struct RegistrationResult: Hashable, Sendable {
     /// The effect of a registration.

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushSupport
 package import PushTypes
 import Synchronization
 
