@@ -150,7 +150,7 @@ package struct SQLiteStoreFile: Sendable {
         defer { try? queue.close() }
         do {
             return try queue.read { database in
-                try SealedTable.all.contains { try $0.holdsSecrets(in: database) }
+                try StoredTable.all.contains { try $0.holdsSecrets(in: database) }
             }
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
@@ -172,12 +172,15 @@ package struct SQLiteStoreFile: Sendable {
     /// Removes all secrets that need the master key, in one transaction. No other process may have the file open.
     /// - Returns: The number of secrets of each table that had any.
     /// - Throws: ``StoreError``.
-    package func resetSecrets() throws -> [(table: SealedTable, count: Int)] {
+    package func resetSecrets() throws -> [(secrets: SealedColumn, count: Int)] {
         let queue = try self.open(isReadOnly: false)
         defer { try? queue.close() }
         do {
             return try queue.write { database in
-                try SealedTable.all.map { (table: $0, count: try $0.reset(in: database)) }.filter { $0.count > 0 }
+                try StoredTable.all.compactMap { table -> (secrets: SealedColumn, count: Int)? in
+                    let count = try table.resetSecrets(in: database)
+                    return count > 0 ? table.secrets.map { ($0, count) } : nil
+                }
             }
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))

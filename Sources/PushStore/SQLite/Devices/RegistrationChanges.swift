@@ -50,7 +50,7 @@ struct RegistrationChanges {
     /// Erases a device, and all that tells whose it was. While a notification in progress counts it, its id stays.
     func erase(_ device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?1 OR id = ?1", [device])
-        for table in ["deviceTag", "deviceAttribute", "deviceLink"] {
+        for table in StoredTable.names(with: .device) {
             try self.database.run(sql: "DELETE FROM \(table) WHERE device = ?", [device])
         }
         guard try self.isWatched() else { return try Self.delete(device, in: self.database) }

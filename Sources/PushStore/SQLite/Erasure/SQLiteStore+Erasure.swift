@@ -23,12 +23,8 @@ extension SQLiteStore {
             try database.run(sql: end, [now.milliseconds, app])
             let shards = "DELETE FROM shard WHERE notification IN (SELECT number FROM notification WHERE app = ?)"
             try database.run(sql: shards, [app])
-            let tables = [
-                "schedule", "webhook", "credential", "userSecret", "entitlementServer", "bridge", "channel",
-                "shadow", "shadowDifference", "vapidKey", "pushResource", "chatSession",
-            ]
-            for table in tables {
-                try database.run(sql: "DELETE FROM \(table) WHERE app = ?", [app])
+            for table in StoredTable.all where table.owner == .app(.atOnce) {
+                try database.run(sql: "DELETE FROM \(table.name) WHERE app = ?", [app])
             }
             // The users of the app go with it.
             try database.run(sql: "DELETE FROM erasure WHERE app = ? AND user IS NOT NULL", [app])

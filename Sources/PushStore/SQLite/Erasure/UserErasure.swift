@@ -26,7 +26,7 @@ struct UserErasure {
     /// - Parameter requests: The stored requests that name the user or the user's tokens. No later notification is made from
     ///   them.
     func eraseProfile(_ requests: [StoredRequest]) throws {
-        for table in ["userPreference", "xmppNode", "chatSession"] {
+        for table in StoredTable.names(with: .user) {
             try self.database.run(sql: "DELETE FROM \(table) WHERE app = ? AND user = ?", [self.app, self.user])
         }
         try self.eraseCounts()
@@ -155,24 +155,18 @@ struct UserErasure {
             try self.eraseDeliveries(of: UserPeriod(device: device, since: since))
             try self.database.run(sql: "DELETE FROM tokenEvent WHERE app = ? AND device = ?", [self.app, device])
             try self.eraseCounts(of: "device:\(device)")
-            try self.erasePushResources(of: device)
-            let nodes =
-                "DELETE FROM xmppNode WHERE app = ? AND installation = (SELECT installation FROM device WHERE id = ?)"
-            try self.database.run(sql: nodes, [self.app, device])
+            for table in StoredTable.names(with: .installation) {
+                let sql = """
+                    DELETE FROM \(table)
+                    WHERE app = ?1 AND installation = (SELECT installation FROM device WHERE id = ?2)
+                    """
+                try self.database.run(sql: sql, [self.app, device])
+            }
             try RegistrationChanges(app: self.app, database: self.database).erase(device)
         }
         let legacy = "DELETE FROM legacyToken WHERE app = ? AND environment IN (0, 1) AND token = ?"
         for token in tokens { try self.database.run(sql: legacy, [self.app, token.databaseValue]) }
         try self.remember(tokens)
-    }
-
-    /// Erases the addresses at which others reach a device's installation, with their messages.
-    private func erasePushResources(of device: Int64) throws {
-        let sql = """
-            DELETE FROM pushResource
-            WHERE app = ?1 AND installation = (SELECT installation FROM device WHERE id = ?2)
-            """
-        try self.database.run(sql: sql, [self.app, device])
     }
 
     /// Returns a time for which a device was this user's that is another's now, and its receipts; `nil` if there is none.
