@@ -12,9 +12,9 @@ package final class SQLiteStore: ProviderStore {
     /// The API keys that were looked up.
     let keyCache = KeyCache()
     /// The ids of the texts that deliveries have as their reason.
-    let reasons = ReasonTable()
+    let reasons = SharedRows<DeliveryReason>()
     /// The ids of the connections that carried pushes.
-    let connections = ConnectionTable()
+    let connections = SharedRows<OpenedConnection>()
     let owner = LeaseOwner()
     /// The numbers for charts that are to be written.
     let pendingStatistics = PendingStatistics()

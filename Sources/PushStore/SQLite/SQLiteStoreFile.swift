@@ -132,8 +132,7 @@ package struct SQLiteStoreFile: Sendable {
         do {
             return try await queue.read { database in
                 guard try database.tableExists("file") else { return [] }
-                return try database.rows(sql: "SELECT * FROM file WHERE unusedSince IS NULL ORDER BY hash")
-                    .compactMap { try $0.readable(SQLiteStore.usedFile) }
+                return try database.records(sql: "SELECT * FROM file WHERE unusedSince IS NULL ORDER BY hash")
             }
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))

@@ -112,19 +112,18 @@ extension PageCommit {
         in database: Database
     ) throws {
         guard !tokens.isEmpty, let origin, NotificationOrigin(origin)?.kind == .binary else { return }
-        let sql = """
-            INSERT INTO legacyToken (app, environment, token, since, isListed, isRefused, addedAt)
-            VALUES (?, ?, ?, ?, ?, 1, ?)
+        let known = """
             ON CONFLICT (app, environment, token) DO UPDATE
             SET since = max(since, excluded.since), isListed = max(isListed, excluded.isListed), isRefused = 1,
                 addedAt = excluded.addedAt
             """
         for token in tokens {
-            let (key, since) = (token.token.databaseValue, token.since.milliseconds)
-            try database.run(
-                sql: sql,
-                [app, token.environment.code, key, since, token.isUnregistered, now.milliseconds]
-            )
+            let values: Columns = [
+                "app": app, "environment": token.environment.code, "token": Data(token.token.bytes),
+                "since": token.since.milliseconds, "isListed": token.isUnregistered, "isRefused": 1,
+                "addedAt": now.milliseconds,
+            ]
+            try database.insert(into: "legacyToken", values, known)
         }
     }
 }

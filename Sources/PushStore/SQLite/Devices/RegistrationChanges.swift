@@ -144,10 +144,13 @@ struct RegistrationChanges {
     /// Notes that a device gives a token up, and what the token has had.
     func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         guard try self.isWatched() else { return }
-        let sql = """
-            INSERT OR REPLACE INTO formerToken (app, token, environment, device, since) VALUES (?, ?, ?, ?, ?)
-            """
-        try self.database.run(sql: sql, [self.app, Data(token.bytes), environment.code, device, try self.tick()])
+        try self.database.replace(
+            in: "formerToken",
+            [
+                "app": self.app, "token": token.databaseValue, "environment": environment.code, "device": device,
+                "since": try self.tick(),
+            ]
+        )
         try SentTokenHistory(app: self.app, database: self.database).gaveUp(token, device: device)
     }
 
@@ -187,8 +190,8 @@ struct RegistrationChanges {
             ON CONFLICT (device, other) DO UPDATE
             SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
             """
-        let link = "INSERT INTO deviceLink (device, other, since, countsAll) VALUES (?, ?, ?, ?) \(update)"
-        try self.database.run(sql: link, [device, other, clock, countsAll])
+        let link: Columns = ["device": device, "other": other, "since": clock, "countsAll": countsAll]
+        try self.database.insert(into: "deviceLink", link, update)
         if countsAll {
             // Links of the other device hold for this one too.
             let links = """

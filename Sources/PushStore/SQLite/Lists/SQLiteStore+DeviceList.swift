@@ -18,9 +18,8 @@ extension SQLiteStore {
             var page = ListPage<DeviceRecord>(entries: [], next: result.end.map(ListPosition.init))
             var length = 0
             for entry in result.found {
-                let arguments = [entry.number.databaseValue]
-                guard let device = try Self.devices(database, where: "id = ?", arguments: arguments).devices.first
-                else { continue }
+                let found = try DeviceRows(database: database).devices(where: "id = ?", [entry.number.databaseValue])
+                guard let device = found.first else { continue }
                 page.entries.append(device)
                 length += device.profile.length
                 if length > KeysetScan.maximumBytes {

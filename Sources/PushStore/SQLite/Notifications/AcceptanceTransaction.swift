@@ -34,7 +34,7 @@ struct AcceptanceTransaction {
             if let token = draft.tokenOfOtherKind {
                 return .success(AcceptanceResult(.tokenOfOtherKind(token.token, token.kind)))
             }
-            if let token = try SQLiteStore.inactiveToken(of: request.notification, in: self.database) {
+            if let token = try TokenStandings.inactiveToken(of: request.notification, in: self.database) {
                 return .success(AcceptanceResult(.inactiveToken(token)))
             }
             guard try self.hasOriginal(request.notification) else {
@@ -62,11 +62,13 @@ struct AcceptanceTransaction {
     private func earlier(_ request: AcceptanceRequest) throws -> Acceptance? {
         let notification = request.notification
         if let idempotency = request.idempotency,
-            let earlier = try SQLiteStore.accepted(idempotency, app: notification.app, in: self.database)
+            let earlier = try NotificationRow.accepted(idempotency, app: notification.app, in: self.database)
         {
             return earlier
         }
-        if let issue = request.issue, try SQLiteStore.issue(issue, in: self.database)?.state != .published {
+        if let issue = request.issue,
+            try PublishingRows(database: self.database).issue(issue)?.state != .published
+        {
             return .issueWithdrawn
         }
         if let session = request.session, try !self.hasRecord(session, app: notification.app) { return .sessionRemoved }
@@ -76,7 +78,7 @@ struct AcceptanceTransaction {
             return .repeated(try NotificationRow.record(row, in: self.database))
         }
         guard let version = request.scheduleVersion else { return nil }
-        let isCurrent = try SQLiteStore.isCurrent(run.schedule, version: version, in: self.database)
+        let isCurrent = try ScheduleRows(database: self.database).isCurrent(run.schedule, version: version)
         return isCurrent ? nil : .scheduleChanged
     }
 

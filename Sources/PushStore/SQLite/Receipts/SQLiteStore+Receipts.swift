@@ -17,25 +17,7 @@ extension SQLiteStore {
     }
 
     package func receiptCounts(of notification: UUID) async throws -> [ReceiptCount] {
-        try await self.database.lookup { try Self.receiptCounts(of: notification, in: $0) }
-    }
-
-    static func receiptCounts(of notification: UUID, in database: Database) throws -> [ReceiptCount] {
-        let sql = """
-            SELECT event, action, uniqueCount, total FROM receiptCount
-            WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY event, action
-            """
-        return try database.rows(sql: sql, [notification.uuidString]).compactMap { row in
-            // An event of a later version is left out.
-            guard let event = row.value("event") as ReceiptEvent?, let action = row["action"] as String?
-            else { return nil }
-            return ReceiptCount(
-                event: event,
-                action: action.isEmpty ? nil : action,
-                unique: row["uniqueCount"] ?? 0,
-                total: row["total"] ?? 0
-            )
-        }
+        try await self.database.lookup { try ReceiptRows(database: $0).counts(of: notification) }
     }
 
     package func receipts(
@@ -58,22 +40,62 @@ extension SQLiteStore {
             {
                 next = ReceiptPlace(subject: subject, event: event, id: id)
             }
-            return ReceiptPage(try rows.compactMap(Self.receipt), next: next)
+            return ReceiptPage(try rows.compactMap(ReceiptRows.receipt), next: next)
+        }
+    }
+
+    package func gatewayCursor(_ address: String) async throws -> GatewayCursor? {
+        let sql = "SELECT position, at FROM gatewayCursor WHERE address = ?"
+        return try await self.database.read { database in
+            try database.row(sql: sql, [address]).map { row in
+                GatewayCursor(position: row["position"] ?? 0, at: row.time("at"))
+            }
+        }
+    }
+
+    package func setGatewayCursor(_ cursor: GatewayCursor, of address: String) async throws {
+        try await self.database.write { database in
+            let values: Columns = ["address": address, "position": cursor.position, "at": cursor.at?.milliseconds]
+            try database.replace(in: "gatewayCursor", values)
+        }
+    }
+}
+
+/// The rows of receipts, within a transaction.
+struct ReceiptRows {
+    let database: Database
+
+    /// Returns the counts of a notification.
+    func counts(of notification: UUID) throws -> [ReceiptCount] {
+        let sql = """
+            SELECT event, action, uniqueCount, total FROM receiptCount
+            WHERE notification = (SELECT number FROM notification WHERE id = ?) ORDER BY event, action
+            """
+        return try self.database.rows(sql: sql, [notification.uuidString]).compactMap { row in
+            // An event of a later version is left out.
+            guard let event = row.value("event") as ReceiptEvent?, let action = row["action"] as String?
+            else { return nil }
+            return ReceiptCount(
+                event: event,
+                action: action.isEmpty ? nil : action,
+                unique: row["uniqueCount"] ?? 0,
+                total: row["total"] ?? 0
+            )
         }
     }
 
     /// Returns the receipts of one recipient of a notification, in their order.
-    static func receipts(of notification: Int64, subject: Int64, in database: Database) throws -> [ReceiptRecord] {
+    func receipts(of notification: Int64, subject: Int64) throws -> [ReceiptRecord] {
         let sql = """
             SELECT subject, event, action, source, at, receivedAt FROM receipt
             WHERE notification = ? AND subject = ?
             """
-        return try database.rows(sql: sql, [notification, subject]).compactMap(Self.receipt)
+        return try self.database.rows(sql: sql, [notification, subject]).compactMap(Self.receipt)
             .sorted { ($0.at, $0.event.rawValue) < ($1.at, $1.event.rawValue) }
     }
 
     /// Reads a row; `nil` for an event of a later version.
-    private static func receipt(_ row: Row) throws -> ReceiptRecord? {
+    fileprivate static func receipt(_ row: Row) throws -> ReceiptRecord? {
         guard let subject = row["subject"] as Int64?, let code = row["event"] as Int64?, let at = row.time("at"),
             let receivedAt = row.time("receivedAt")
         else { throw DamagedRow(table: "receipt") }
@@ -89,19 +111,5 @@ extension SQLiteStore {
             device: subject > 0 ? subject : nil,
             subject: subject
         )
-    }
-
-    package func gatewayCursor(_ address: String) async throws -> GatewayCursor? {
-        let sql = "SELECT position, at FROM gatewayCursor WHERE address = ?"
-        return try await self.database.read { database in
-            try database.row(sql: sql, [address]).map { row in
-                GatewayCursor(position: row["position"] ?? 0, at: row.time("at"))
-            }
-        }
-    }
-
-    package func setGatewayCursor(_ cursor: GatewayCursor, of address: String) async throws {
-        let sql = "INSERT OR REPLACE INTO gatewayCursor (address, position, at) VALUES (?, ?, ?)"
-        try await self.database.run(sql: sql, [address, cursor.position, cursor.at?.milliseconds])
     }
 }

@@ -12,23 +12,15 @@ extension StoredTable {
     )
 
     private static let ofApps: [StoredTable] = [
-        StoredTable(
-            "app",
-            .app(.apart),
-            examination: Examination(name: ["app": "id"]) { row, _ in _ = try SQLiteStore.app(row) }
-        ),
+        StoredTable("app", .app(.apart), examination: .reading(AppRecord.self, ["app": "id"])),
         StoredTable("appStop", .app(.inSteps)),
         StoredTable(
             "credential",
             .app(.atOnce),
-            secrets: SealedColumn(
-                name: "credentials",
-                remedy: "set each again: 'martlet credential set'",
-                context: { row in
-                    guard let app = row["app"] as Int64? else { return nil }
-                    return row.environment("environment").map { .credential(app: app, $0) }
-                }
-            ),
+            secrets: SealedColumn(name: "credentials", remedy: "set each again: 'martlet credential set'") { row in
+                guard let app = row["app"] as Int64? else { return nil }
+                return row.environment("environment").map { .credential(app: app, $0) }
+            },
             examination: Examination(name: ["credential of app": "app", "environment": "environment"]) { row, key in
                 guard let key else { return }
                 guard let sealed = row["sealed"] as Data?, let app = row["app"] as Int64?,
@@ -39,11 +31,7 @@ extension StoredTable {
         ),
         StoredTable("health", .app(.inSteps)),
         StoredTable("environmentState", .app(.inSteps)),
-        StoredTable(
-            "channel",
-            .app(.atOnce),
-            examination: Examination(name: ["channel": "id"]) { row, _ in _ = try SQLiteStore.channel(row) }
-        ),
+        StoredTable("channel", .app(.atOnce), examination: .reading(ChannelRecord.self, ["channel": "id"])),
     ]
 
     private static let ofNotifications: [StoredTable] = [
@@ -52,9 +40,7 @@ extension StoredTable {
             .app(.apart),
             .other,
             // Of notifications that have ended nothing is sent any more, and there may be very many.
-            examination: Examination(name: ["notification": "number"], condition: "finishedAt IS NULL") { row, _ in
-                _ = try NotificationRow.record(row)
-            }
+            examination: .reading(NotificationRecord.self, ["notification": "number"], where: "finishedAt IS NULL")
         ),
         StoredTable("shard", .notification(isLedger: false)),
         // A device that is gone is only a number in it.
@@ -106,12 +92,7 @@ extension StoredTable {
     ]
 
     private static let ofSchedules: [StoredTable] = [
-        StoredTable(
-            "schedule",
-            .app(.atOnce),
-            .other,
-            examination: Examination(name: ["schedule": "id"]) { row, _ in _ = try SQLiteStore.schedule(row) }
-        ),
+        StoredTable("schedule", .app(.atOnce), .other, examination: .reading(ScheduleRecord.self, ["schedule": "id"])),
         StoredTable("libraryItem", .app(.inSteps), .other),
         StoredTable("libraryVersion", .otherRow, .other),
         StoredTable("scheduleUse", .otherRow),
@@ -121,12 +102,8 @@ extension StoredTable {
         StoredTable(
             "webhook",
             .app(.atOnce),
-            secrets: SealedColumn(
-                name: "webhooks",
-                remedy: "add each again: 'martlet webhook add'",
-                context: SealedColumn.byID { .webhook($0, app: $1) }
-            ),
-            examination: Examination(name: ["webhook": "id"]) { _ = try SQLiteStore.webhook($0, $1) }
+            secrets: .byID("webhooks", remedy: "add each again: 'martlet webhook add'") { .webhook($0, app: $1) },
+            examination: .reading(WebhookRecord.self, ["webhook": "id"])
         ),
         // It has no index by app.
         StoredTable("webhookPost", .app(.apart)),
@@ -134,11 +111,10 @@ extension StoredTable {
         StoredTable(
             "userSecret",
             .app(.atOnce),
-            secrets: SealedColumn(
-                name: "secrets for users' signatures",
-                remedy: "add one for each app, and give it to the app's server (docs/provider.md)",
-                context: SealedColumn.byID { .userSecret($0, app: $1) }
-            )
+            secrets: .byID(
+                "secrets for users' signatures",
+                remedy: "add one for each app, and give it to the app's server (docs/provider.md)"
+            ) { .userSecret($0, app: $1) }
         ),
     ]
 
@@ -146,14 +122,10 @@ extension StoredTable {
         StoredTable(
             "entitlementServer",
             .app(.atOnce),
-            secrets: SealedColumn(
-                name: "publishers' servers",
-                remedy: "set each again: 'martlet entitlement set'",
-                context: { row in (row["app"] as Int64?).map { .entitlementServer(app: $0) } }
-            ),
-            examination: Examination(name: ["publisher's server of app": "app"]) {
-                _ = try SQLiteStore.entitlementServer($0, $1)
-            }
+            secrets: SealedColumn(name: "publishers' servers", remedy: "set each again: 'martlet entitlement set'") {
+                ($0["app"] as Int64?).map { .entitlementServer(app: $0) }
+            },
+            examination: .reading(EntitlementServerRecord.self, ["publisher's server of app": "app"])
         ),
         StoredTable("publication", .app(.inSteps)),
         StoredTable("issue", .app(.inSteps)),
@@ -167,9 +139,8 @@ extension StoredTable {
             .provider,
             secrets: SealedColumn(
                 name: "keys for the addresses of files",
-                remedy: "nothing to do: a new one is made, and addresses that were given out end",
-                context: { _ in .addressKey }
-            )
+                remedy: "nothing to do: a new one is made, and addresses that were given out end"
+            ) { _ in .addressKey }
         ),
     ]
 
@@ -179,15 +150,14 @@ extension StoredTable {
             .app(.atOnce),
             secrets: SealedColumn(
                 name: "bridges with a secret",
-                remedy: "set each again with its secret (docs/bridges-xmpp.md)",
-                context: { row in
-                    guard let kind = row.value("kind") as BridgeKind?, let name = row["name"] as String?,
-                        let app = row["app"] as Int64?
-                    else { return nil }
-                    return .bridge(kind, name: name, app: app)
-                }
-            ),
-            examination: Examination(name: ["bridge": "name"]) { _ = try SQLiteStore.bridge($0, $1) }
+                remedy: "set each again with its secret (docs/bridges-xmpp.md)"
+            ) { row in
+                guard let kind = row.value("kind") as BridgeKind?, let name = row["name"] as String?,
+                    let app = row["app"] as Int64?
+                else { return nil }
+                return .bridge(kind, name: name, app: app)
+            },
+            examination: .reading(BridgeRecord.self, ["bridge": "name"])
         ),
         StoredTable("shadow", .app(.atOnce)),
         StoredTable("shadowDifference", .app(.atOnce)),
@@ -197,12 +167,11 @@ extension StoredTable {
         StoredTable(
             "vapidKey",
             .app(.atOnce),
-            secrets: SealedColumn(
-                name: "keys of Web Push",
-                remedy: "add one for each app: browsers have to subscribe again",
-                context: SealedColumn.byID { .vapidKey($0, app: $1) }
-            ),
-            examination: Examination(name: ["VAPID key": "id"]) { _ = try SQLiteStore.vapidKey($0, $1) }
+            secrets: .byID(
+                "keys of Web Push",
+                remedy: "add one for each app: browsers have to subscribe again"
+            ) { .vapidKey($0, app: $1) },
+            examination: .reading(VAPIDKeyRecord.self, ["VAPID key": "id"])
         ),
         StoredTable(
             "webSubscription",
@@ -210,27 +179,25 @@ extension StoredTable {
             .other,
             secrets: SealedColumn(
                 name: "browsers' subscriptions",
-                remedy: "each comes back when its browser subscribes again",
-                context: { row in
-                    guard let app = row["app"] as Int64? else { return nil }
-                    return row.token("token").map { .webSubscription($0, app: app) }
-                }
-            ),
+                remedy: "each comes back when its browser subscribes again"
+            ) { row in
+                guard let app = row["app"] as Int64? else { return nil }
+                return row.token("token").map { .webSubscription($0, app: app) }
+            },
             examination: Examination(name: ["a subscription of app": "app"]) { row, masterKey in
-                if let masterKey { _ = try SQLiteStore.subscription(row, masterKey) }
+                if let masterKey { _ = try SubscriptionRecord(row: row, masterKey) }
             }
         ),
         StoredTable(
             "pushResource",
             .app(.atOnce),
             .installation,
-            secrets: SealedColumn(
-                name: "push resources with an address of their sender",
+            secrets: .byID(
+                "push resources with an address of their sender",
                 remedy: "nothing to do: nobody tells their senders that they have ended",
-                keepsRow: true,
-                context: SealedColumn.byID { .pushResource($0, app: $1) }
-            ),
-            examination: Examination(name: ["push resource": "id"]) { _ = try SQLiteStore.pushResource($0, $1) }
+                keepsRow: true
+            ) { .pushResource($0, app: $1) },
+            examination: .reading(PushResourceRecord.self, ["push resource": "id"])
         ),
         StoredTable("pushMessage", .app(.inSteps)),
     ]
@@ -240,12 +207,10 @@ extension StoredTable {
             "chatSession",
             .app(.atOnce),
             .user,
-            secrets: SealedColumn(
-                name: "sessions at chat servers",
-                remedy: "each user allows it again in the app",
-                context: SealedColumn.byID { .chatSession($0, app: $1) }
-            ),
-            examination: Examination(name: ["chat session": "id"]) { _ = try SQLiteStore.chatSession($0, $1) }
+            secrets: .byID("sessions at chat servers", remedy: "each user allows it again in the app") {
+                .chatSession($0, app: $1)
+            },
+            examination: .reading(ChatSessionRecord.self, ["chat session": "id"])
         ),
         StoredTable(
             "xmppNode",
@@ -270,13 +235,9 @@ extension StoredTable {
                 column: "password",
                 keepsRow: true
             ),
-            examination: Examination(name: ["person": "id"]) { row, _ in _ = try PersonRow.person(row) }
+            examination: .reading(PersonRecord.self, ["person": "id"])
         ),
-        StoredTable(
-            "session",
-            .otherRow,
-            examination: Examination(name: ["session": "id"]) { row, _ in _ = try SQLiteStore.session(row) }
-        ),
+        StoredTable("session", .otherRow, examination: .reading(SessionRecord.self, ["session": "id"])),
         StoredTable("personLink", .otherRow),
         StoredTable("personNetwork", .otherRow),
         StoredTable("signInLock", .provider),
@@ -296,14 +257,13 @@ extension StoredTable {
             secrets: SealedColumn(
                 name: "provider tokens",
                 remedy: "nothing to do: new ones are made",
-                isLost: false,
-                context: { row in
-                    guard let teamID = row["teamID"] as String?, let keyID = row["keyID"] as String?,
-                        let fingerprint = row["fingerprint"] as String?
-                    else { return nil }
-                    return .providerToken(ProviderTokenKey(teamID: teamID, keyID: keyID, fingerprint: fingerprint))
-                }
-            )
+                isLost: false
+            ) { row in
+                guard let teamID = row["teamID"] as String?, let keyID = row["keyID"] as String?,
+                    let fingerprint = row["fingerprint"] as String?
+                else { return nil }
+                return .providerToken(ProviderTokenKey(teamID: teamID, keyID: keyID, fingerprint: fingerprint))
+            }
         ),
         StoredTable(
             "masterKeyMark",
@@ -311,9 +271,8 @@ extension StoredTable {
             secrets: SealedColumn(
                 name: "marks of the master key",
                 remedy: "nothing to do: the next start makes it",
-                isLost: false,
-                context: { _ in .mark }
-            )
+                isLost: false
+            ) { _ in .mark }
         ),
         StoredTable("erasure", .app(.apart), .other),
         StoredTable("lastApp", .provider),

@@ -50,6 +50,15 @@ struct StoredTable: Sendable {
         var condition = "TRUE"
         /// Reads a row, with the key that must open its secrets; `nil` if each row that meets the condition is damaged.
         var read: (@Sendable (Row, MasterKey?) throws -> Void)?
+
+        /// The search for rows from which no record can be read.
+        static func reading<Record: StoredRecord>(
+            _ type: Record.Type,
+            _ name: KeyValuePairs<String, String>,
+            where condition: String = "TRUE"
+        ) -> Examination {
+            Examination(name: name, condition: condition) { _ = try Record(row: $0, $1) }
+        }
     }
 
     let name: String
@@ -90,11 +99,14 @@ package struct SealedColumn: Sendable {
     /// they are hashes, with a key that is derived from the master key.
     var context: (@Sendable (Row) -> SecretContext?)?
 
-    /// Returns the contexts of rows that have an id and an app.
+    /// The secrets of rows that have an id and an app.
     static func byID(
+        _ name: String,
+        remedy: String,
+        keepsRow: Bool = false,
         _ context: @escaping @Sendable (UUID, Int64) -> SecretContext
-    ) -> @Sendable (Row) -> SecretContext? {
-        { row in
+    ) -> SealedColumn {
+        SealedColumn(name: name, remedy: remedy, keepsRow: keepsRow) { row in
             guard let id = row.uuid("id"), let app = row["app"] as Int64? else { return nil }
             return context(id, app)
         }

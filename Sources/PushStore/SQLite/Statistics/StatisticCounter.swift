@@ -1,5 +1,6 @@
 import GRDB
 import PushTypes
+import Synchronization
 
 /// Counts what one transaction writes, for charts.
 final class StatisticCounter {
@@ -12,8 +13,8 @@ final class StatisticCounter {
 
         mutating func add(_ deliveries: [DeliveryResult]) {
             for delivery in deliveries {
-                guard let index = StatisticCounter.index(of: delivery.state) else { continue }
-                self.outcomes[index] += 1
+                guard let place = delivery.state.place else { continue }
+                self.outcomes[place] += 1
                 if let trip = delivery.trip, trip.connection >= 0 {
                     self.latency[LatencyHistogram.bucket(of: trip.milliseconds)] += 1
                 }
@@ -52,21 +53,8 @@ final class StatisticCounter {
     /// Counts installations that have opened a notification.
     func addOpened(_ count: Int64, of app: Int64) { self.apps[app, default: Counts()].outcomes[5] += count }
 
-    fileprivate static func index(of state: DeliveryRecord.State) -> Int? {
-        switch state {
-        case .accepted: 0
-        case .rejected: 1
-        case .failed: 2
-        case .skipped: 3
-        case .unknown: 4
-        case .sending: nil
-        }
-    }
-
-    private static let upsert = """
-        INSERT INTO statistic (app, at, step, \(StatisticCounter.columns.joined(separator: ", ")))
-        VALUES (?, ?, 60, \(StatisticCounter.columns.map { _ in "?" }.joined(separator: ", ")))
-        ON CONFLICT (app, at, step) DO UPDATE
+    private static let addition = """
+        ON CONFLICT DO UPDATE
         SET \(StatisticCounter.columns.map { "\($0) = \($0) + excluded.\($0)" }.joined(separator: ", "))
         """
 
@@ -79,20 +67,57 @@ final class StatisticCounter {
     ) throws {
         for (app, counts) in apps where counts.outcomes.contains(where: { $0 > 0 }) {
             guard try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ?", [app]) else { continue }
-            let statement = try RawStatement(sql: Self.upsert, in: database)
-            statement.bind(app, minute)
-            for (index, number) in (counts.outcomes + counts.latency).enumerated() {
-                statement.bind(number, at: Int32(index) + 3)
-            }
-            try statement.run()
+            let key: Columns = ["app": app, "at": minute, "step": StatisticStep.minute.seconds]
+            var columns = key
+            for (name, number) in zip(Self.columns, counts.outcomes + counts.latency) { columns += [name: number] }
+            try database.insert(into: "statistic", columns, Self.addition)
             for (reason, count) in counts.reasons {
-                let sql = """
-                    INSERT INTO statisticReason (app, at, step, state, reason, count) VALUES (?, ?, 60, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET count = count + excluded.count
-                    """
-                let id = try reasons.id(of: reason.text.text, in: database)
-                try database.run(sql: sql, app, minute, reason.state, id, count)
+                let id = try reasons.id(of: DeliveryReason(reason.text.text), in: database)
+                var columns = key
+                columns += ["state": reason.state, "reason": id, "count": count]
+                let addition = "ON CONFLICT DO UPDATE SET count = count + excluded.count"
+                try database.insert(into: "statisticReason", columns, addition)
             }
+        }
+    }
+}
+
+/// The numbers of committed pages that no transaction has written yet.
+///
+/// They are written once a second and before they are read (``SQLiteStore/writeStatistics()``), because a row of charts
+/// would cost a single push as much as its delivery. A process that is killed loses the second of the charts, and nothing
+/// of the ledger.
+final class PendingStatistics: Sendable {
+    /// The numbers by minute and app.
+    typealias Numbers = [Int64: [Int64: StatisticCounter.Counts]]
+
+    private let numbers = Mutex<Numbers>([:])
+
+    /// Adds the numbers of a transaction that is on disk.
+    func add(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
+        guard !apps.isEmpty else { return }
+        let minute = StatisticStep.minute.start(of: now).seconds
+        self.add([minute: apps])
+    }
+
+    /// Adds numbers that could not be written.
+    func add(_ other: Numbers) {
+        self.numbers.withLock { numbers in
+            for (minute, apps) in other {
+                numbers[minute, default: [:]].merge(apps) { earlier, later in
+                    var sum = earlier
+                    sum.add(later)
+                    return sum
+                }
+            }
+        }
+    }
+
+    /// Returns all numbers, and forgets them.
+    func take() -> Numbers {
+        self.numbers.withLock { numbers in
+            defer { numbers = [:] }
+            return numbers
         }
     }
 }

@@ -44,7 +44,8 @@ extension SQLiteStore {
         try await self.database.lookup { database in
             guard let key = try TimelineQuery.Subject(notification, in: database) else { return nil }
             let query = TimelineQuery(subject: key, database: database)
-            let delivery = try Self.delivery(of: DeliveryPrefix(of: notification), recipient: recipient, in: database)
+            let delivery = try DeliveryRows(database: database)
+                .delivery(of: DeliveryPrefix(of: notification), recipient: recipient)
             var history = DeliveryHistory(
                 beginning: try query.beginning(),
                 delivery: delivery,
@@ -252,7 +253,7 @@ struct TimelineQuery {
         let arguments: StatementArguments = [
             token.databaseValue, self.subject.app, self.subject.id.uuidString, Self.maximumTokenEvents,
         ]
-        return try self.database.rows(sql: sql, arguments).compactMap { try $0.readable(TokenEventWriter.record) }
+        return try self.database.records(sql: sql, arguments)
     }
 
     /// Returns the time of the next try, by the steady clock; `nil` if there is none, or its time is not known yet. One that
