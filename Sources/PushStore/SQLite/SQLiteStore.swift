@@ -82,9 +82,8 @@ package final class SQLiteStore: ProviderStore {
         let queue = try DatabaseQueue(path: new)
         try queue.write { try $0.execute(sql: "PRAGMA user_version = 1; PRAGMA user_version = 0") }
         try queue.close()
-        guard DurableFile.rename(new, to: path) else {
-            throw StoreError.cannotOpen(path: path, why: "it cannot be made: \(DurableFile.lastError)")
-        }
+        guard DurableFile.rename(new, to: path)
+        else { throw StoreError.cannotOpen(path: path, why: "it cannot be made: \(DurableFile.lastError)") }
     }
 
     /// The settings of the writer's connection.

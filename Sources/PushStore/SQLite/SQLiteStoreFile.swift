@@ -61,9 +61,8 @@ package struct SQLiteStoreFile: Sendable {
                 let faults = damage.joined(separator: "; ")
                 throw StoreError.cannotBackUp(path: target, why: "the copy is damaged: \(faults)")
             }
-            guard DurableFile.sync(part.path), DurableFile.place(part.path, at: target) else {
-                throw StoreError.cannotBackUp(path: target, why: "it cannot be written: \(DurableFile.lastError)")
-            }
+            guard DurableFile.sync(part.path), DurableFile.place(part.path, at: target)
+            else { throw StoreError.cannotBackUp(path: target, why: "it cannot be written: \(DurableFile.lastError)") }
             return condition
         } catch {
             try? part.remove()
@@ -105,9 +104,8 @@ package struct SQLiteStoreFile: Sendable {
         defer { try? queue.close() }
         do {
             return try await queue.read { database in
-                guard try database.tableExists("grdb_migrations"), try database.tableExists("notification") else {
-                    throw StoreError.cannotOpen(path: self.path, why: "it is not the database of a provider")
-                }
+                guard try database.tableExists("grdb_migrations"), try database.tableExists("notification")
+                else { throw StoreError.cannotOpen(path: self.path, why: "it is not the database of a provider") }
                 let migrations = try SQLiteSchema.migrations(in: database)
                 let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
                 let isKnown = migrations == SQLiteSchema.migrator.migrations
@@ -211,9 +209,8 @@ package struct SQLiteStoreFile: Sendable {
     /// Makes an empty file that only its owner can read.
     private func create() throws {
         let mode = [FileAttributeKey.posixPermissions: 0o600]
-        guard FileManager.default.createFile(atPath: self.path, contents: nil, attributes: mode) else {
-            throw StoreError.cannotBackUp(path: self.path, why: "it cannot be written: \(DurableFile.lastError)")
-        }
+        guard FileManager.default.createFile(atPath: self.path, contents: nil, attributes: mode)
+        else { throw StoreError.cannotBackUp(path: self.path, why: "it cannot be written: \(DurableFile.lastError)") }
     }
 
     private func remove() throws {

@@ -108,9 +108,8 @@ extension SQLiteStore {
             let erased = "SELECT 1 FROM app WHERE bundleID = ? AND isErased = 1"
             guard try !database.hasRow(sql: erased, [bundleID.name]) else { throw StoreError.beingErased(bundleID) }
             try database.run(sql: "UPDATE lastApp SET id = id + 1")
-            guard let id = try database.integer(sql: "SELECT id FROM lastApp") else {
-                throw DamagedRow(table: "lastApp")
-            }
+            guard let id = try database.integer(sql: "SELECT id FROM lastApp")
+            else { throw DamagedRow(table: "lastApp") }
             let values: Columns = ["id": id, "bundleID": bundleID.name, "createdAt": now.milliseconds]
             try database.insert(into: "app", values)
             try apps.change(id, changes)
@@ -202,9 +201,8 @@ extension SQLiteStore {
     package func addUserSecret(_ secret: UserSecretRecord, app: Int64, limit: Int) async throws -> Bool {
         let sealed = try self.masterKey.seal(secret.secret, for: .userSecret(secret.id, app: app))
         return try await self.database.write { database in
-            guard try database.count(sql: "SELECT count(*) FROM userSecret WHERE app = ?", [app]) < limit else {
-                return false
-            }
+            guard try database.count(sql: "SELECT count(*) FROM userSecret WHERE app = ?", [app]) < limit
+            else { return false }
             let (id, createdAt) = (secret.id.uuidString, secret.createdAt.milliseconds)
             let values: Columns = ["id": id, "app": app, "sealed": sealed, "createdAt": createdAt]
             try database.insert(into: "userSecret", values)

@@ -56,9 +56,8 @@ extension SQLiteStore {
                 """
             guard let row = try database.row(sql: sql, [app, environment.code]) else { return nil }
             let credential = try Self.credential(row, app: app, environment: environment, masterKey)
-            guard let transport = row.value("transport") as PushTransport? else {
-                throw DamagedRow(table: "credential")
-            }
+            guard let transport = row.value("transport") as PushTransport?
+            else { throw DamagedRow(table: "credential") }
             return StoredCredential(credential, epoch: row["epoch"] ?? 0, transport: transport)
         }
     }

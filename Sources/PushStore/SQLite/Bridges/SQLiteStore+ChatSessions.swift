@@ -32,12 +32,7 @@ extension SQLiteStore {
         }
     }
 
-    package func chatSessions(
-        app: Int64,
-        user: String?,
-        after: Int64,
-        limit: Int
-    ) async throws -> [ChatSessionRecord] {
+    package func chatSessions(app: Int64, user: String?, after: Int64, limit: Int) async throws -> [ChatSessionRecord] {
         let ofUser = user == nil ? "" : "AND user = :user"
         let condition = "number > :after AND app = :app \(ofUser)"
         let sql = "SELECT * FROM chatSession WHERE \(condition) ORDER BY number LIMIT :limit"

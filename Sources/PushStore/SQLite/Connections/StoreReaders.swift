@@ -182,9 +182,8 @@ struct StoreReaders: Sendable {
                     return nil
                 }
                 defer { group.cancelAll() }
-                guard let permit = try await group.next() ?? nil else {
-                    throw StoreError.queryTooExpensive(budget: caller.budget)
-                }
+                guard let permit = try await group.next() ?? nil
+                else { throw StoreError.queryTooExpensive(budget: caller.budget) }
                 return permit
             }
         } catch is BudgetEnded {

@@ -243,12 +243,7 @@ extension SQLiteStore {
         return NamedTokenRegistration(environment: environment, kind: kind, isActive: isActive)
     }
 
-    package func setTag(
-        _ tag: String,
-        isSet: Bool,
-        of tokens: [DeviceToken],
-        app: Int64
-    ) async throws -> [TagChange] {
+    package func setTag(_ tag: String, isSet: Bool, of tokens: [DeviceToken], app: Int64) async throws -> [TagChange] {
         try await self.database.write { database in
             let devices = DeviceRows(database: database)
             return try tokens.map { try devices.setTag(tag, isSet: isSet, of: $0, app: app) }

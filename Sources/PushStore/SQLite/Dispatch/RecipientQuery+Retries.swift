@@ -17,12 +17,7 @@ extension RecipientQuery {
 
     /// Decides about a recipient: another try, with the token that its device has now, or the end of its tries.
     /// - Parameter fence: The fencing number of the lease under which it was claimed.
-    func fetch(
-        _ retry: DueRetry,
-        fence: Int64,
-        isCancelled: Bool,
-        in database: Database
-    ) throws -> NextStep {
+    func fetch(_ retry: DueRetry, fence: Int64, isCancelled: Bool, in database: Database) throws -> NextStep {
         var (recipient, lack, hasLeft) = try self.current(retry, in: database)
         recipient?.attempts = retry.attempts
         recipient?.mayHaveArrived = retry.mayHaveArrived

@@ -69,12 +69,7 @@ struct RetryQueue {
 
     /// Claims the due recipients of a notification.
     /// - Returns: `nil` if all of them are put off.
-    fileprivate func claim(
-        _ due: [DueRetry],
-        of number: Int64,
-        owner: Int64,
-        until: Timestamp
-    ) throws -> RetryClaim? {
+    fileprivate func claim(_ due: [DueRetry], of number: Int64, owner: Int64, until: Timestamp) throws -> RetryClaim? {
         guard let (notification, openedAfter) = try self.retried(number) else { return nil }
         let fence = try Leases.take(owner: owner, until: until, in: self.database)
         let lease = "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ?"

@@ -204,9 +204,8 @@ extension SQLiteStore {
             "app": app, "user": user, "requestedAt": steady.milliseconds, "lastChange": lastChange,
         ]
         try database.run(sql: insert, values)
-        guard let erasure = try Self.erasure(app: app, user: user, in: database) else {
-            throw DamagedRow(table: "erasure")
-        }
+        guard let erasure = try Self.erasure(app: app, user: user, in: database)
+        else { throw DamagedRow(table: "erasure") }
         return erasure
     }
 

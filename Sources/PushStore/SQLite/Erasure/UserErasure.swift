@@ -92,9 +92,8 @@ struct UserErasure {
     /// - Returns: `true` if more of it remains.
     func eraseNotification(_ number: Int64) throws -> Bool {
         let sql = "SELECT audience FROM notification WHERE number = ?"
-        guard let row = try self.database.row(sql: sql, [number]), let audience = Self.audience(row) else {
-            return false
-        }
+        guard let row = try self.database.row(sql: sql, [number]), let audience = Self.audience(row)
+        else { return false }
         guard audience.isOnly(self.user) else {
             let rest = try audience.without(self.user, self.allTokens()).json.text
             let sql = "UPDATE notification SET audience = ? WHERE number = ?"
@@ -211,9 +210,8 @@ struct UserErasure {
             // One that is being sent has no outcome yet.
             let sql = "SELECT notification, recipient FROM delivery WHERE \(base) AND state != 0 AND \(isInPeriod)"
             for row in try self.database.rows(sql: sql, arguments) {
-                guard let number = row["notification"] as Int64?, let recipient = row["recipient"] as Int64? else {
-                    continue
-                }
+                guard let number = row["notification"] as Int64?, let recipient = row["recipient"] as Int64?
+                else { continue }
                 try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", number)
                 for table in ["attempt", "delivery"] {
                     let delete = "DELETE FROM \(table) WHERE notification = ? AND recipient = ?"
@@ -283,13 +281,7 @@ struct UserErasure {
     func anonymize(_ receipts: ReceiptsOfDevice) throws {
         // Another subject in each notification, so that nothing connects them.
         let subject = -(1 << 62) - Int64.random(in: 0..<1 << 62)
-        try ReceiptTransaction.round(
-            receipts.notification,
-            receipts.device,
-            event: nil,
-            to: subject,
-            in: self.database
-        )
+        try ReceiptTransaction.round(receipts.notification, receipts.device, event: nil, to: subject, in: self.database)
     }
 }
 

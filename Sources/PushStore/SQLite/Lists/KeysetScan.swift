@@ -71,9 +71,8 @@ struct KeysetScan {
                 SELECT \(self.fits) AS fits FROM \(self.table) WHERE \(self.range) LIMIT ?)
             """
         let arguments = self.filterArguments + self.rangeArguments + [(maximum + 1).databaseValue]
-        guard let row = try database.row(sql: sql, StatementArguments(arguments), isKept: false) else {
-            return ListTotal(count: 0, isExact: true)
-        }
+        guard let row = try database.row(sql: sql, StatementArguments(arguments), isKept: false)
+        else { return ListTotal(count: 0, isExact: true) }
         let (visited, fitting) = (row["visited"] as Int? ?? 0, row["fitting"] as Int? ?? 0)
         return ListTotal(count: min(fitting, maximum), isExact: visited <= maximum)
     }

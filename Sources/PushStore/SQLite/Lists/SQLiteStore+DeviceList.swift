@@ -11,9 +11,8 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> ListPage<DeviceRecord> {
         try await self.database.query { database in
-            guard let scan = try Self.scan(search, sort, after: after, in: database) else {
-                return ListPage(entries: [], next: nil)
-            }
+            guard let scan = try Self.scan(search, sort, after: after, in: database)
+            else { return ListPage(entries: [], next: nil) }
             let result = try scan.run(limit: limit, rows: KeysetScan.maximumRows, in: database)
             var page = ListPage<DeviceRecord>(entries: [], next: result.end.map(ListPosition.init))
             var length = 0

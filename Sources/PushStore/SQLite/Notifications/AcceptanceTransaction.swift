@@ -37,9 +37,8 @@ struct AcceptanceTransaction {
             if let token = try TokenStandings.inactiveToken(of: request.notification, in: self.database) {
                 return .success(AcceptanceResult(.inactiveToken(token)))
             }
-            guard try self.hasOriginal(request.notification) else {
-                return .success(AcceptanceResult(.originalForgotten))
-            }
+            guard try self.hasOriginal(request.notification)
+            else { return .success(AcceptanceResult(.originalForgotten)) }
             let opening = draft.tokens == nil || request.shards.isEmpty ? nil : try self.registrationClock()
             number = try NotificationRow.insert(
                 request.notification,

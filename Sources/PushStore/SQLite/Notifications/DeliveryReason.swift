@@ -24,6 +24,8 @@ struct DeliveryReason: SharedRow {
     }
 }
 
+typealias ReasonLookup = SharedRowLookup<DeliveryReason>
+
 /// Counts the recipients that one page skips, for each reason.
 ///
 /// The counts are kept beside the ledger: showing a notification must not read the states of all its recipients.

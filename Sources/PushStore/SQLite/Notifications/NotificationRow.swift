@@ -208,11 +208,3 @@ extension NotificationProgress {
         self.unknown += row["unknown"] as Int? ?? 0
     }
 }
-
-extension Row {
-    /// The API key that the row names; `nil` for none.
-    var key: KeyReference? {
-        guard let id = self.uuid("key") else { return nil }
-        return KeyReference(id: id, name: self["keyName"] ?? "")
-    }
-}

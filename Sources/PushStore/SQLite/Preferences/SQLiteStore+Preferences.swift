@@ -76,9 +76,8 @@ extension SQLiteStore {
         try await self.database.write { database in
             let apps = try database.rows(sql: "SELECT id, coalesce(capWindow, 0) AS window FROM app")
             return try apps.reduce(0) { count, row in
-                guard count < limit, let app = row["id"] as Int64?, let window = row["window"] as Int64? else {
-                    return count
-                }
+                guard count < limit, let app = row["id"] as Int64?, let window = row["window"] as Int64?
+                else { return count }
                 let before = now.advanced(by: .zero - .seconds(window)).milliseconds
                 let sql = """
                     DELETE FROM capUse WHERE (app, holder, notification) IN (

@@ -120,10 +120,8 @@ extension SQLiteStore {
         // A longer blob is greater than its beginning.
         let end = byte == .max ? Data(repeating: .max, count: 33) : Data([byte + 1])
         return try await self.database.read { database in
-            let rows = try database.rows(
-                sql: "SELECT hash FROM file WHERE hash >= ? AND hash < ?",
-                [Data([byte]), end]
-            )
+            let sql = "SELECT hash FROM file WHERE hash >= ? AND hash < ?"
+            let rows = try database.rows(sql: sql, [Data([byte]), end])
             return Set(rows.compactMap { $0.hash("hash") })
         }
     }

@@ -42,9 +42,8 @@ struct ReceiptTransaction {
         return try batch.entries.map { entry in
             guard let notification = try self.notification(entry.subject) else { return .refused(.unknownNotification) }
             if let refusal = notification.refusal(of: batch, from: app, now: self.now) { return .refused(refusal) }
-            guard let subject = try finder.subject(of: entry.subject, notification) else {
-                return .refused(.unknownNotification)
-            }
+            guard let subject = try finder.subject(of: entry.subject, notification)
+            else { return .refused(.unknownNotification) }
             return try self.write(entry.receipt, subject, notification, from: batch)
         }
     }

@@ -20,11 +20,7 @@ extension SQLiteStore {
         try await self.database.lookup { try ReceiptRows(database: $0).counts(of: notification) }
     }
 
-    package func receipts(
-        of notification: UUID,
-        after place: ReceiptPlace?,
-        limit: Int
-    ) async throws -> ReceiptPage {
+    package func receipts(of notification: UUID, after place: ReceiptPlace?, limit: Int) async throws -> ReceiptPage {
         let sql = """
             SELECT subject, event, id, action, source, at, receivedAt FROM receipt
             WHERE notification = (SELECT number FROM notification WHERE id = ?) AND (subject, event, id) > (?, ?, ?)
@@ -99,9 +95,8 @@ struct ReceiptRows {
         guard let subject = row["subject"] as Int64?, let code = row["event"] as Int64?, let at = row.time("at"),
             let receivedAt = row.time("receivedAt")
         else { throw DamagedRow(table: "receipt") }
-        guard let event = ReceiptEvent(rawValue: code), let source = row.value("source") as ReceiptSource? else {
-            return nil
-        }
+        guard let event = ReceiptEvent(rawValue: code), let source = row.value("source") as ReceiptSource?
+        else { return nil }
         return ReceiptRecord(
             event: event,
             action: row["action"],

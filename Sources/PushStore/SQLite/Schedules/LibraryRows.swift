@@ -36,9 +36,8 @@ struct LibraryRows {
         var new = old
         var restored: Int64?
         if case .restore(let version) = change.action {
-            guard let earlier = try Self.version(version, of: old.number, in: self.database) else {
-                return .missingVersion
-            }
+            guard let earlier = try Self.version(version, of: old.number, in: self.database)
+            else { return .missingVersion }
             (new.body, new.description, restored) = (earlier.body, earlier.description, version)
         }
         new.body = change.body ?? new.body
@@ -62,9 +61,8 @@ struct LibraryRows {
         let name = change.name.map { ExactText($0) } ?? place
         guard try self.item(.name(name)) == nil else { return .nameTaken }
         let count = "SELECT count(*) FROM libraryItem WHERE app = ? AND kind = ?"
-        guard try self.database.count(sql: count, [self.app, self.kind.rawValue]) < limits.items else {
-            return .tooMany
-        }
+        guard try self.database.count(sql: count, [self.app, self.kind.rawValue]) < limits.items
+        else { return .tooMany }
         var new = LibraryItem(
             id: UUID(),
             app: self.app,
@@ -194,9 +192,8 @@ extension LibraryVersion: StoredRecord {
 extension StoredRow {
     fileprivate func libraryBody() throws -> [String: JSONValue] {
         let text: Data = try self.get("body")
-        guard case .object(let members)? = try? JSONValue(parsing: text) else {
-            throw DamagedRow(table: self.table)
-        }
+        guard case .object(let members)? = try? JSONValue(parsing: text)
+        else { throw DamagedRow(table: self.table) }
         return members
     }
 }

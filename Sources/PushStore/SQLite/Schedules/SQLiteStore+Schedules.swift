@@ -6,9 +6,8 @@ package import PushTypes
 extension SQLiteStore {
     package func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult {
         try await self.database.write { database in
-            guard let uses = try ScheduleUses(schedule.uses, app: schedule.app, in: database) else {
-                return .missingUse
-            }
+            guard let uses = try ScheduleUses(schedule.uses, app: schedule.app, in: database)
+            else { return .missingUse }
             let size = schedule.request.count
             let rows = ScheduleRows(database: database)
             if let excess = try rows.excess(size, replacing: nil, app: schedule.app, limits: limits) { return excess }

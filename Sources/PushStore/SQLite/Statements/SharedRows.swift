@@ -1,5 +1,4 @@
 import GRDB
-import PushTypes
 import Synchronization
 
 /// A value that is stored once, in a row by whose id others name it.
@@ -43,6 +42,3 @@ final class SharedRowLookup<Value: SharedRow> {
         return id
     }
 }
-
-typealias ReasonLookup = SharedRowLookup<DeliveryReason>
-typealias ConnectionLookup = SharedRowLookup<OpenedConnection>

@@ -100,7 +100,10 @@ struct StoredRow {
     }
 
     /// The API key that the row names; `nil` for none.
-    var key: KeyReference? { self.row.key }
+    var key: KeyReference? {
+        guard let id: UUID = self["key"] else { return nil }
+        return KeyReference(id: id, name: self["keyName"] ?? "")
+    }
 }
 
 /// A value that is read from a column.

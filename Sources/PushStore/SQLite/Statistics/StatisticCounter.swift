@@ -59,12 +59,7 @@ final class StatisticCounter {
         """
 
     /// Adds numbers to those of a minute. Those of an app that is gone are left out.
-    static func write(
-        _ apps: [Int64: Counts],
-        minute: Int64,
-        _ reasons: ReasonLookup,
-        in database: Database
-    ) throws {
+    static func write(_ apps: [Int64: Counts], minute: Int64, _ reasons: ReasonLookup, in database: Database) throws {
         for (app, counts) in apps where counts.outcomes.contains(where: { $0 > 0 }) {
             guard try database.hasRow(sql: "SELECT 1 FROM app WHERE id = ?", [app]) else { continue }
             let key: Columns = ["app": app, "at": minute, "step": StatisticStep.minute.seconds]

@@ -97,6 +97,8 @@ extension OpenedConnection: SharedRow {
     }
 }
 
+typealias ConnectionLookup = SharedRowLookup<OpenedConnection>
+
 /// The transmission of a push in one number: the id of its connection, and the milliseconds up to the outcome.
 enum StoredTrip {
     private static let bits: Int64 = 17

@@ -19,9 +19,8 @@ extension SQLiteStore {
             """
         return try await self.database.read { database in
             try database.rows(sql: sql, [time.milliseconds]).compactMap { row in
-                guard let app = row["app"] as Int64?, let environment = row.environment("environment") else {
-                    return nil
-                }
+                guard let app = row["app"] as Int64?, let environment = row.environment("environment")
+                else { return nil }
                 return AppEnvironment(app: app, environment: environment)
             }
         }

@@ -64,10 +64,7 @@ extension SQLiteStore {
         let context = SecretContext.webSubscription(token, app: app)
         let sealed = try self.masterKey.seal(wanted.subscription.text, for: context)
         let key = try wanted.vapidKey.flatMap { publicKey in
-            try database.row(
-                sql: "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?",
-                [app, Data(publicKey)]
-            )
+            try database.row(sql: "SELECT id FROM vapidKey WHERE app = ? AND publicKey = ?", [app, Data(publicKey)])
         }
         let newest = "(SELECT id FROM vapidKey WHERE app = ?1 ORDER BY createdAt DESC, id LIMIT 1)"
         // The key that a subscription was made with does not change, whatever the app's newest one is.
@@ -104,9 +101,6 @@ extension SubscriptionRecord: StoredRecord {
     init(_ row: StoredRow) throws {
         let (app, token): (Int64, DeviceToken) = (try row.get("app"), try row.get("token"))
         let text = try row.need(try row.open("sealed", for: .webSubscription(token, app: app)))
-        self.init(
-            subscription: try row.need(WebPushSubscription(text: text)),
-            vapidKey: row["vapidKey"]
-        )
+        self.init(subscription: try row.need(WebPushSubscription(text: text)), vapidKey: row["vapidKey"])
     }
 }
