@@ -11,19 +11,11 @@ package final class SQLiteStore: ProviderStore {
     let masterKey: MasterKey
     /// The API keys that were looked up.
     let keyCache = KeyCache()
-    /// The ids of the texts that deliveries have as their reason.
-    let reasons = SharedRows<DeliveryReason>()
-    /// The ids of the connections that carried pushes.
-    let connections = SharedRows<OpenedConnection>()
     let owner = LeaseOwner()
-    /// The numbers for charts that are to be written.
-    let pendingStatistics = PendingStatistics()
+    let pageWriter = PageWriter()
+    let pageReader = PageReader()
     /// The number of changes of bridges since the start, and of apps that were added or erased.
     let bridgeChanges = Atomic(0)
-    /// The index ranges that find the recipients of narrow audiences.
-    let drivers = AudienceDriverTable()
-    /// The ranges of ids in which pages of recipients are read.
-    let pageRanges = Mutex(PageRanges())
 
     /// Opens or makes the file and runs the migrations that it lacks.
     /// - Parameters:

@@ -4,15 +4,16 @@ package import PushTypes
 
 extension SQLiteStore {
     package func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage {
-        let results = try await self.writePages(now: now) { owner, parts, database in
+        let owner = try await self.owner.number(self.database)
+        return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
             let begun = try PageCommit(page, begins: true, owner: owner, now: now, parts: parts, in: database)?.run()
             return begun ?? StartedPage(result: .leaseLost, started: [])
         }
-        return results
     }
 
     package func write(_ writes: LedgerWrites, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerResults {
-        try await self.writePages(now: now) { owner, parts, database in
+        let owner = try await self.owner.number(self.database)
+        return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
             var acceptance = AcceptanceTransaction(owner: owner, leaseUntil: leaseUntil, in: database)
             let requests = try writes.requests.map { try acceptance.accept($0) }
             let pages = try writes.pages.map { page in
@@ -38,23 +39,50 @@ extension SQLiteStore {
         let commit = try PageCommit(page, begins: false, owner: owner, now: now, parts: parts, in: database)
         return try commit?.run().result ?? .leaseLost
     }
+}
+
+/// The writer of pages and of what is accepted with them, with what it keeps in memory from one transaction to the next.
+final class PageWriter: Sendable {
+    private let reasons = SharedRows<DeliveryReason>()
+    private let connections = SharedRows<OpenedConnection>()
+    /// The numbers for charts that are to be written.
+    private let statistics = PendingStatistics()
 
     /// Runs `body` in a transaction, with the parts that its pages share.
-    private func writePages<Value: Sendable>(
+    func write<Value: Sendable>(
+        to store: StoreDatabase,
         now: Timestamp,
-        _ body: @Sendable (_ owner: Int64, CommitParts, Database) throws -> Value
+        _ body: @Sendable (CommitParts, Database) throws -> Value
     ) async throws -> Value {
-        let owner = try await self.owner.number(self.database)
-        let (value, statistics, reasons, connections) = try await self.database.write { database in
+        let (value, statistics, reasons, connections) = try await store.write { database in
             let parts = CommitParts(reasons: self.reasons.lookup(), connections: self.connections.lookup())
-            let value = try body(owner, parts, database)
+            let value = try body(parts, database)
             try parts.end(in: database)
             return (value, parts.statistics.apps, parts.reasons.found, parts.connections.found)
         }
-        self.pendingStatistics.add(statistics, now: now)
+        self.statistics.add(statistics, now: now)
         self.reasons.remember(reasons)
         self.connections.remember(connections)
         return value
+    }
+
+    /// Writes the numbers for charts.
+    func writeStatistics(to store: StoreDatabase) async throws {
+        let numbers = self.statistics.take()
+        guard !numbers.isEmpty else { return }
+        do {
+            let reasons = try await store.write { database in
+                let reasons = self.reasons.lookup()
+                for (minute, apps) in numbers {
+                    try StatisticCounter.write(apps, minute: minute, reasons, in: database)
+                }
+                return reasons.found
+            }
+            self.reasons.remember(reasons)
+        } catch {
+            self.statistics.add(numbers)
+            throw error
+        }
     }
 }
 

@@ -3,21 +3,38 @@ import Synchronization
 
 extension SQLiteStore {
     package func page(_ claim: ShardClaim, limit: Int, needs: RecipientNeeds) async throws -> RecipientPage {
+        try await self.pageReader.read(claim, limit: limit, needs: needs, from: self.database)
+    }
+}
+
+/// The reader of recipients, with what it keeps in memory from one page to the next.
+final class PageReader: Sendable {
+    /// The index ranges that find the recipients of narrow audiences.
+    private let drivers = AudienceDriverTable()
+    private let ranges = Mutex(PageRanges())
+
+    /// Reads the next page of a shard.
+    func read(
+        _ claim: ShardClaim,
+        limit: Int,
+        needs: RecipientNeeds,
+        from store: StoreDatabase
+    ) async throws -> RecipientPage {
         while true {
             var part = claim
             // Named tokens are looked up, and do not take long.
-            if case .devices = claim.notification.audience { part.end = self.pageRanges.withLock { $0.end(of: claim) } }
-            let page = try await self.database.readOnce { [part] database in
+            if case .devices = claim.notification.audience { part.end = self.ranges.withLock { $0.end(of: claim) } }
+            let page = try await store.readOnce { [part] database in
                 let consent = try ConsentColumns(claim.notification, in: database)
                 let query = RecipientQuery(part, limit: limit, needs: needs, consent: consent)
                 let found = try query.fetch(driver: try self.driver(of: claim, in: database), in: database)
                 return try self.page(found, of: part, limit: limit, query, in: database)
             }
             guard var page else {
-                self.pageRanges.withLock { $0.interrupted(claim) }
+                self.ranges.withLock { $0.interrupted(claim) }
                 continue
             }
-            self.pageRanges.withLock { [part] in $0.completed(claim, upTo: part.end) }
+            self.ranges.withLock { [part] in $0.completed(claim, upTo: part.end) }
             page.isLast = page.isLast && part.end == claim.end
             return page
         }

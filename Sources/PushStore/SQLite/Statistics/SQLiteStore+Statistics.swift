@@ -48,21 +48,7 @@ extension SQLiteStore {
     }
 
     package func writeStatistics() async throws {
-        let numbers = self.pendingStatistics.take()
-        guard !numbers.isEmpty else { return }
-        do {
-            let reasons = try await self.database.write { database in
-                let reasons = self.reasons.lookup()
-                for (minute, apps) in numbers {
-                    try StatisticCounter.write(apps, minute: minute, reasons, in: database)
-                }
-                return reasons.found
-            }
-            self.reasons.remember(reasons)
-        } catch {
-            self.pendingStatistics.add(numbers)
-            throw error
-        }
+        try await self.pageWriter.writeStatistics(to: self.database)
     }
 
     package func rollUpStatistics(now: Timestamp) async throws -> Int {
