@@ -7,23 +7,18 @@ extension SQLiteStore {
     package func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws {
         defer { self.keyCache.forget() }
         _ = try await self.database.write { database in
-            try Self.checkApps(key.apps ?? [], in: database)
-            return try database.insert(
-                into: "apiKey",
-                [
-                    "id": key.id.uuidString, "hash": Data(hash), "name": key.name, "scopes": Self.text(key.scopes),
-                    "apps": Self.text(key.apps), "createdAt": key.createdAt.milliseconds,
-                    "expiresAt": key.expiresAt?.milliseconds, "rate": key.rate,
-                ]
-            )
+            try AppRows(database: database).check(key.apps ?? [])
+            var columns: Columns = [
+                "id": key.id.uuidString, "hash": Data(hash), "createdAt": key.createdAt.milliseconds,
+            ]
+            columns += key.columns
+            return try database.insert(into: "apiKey", columns)
         }
     }
 
     package func key(hash: [UInt8]) async throws -> APIKeyRecord? {
         try await self.keyCache.read(hash) {
-            try await self.database.lookup {
-                try $0.row(sql: "SELECT * FROM apiKey WHERE hash = ?", [Data(hash)]).map(Self.key)
-            }
+            try await self.database.lookup { try $0.record(sql: "SELECT * FROM apiKey WHERE hash = ?", [Data(hash)]) }
         }
     }
 
@@ -37,28 +32,21 @@ extension SQLiteStore {
 
     package func keys() async throws -> [APIKeyRecord] {
         try await self.database.lookup { database in
-            try database.rows(sql: "SELECT * FROM apiKey ORDER BY createdAt, id").map(Self.key)
+            try database.rows(sql: "SELECT * FROM apiKey ORDER BY createdAt, id").map(APIKeyRecord.init(row:))
         }
     }
 
     package func changeKey(_ id: UUID, _ change: @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChange {
         defer { self.keyCache.forget() }
         return try await self.database.write { database in
-            guard let before = try Self.key(id, in: database) else { return .missing }
+            guard let before = try APIKeyRecord.find(id, in: database) else { return .missing }
             var after = before
             change(&after)
-            try Self.checkApps((after.apps ?? []).subtracting(before.apps ?? []), in: database)
+            try AppRows(database: database).check((after.apps ?? []).subtracting(before.apps ?? []))
             if before.isLastingAdmin, !after.isLastingAdmin {
                 guard try Self.hasLastingAdmin(besides: id, in: database) else { return .lastAdmin }
             }
-            try database.update(
-                "apiKey",
-                [
-                    "name": after.name, "scopes": Self.text(after.scopes), "apps": Self.text(after.apps),
-                    "expiresAt": after.expiresAt?.milliseconds, "rate": after.rate,
-                ],
-                id: id.uuidString
-            )
+            try database.update("apiKey", after.columns, id: id.uuidString)
             return .changed(after)
         }
     }
@@ -66,7 +54,7 @@ extension SQLiteStore {
     package func deleteKey(_ id: UUID) async throws -> KeyDeletion {
         defer { self.keyCache.forget() }
         return try await self.database.write { database in
-            guard let key = try Self.key(id, in: database) else { return .missing }
+            guard let key = try APIKeyRecord.find(id, in: database) else { return .missing }
             guard try !key.isLastingAdmin || Self.hasLastingAdmin(besides: id, in: database) else { return .lastAdmin }
             try database.run(sql: "DELETE FROM apiKey WHERE id = ?", [id.uuidString])
             return .deleted
@@ -82,10 +70,6 @@ extension SQLiteStore {
         }
     }
 
-    private static func key(_ id: UUID, in database: Database) throws -> APIKeyRecord? {
-        try database.row(sql: "SELECT * FROM apiKey WHERE id = ?", [id.uuidString]).map(Self.key)
-    }
-
     /// Returns `true` if there is another ``APIKeyRecord/isLastingAdmin`` key.
     private static func hasLastingAdmin(besides id: UUID, in database: Database) throws -> Bool {
         let sql = """
@@ -94,36 +78,28 @@ extension SQLiteStore {
             """
         return try database.hasRow(sql: sql, [id.uuidString])
     }
+}
 
-    /// - Throws: ``StoreError/noSuchApp(_:)`` for an app that does not exist, or is being erased.
-    static func checkApps(_ apps: Set<Topic>, in database: Database) throws {
-        for app in apps.sorted(by: { $0.name < $1.name }) {
-            let sql = "SELECT 1 FROM app WHERE bundleID = ? AND isErased = 0"
-            guard try database.hasRow(sql: sql, [app.name]) else { throw StoreError.noSuchApp(app) }
-        }
-    }
+extension APIKeyRecord: StoredRecord {
+    static let table = "apiKey"
 
-    private static func text(_ scopes: Set<APIScope>) -> String {
-        APICaller.names(scopes).joined(separator: " ")
-    }
-
-    /// Returns the bundle ids with spaces between them, which none of them has; `nil` for all apps.
-    static func text(_ apps: Set<Topic>?) -> String? {
-        apps.map { $0.map(\.name).sorted().joined(separator: " ") }
-    }
-
-    static func key(_ row: Row) throws -> APIKeyRecord {
-        guard let id = row.uuid("id"), let name = row["name"] as String?, let scopes = row["scopes"] as String?,
-            let createdAt = row.time("createdAt")
-        else { throw DamagedRow(table: "apiKey") }
-        var key = APIKeyRecord(
-            id: id,
-            name: name,
+    init(_ row: StoredRow) throws {
+        let scopes: String = try row.get("scopes")
+        self.init(
+            id: try row.get("id"),
+            name: try row.get("name"),
             scopes: Set(scopes.split(separator: " ").compactMap { APIScope(rawValue: String($0)) }),
-            apps: (row["apps"] as String?).map { Set($0.split(separator: " ").compactMap { Topic(String($0)) }) },
-            createdAt: createdAt
+            apps: (row["apps"] as String?).map(Set<Topic>.init(stored:)),
+            createdAt: try row.get("createdAt")
         )
-        (key.expiresAt, key.rate, key.lastUsedAt) = (row.time("expiresAt"), row["rate"], row.time("lastUsedAt"))
-        return key
+        (self.expiresAt, self.rate, self.lastUsedAt) = (row["expiresAt"], row["rate"], row["lastUsedAt"])
+    }
+
+    /// The columns that can be changed.
+    fileprivate var columns: Columns {
+        [
+            "name": self.name, "scopes": APICaller.names(self.scopes).joined(separator: " "),
+            "apps": self.apps?.stored, "expiresAt": self.expiresAt?.milliseconds, "rate": self.rate,
+        ]
     }
 }

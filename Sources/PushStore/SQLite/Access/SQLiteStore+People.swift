@@ -7,22 +7,25 @@ extension SQLiteStore {
 
     package func addPerson(_ person: PersonRecord, link: LinkRecord) async throws -> PersonRecord? {
         try await self.database.write { database in
-            try Self.checkApps(person.apps ?? [], in: database)
-            guard try PersonRow.isFree(person.name, for: person.id, in: database) else { return nil }
+            let people = PersonRows(database: database)
+            try AppRows(database: database).check(person.apps ?? [])
+            guard try people.isFree(person.name, for: person.id) else { return nil }
             var person = person
-            person.number = try PersonRow.insert(person, password: nil, in: database)
-            try PersonRow.insert(link, in: database)
+            person.number = try people.insert(person, password: nil)
+            try people.insert(link)
             return person
         }
     }
 
     package func person(_ id: UUID) async throws -> PersonRecord? {
-        try await self.database.lookup { try PersonRow.person(id, in: $0) }
+        try await self.database.lookup { try PersonRecord.find(id, in: $0) }
     }
 
     package func people(after: Int64?, limit: Int) async throws -> [PersonRecord] {
         let sql = "SELECT * FROM person WHERE number > ? ORDER BY number LIMIT ?"
-        return try await self.database.lookup { try $0.rows(sql: sql, [after ?? 0, limit]).map(PersonRow.person) }
+        return try await self.database.lookup { database in
+            try database.rows(sql: sql, [after ?? 0, limit]).map(PersonRecord.init(row:))
+        }
     }
 
     package func changePerson(
@@ -30,27 +33,27 @@ extension SQLiteStore {
         _ change: @Sendable (inout PersonRecord) -> Void
     ) async throws -> PersonChange {
         try await self.database.write { database in
-            guard let before = try PersonRow.person(id, in: database) else { return .missing }
+            let people = PersonRows(database: database)
+            guard let before = try PersonRecord.find(id, in: database) else { return .missing }
             var after = before
             change(&after)
-            try Self.checkApps((after.apps ?? []).subtracting(before.apps ?? []), in: database)
-            guard try PersonRow.isFree(after.name, for: id, in: database) else { return .nameTaken }
+            try AppRows(database: database).check((after.apps ?? []).subtracting(before.apps ?? []))
+            guard try people.isFree(after.name, for: id) else { return .nameTaken }
             if before.isLastingAdmin, !after.isLastingAdmin {
-                guard try PersonRow.hasLastingAdmin(besides: id, in: database) else { return .lastAdmin }
+                guard try people.hasLastingAdmin(besides: id) else { return .lastAdmin }
             }
-            try PersonRow.update(after, in: database)
+            try people.update(after)
             let rights = (before.role, before.apps, before.isDisabled) != (after.role, after.apps, after.isDisabled)
-            if rights { try PersonRow.endAccess(of: id, links: after.isDisabled, in: database) }
+            if rights { try people.endAccess(of: id, links: after.isDisabled) }
             return .changed(after)
         }
     }
 
     package func deletePerson(_ id: UUID) async throws -> PersonDeletion {
         try await self.database.write { database in
-            guard let person = try PersonRow.person(id, in: database) else { return .missing }
-            guard try !person.isLastingAdmin || PersonRow.hasLastingAdmin(besides: id, in: database) else {
-                return .lastAdmin
-            }
+            let people = PersonRows(database: database)
+            guard let person = try PersonRecord.find(id, in: database) else { return .missing }
+            guard try !person.isLastingAdmin || people.hasLastingAdmin(besides: id) else { return .lastAdmin }
             // The sessions, links and networks go with the row.
             try database.run(sql: "DELETE FROM person WHERE id = ?", [id.uuidString])
             return .deleted
@@ -60,8 +63,9 @@ extension SQLiteStore {
     package func setPassword(_ new: String, of person: UUID, replacing old: String) async throws -> Bool {
         let sql = "UPDATE person SET password = ? WHERE id = ? AND password = ? AND isDisabled = 0"
         return try await self.database.write { database in
+            let people = PersonRows(database: database)
             guard try database.run(sql: sql, [new, person.uuidString, old]) == 1 else { return false }
-            try PersonRow.endAccess(of: person, links: true, in: database)
+            try people.endAccess(of: person, links: true)
             return true
         }
     }
@@ -70,25 +74,24 @@ extension SQLiteStore {
         let sql = "SELECT password FROM person WHERE id = ? AND isDisabled = 0"
         return try await self.database.lookup { try $0.row(sql: sql, [person.uuidString])?["password"] }
     }
-}
 
-// MARK: Links
+    // MARK: Links
 
-extension SQLiteStore {
     package func setLink(_ link: LinkRecord) async throws -> Bool {
         try await self.database.write { database in
+            let people = PersonRows(database: database)
             if let person = link.person {
-                guard try PersonRow.person(person, in: database)?.isDisabled == false else { return false }
+                guard try PersonRecord.find(person, in: database)?.isDisabled == false else { return false }
             } else {
-                guard try !PersonRow.any(in: database) else { return false }
+                guard try !people.any() else { return false }
             }
-            try PersonRow.insert(link, in: database)
+            try people.insert(link)
             return true
         }
     }
 
     package func link(hash: [UInt8], now: Timestamp) async throws -> ValidLink? {
-        try await self.database.lookup { try Self.link(hash, now: now, in: $0) }
+        try await self.database.lookup { try PersonRows(database: $0).link(hash, now: now) }
     }
 
     package func redeem(
@@ -99,26 +102,18 @@ extension SQLiteStore {
     ) async throws -> PersonRecord? {
         let lock = self.lockName(of: person.name)
         return try await self.database.write { database in
-            switch try Self.link(link, now: signIn.session.createdAt, in: database) {
+            let people = PersonRows(database: database)
+            switch try people.link(link, now: signIn.session.createdAt) {
             case nil: return nil
-            case .firstAdmin: _ = try PersonRow.insert(person, password: password, in: database)
+            case .firstAdmin: _ = try people.insert(person, password: password)
             case .person(let invited):
                 guard invited.id == person.id else { return nil }
                 try database.update("person", ["password": password], id: person.id.uuidString)
             }
             try database.run(sql: "DELETE FROM personLink WHERE person IS NULL OR hash = ?", [Data(link)])
-            try PersonRow.endAccess(of: person.id, links: true, in: database)
-            try PersonRow.begin(signIn, lock: lock, in: database)
-            return try PersonRow.person(person.id, in: database)
+            try people.endAccess(of: person.id, links: true)
+            try people.begin(signIn, lock: lock)
+            return try PersonRecord.find(person.id, in: database)
         }
-    }
-
-    /// Returns a link that can be redeemed.
-    private static func link(_ hash: [UInt8], now: Timestamp, in database: Database) throws -> ValidLink? {
-        let sql = "SELECT person FROM personLink WHERE hash = ? AND expiresAt > ?"
-        guard let row = try database.row(sql: sql, [Data(hash), now.milliseconds]) else { return nil }
-        guard let id = row.uuid("person") else { return try PersonRow.any(in: database) ? nil : .firstAdmin }
-        guard let person = try PersonRow.person(id, in: database), !person.isDisabled else { return nil }
-        return .person(person)
     }
 }

@@ -18,7 +18,7 @@ extension SQLiteStore {
         return try await self.database.lookup { database in
             try database.row(sql: sql, [Data(network), PersonRecord.key(of: name)]).map { row in
                 SignInCandidate(
-                    person: try PersonRow.person(row),
+                    person: try PersonRecord(row: row),
                     password: row["password"],
                     isKnownNetwork: row["isKnownNetwork"] as Bool? ?? false
                 )
@@ -41,8 +41,8 @@ extension SQLiteStore {
             var lock = before ?? SignInLock()
             let value = change(&lock)
             guard lock != before else { return value }
-            let sql = "INSERT OR REPLACE INTO signInLock (name, failures, at) VALUES (?, ?, ?)"
-            try database.run(sql: sql, [code, lock.failures, lock.at.milliseconds])
+            let values: Columns = ["name": code, "failures": lock.failures, "at": lock.at.milliseconds]
+            try database.replace(in: "signInLock", values)
             if before == nil { try Self.forgetLocks(now: now, in: database) }
             return value
         }
@@ -57,33 +57,35 @@ extension SQLiteStore {
         let lock = self.lockName(of: person.name)
         let sql = "UPDATE person SET password = ? WHERE id = ? AND password = ? AND isDisabled = 0"
         return try await self.database.write { database in
+            let people = PersonRows(database: database)
             let arguments: StatementArguments = [renewed ?? password, person.id.uuidString, password]
             guard try database.run(sql: sql, arguments) == 1 else { return false }
-            try PersonRow.begin(signIn, lock: lock, in: database)
+            try people.begin(signIn, lock: lock)
             return true
         }
     }
 
     package func signIn(_ signIn: SignInRecord, key: UUID) async throws -> Bool {
         try await self.database.write { database in
+            let people = PersonRows(database: database)
             guard try database.hasRow(sql: "SELECT 1 FROM apiKey WHERE id = ?", [key.uuidString]) else { return false }
-            try PersonRow.insert(signIn, in: database)
+            try people.insert(signIn)
             return true
         }
     }
 
     package func session(hash: [UInt8]) async throws -> StoredSession? {
         try await self.database.lookup { database in
-            guard let row = try database.row(sql: "SELECT * FROM session WHERE hash = ?", [Data(hash)]) else {
-                return nil
-            }
-            let record = try Self.session(row)
+            guard let row = try database.row(sql: "SELECT * FROM session WHERE hash = ?", [Data(hash)])
+            else { return nil }
+            let record = try SessionRecord(row: row)
             switch record.holder {
             case .person(let id):
-                return try PersonRow.person(id, in: database).map { StoredSession(record: record, holder: .person($0)) }
+                let person = try PersonRecord.find(id, in: database)
+                return person.map { StoredSession(record: record, holder: .person($0)) }
             case .key(let id):
-                let row = try database.row(sql: "SELECT * FROM apiKey WHERE id = ?", [id.uuidString])
-                return try row.map { StoredSession(record: record, holder: .key(try Self.key($0))) }
+                let key = try APIKeyRecord.find(id, in: database)
+                return key.map { StoredSession(record: record, holder: .key($0)) }
             }
         }
     }
@@ -98,19 +100,19 @@ extension SQLiteStore {
     }
 
     package func sessions(of holder: SessionHolder) async throws -> [SessionRecord] {
-        let (column, id) = PersonRow.column(of: holder)
+        let (column, id) = PersonRows.column(of: holder)
         let sql = "SELECT * FROM session WHERE \(column) = ? ORDER BY lastUsedAt DESC, rowid DESC"
-        return try await self.database.lookup { try $0.rows(sql: sql, [id]).map(Self.session) }
+        return try await self.database.lookup { try $0.rows(sql: sql, [id]).map(SessionRecord.init(row:)) }
     }
 
     package func endSession(_ id: UUID, of holder: SessionHolder) async throws -> Bool {
-        let (column, holder) = PersonRow.column(of: holder)
+        let (column, holder) = PersonRows.column(of: holder)
         let sql = "DELETE FROM session WHERE id = ? AND \(column) = ?"
         return try await self.database.run(sql: sql, [id.uuidString, holder]) == 1
     }
 
     package func endSessions(of holder: SessionHolder) async throws -> Int {
-        let (column, id) = PersonRow.column(of: holder)
+        let (column, id) = PersonRows.column(of: holder)
         return try await self.database.run(sql: "DELETE FROM session WHERE \(column) = ?", [id])
     }
 
@@ -127,21 +129,5 @@ extension SQLiteStore {
         guard try database.count(sql: "SELECT count(*) FROM signInLock") > Self.maximumLocks else { return }
         let sql = "DELETE FROM signInLock WHERE name IN (SELECT name FROM signInLock ORDER BY at LIMIT 1000)"
         try database.run(sql: sql)
-    }
-
-    static func session(_ row: Row) throws -> SessionRecord {
-        let holder = row.uuid("person").map(SessionHolder.person) ?? row.uuid("apiKey").map(SessionHolder.key)
-        guard let holder, let id = row.uuid("id"), let createdAt = row.time("createdAt"),
-            let lastUsedAt = row.time("lastUsedAt"), let expiresAt = row.time("expiresAt"),
-            let agent = row["agent"] as String?
-        else { throw DamagedRow(table: "session") }
-        return SessionRecord(
-            id: id,
-            holder: holder,
-            createdAt: createdAt,
-            lastUsedAt: lastUsedAt,
-            expiresAt: expiresAt,
-            agent: agent
-        )
     }
 }

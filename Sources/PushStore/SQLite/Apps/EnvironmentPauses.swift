@@ -27,17 +27,18 @@ enum EnvironmentPauses {
         let sql = """
             INSERT INTO environmentState
                 (app, environment, epoch, pausedSince, cause, detail, host, port, proofs)
-            SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM app
-            WHERE id = ?1 AND ?3 = coalesce((
-                SELECT epoch FROM environmentState WHERE app = ?1 AND environment = ?2), 0)
+            SELECT id, :environment, :epoch, :since, :cause, :detail, :host, :port, :proofs FROM app
+            WHERE id = :app AND :epoch = coalesce((
+                SELECT epoch FROM environmentState WHERE app = :app AND environment = :environment), 0)
             ON CONFLICT (app, environment) DO UPDATE
             SET pausedSince = excluded.pausedSince, cause = excluded.cause, detail = excluded.detail,
                 host = excluded.host, port = excluded.port, proofs = excluded.proofs
-            WHERE pausedSince IS NULL AND ?10 = 0 OR pausedSince = excluded.pausedSince AND ?10 = 1
+            WHERE pausedSince IS NULL AND :replaces = 0 OR pausedSince = excluded.pausedSince AND :replaces = 1
             """
         let values: StatementArguments = [
-            target.app, target.environment.code, request.epoch, pause.since.milliseconds, fault.cause.rawValue,
-            fault.detail, fault.host, fault.port, pause.proofs, request.replacesFault,
+            "app": target.app, "environment": target.environment.code, "epoch": request.epoch,
+            "since": pause.since.milliseconds, "cause": fault.cause.rawValue, "detail": fault.detail,
+            "host": fault.host, "port": fault.port, "proofs": pause.proofs, "replaces": request.replacesFault,
         ]
         guard try database.run(sql: sql, values) > 0 else { return false }
         try Self.add(request.event, of: target.app, now: now, in: database)
@@ -79,31 +80,29 @@ enum EnvironmentPauses {
         return try database.integer(sql: sql, [app, environment.code]) ?? 0
     }
 
-    /// Reads a pause.
-    /// - Throws: ``DamagedRow``.
-    static func pause(_ row: Row) throws -> EnvironmentPause {
-        guard let app = row["app"] as Int64?, let environment = row.environment("environment"),
-            let since = row.time("pausedSince"), let cause = row.value("cause") as ConfigurationFault.Cause?
-        else { throw DamagedRow(table: "environmentState") }
-        let fault = ConfigurationFault(cause, detail: row["detail"] ?? "", host: row["host"], port: row["port"])
-        let target = AppEnvironment(app: app, environment: environment)
-        return EnvironmentPause(target, fault, since: since, proofs: row["proofs"] ?? 1)
-    }
-
     private static func add(_ event: Data?, of app: Int64, now: Timestamp, in database: Database) throws {
-        guard let event else { return }
-        let kind = WebhookRecord.Event.environment.rawValue
-        let values: Columns = ["app": app, "kind": kind, "at": now.milliseconds, "events": event]
-        try database.insert(into: "eventBlock", values)
+        if let event { try EventBlockRow.add(.environment, event, app: app, now: now, in: database) }
+    }
+}
+
+extension EnvironmentPause: StoredRecord {
+    static let table = "environmentState"
+
+    init(_ row: StoredRow) throws {
+        let cause: ConfigurationFault.Cause = try row.get(raw: "cause")
+        self.init(
+            AppEnvironment(app: try row.get("app"), environment: try row.get("environment")),
+            ConfigurationFault(cause, detail: row["detail"] ?? "", host: row["host"], port: row["port"]),
+            since: try row.get("pausedSince"),
+            proofs: row["proofs"] ?? 1
+        )
     }
 }
 
 extension SQLiteStore {
     package func environmentPauses() async throws -> [EnvironmentPause] {
-        try await self.database.read { database in
-            try database.rows(sql: "SELECT * FROM environmentState WHERE pausedSince IS NOT NULL")
-                .compactMap { try $0.readable(EnvironmentPauses.pause) }
-        }
+        let sql = "SELECT * FROM environmentState WHERE pausedSince IS NOT NULL"
+        return try await self.database.read { try $0.records(sql: sql) }
     }
 
     package func credentialEpoch(_ target: AppEnvironment) async throws -> Int64 {
@@ -165,5 +164,48 @@ extension SQLiteStore {
             }
             return Array(Set(targets))
         }
+    }
+
+    // MARK: Health
+
+    package func health(app: Int64, environment: PushEnvironment) async throws -> EnvironmentHealth {
+        try await self.database.read { database in
+            var health = EnvironmentHealth(
+                epoch: try EnvironmentPauses.epoch(app: app, environment: environment, in: database)
+            )
+            let sql = "SELECT * FROM health WHERE app = ? AND environment = ?"
+            guard let row = try database.row(sql: sql, [app, environment.code]) else { return health }
+            health.breakerOpenSince = row.time("breakerOpenSince")
+            health.breakerReason = row["breakerReason"]
+            health.provenAt = row.time("provenAt")
+            return health
+        }
+    }
+
+    package func setHealth(_ health: EnvironmentHealth, app: Int64, environment: PushEnvironment) async throws {
+        let sql = """
+            INSERT INTO health (app, environment, breakerOpenSince, breakerReason)
+            SELECT id, :environment, :since, :reason FROM app
+            WHERE id = :app AND :epoch = coalesce((
+                SELECT epoch FROM environmentState WHERE app = :app AND environment = :environment), 0)
+            ON CONFLICT (app, environment) DO UPDATE
+            SET breakerOpenSince = excluded.breakerOpenSince, breakerReason = excluded.breakerReason
+            """
+        let values: StatementArguments = [
+            "app": app, "environment": environment.code, "since": health.breakerOpenSince?.milliseconds,
+            "reason": health.breakerReason, "epoch": health.epoch,
+        ]
+        try await self.database.run(sql: sql, values)
+    }
+
+    package func setProven(app: Int64, environment: PushEnvironment, epoch: Int64, at: Timestamp) async throws {
+        let sql = """
+            INSERT INTO health (app, environment, provenAt)
+            SELECT id, ?2, ?3 FROM app
+            WHERE id = ?1 AND ?4 = coalesce((
+                SELECT epoch FROM environmentState WHERE app = ?1 AND environment = ?2), 0)
+            ON CONFLICT (app, environment) DO UPDATE SET provenAt = coalesce(provenAt, excluded.provenAt)
+            """
+        try await self.database.run(sql: sql, [app, environment.code, at.milliseconds, epoch])
     }
 }

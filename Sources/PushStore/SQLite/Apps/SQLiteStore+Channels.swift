@@ -15,16 +15,14 @@ extension SQLiteStore {
                 sql: "DELETE FROM channel WHERE app = ? AND deletedAt < ?",
                 [channel.app, old.overflow ? .min : old.partialValue]
             )
-            let sql = """
-                INSERT INTO channel (app, environment, id, storage, name, createdAt) VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET deletedAt = NULL, name = coalesce(excluded.name, name)
-                """
-            try database.run(
-                sql: sql,
+            try database.insert(
+                into: "channel",
                 [
-                    channel.app, channel.environment.code, channel.id.text, channel.storage.rawValue, channel.name,
-                    channel.createdAt.milliseconds,
-                ]
+                    "app": channel.app, "environment": channel.environment.code, "id": channel.id.text,
+                    "storage": channel.storage.rawValue, "name": channel.name,
+                    "createdAt": channel.createdAt.milliseconds,
+                ],
+                "ON CONFLICT DO UPDATE SET deletedAt = NULL, name = coalesce(excluded.name, name)"
             )
             return try Self.channel(channel.id, channel.app, channel.environment, in: database) ?? channel
         }
@@ -40,7 +38,8 @@ extension SQLiteStore {
             ORDER BY environment = ?3 DESC, createdAt, id
             """
         return try await self.database.lookup { database in
-            try database.rows(sql: sql, [app, environment?.code, Self.firstEnvironment.code]).map(Self.channel)
+            try database.rows(sql: sql, [app, environment?.code, Self.firstEnvironment.code])
+                .map(ChannelRecord.init(row:))
         }
     }
 
@@ -66,28 +65,22 @@ extension SQLiteStore {
             SELECT * FROM channel WHERE app = ?1 AND (?2 IS NULL OR environment = ?2) AND id = ?3
             ORDER BY deletedAt IS NOT NULL, environment = ?4 DESC LIMIT 1
             """
-        return try database.row(sql: sql, [app, environment?.code, id.text, Self.firstEnvironment.code]).map(
-            Self.channel
-        )
+        return try database.record(sql: sql, [app, environment?.code, id.text, Self.firstEnvironment.code])
     }
+}
 
-    /// Reads a channel's row.
-    /// - Throws: ``DamagedRow``.
-    static func channel(_ row: Row) throws -> ChannelRecord {
-        guard let id = (row["id"] as String?).flatMap({ ChannelID($0) }), let app = row["app"] as Int64?,
-            let environment = row.environment("environment"),
-            let storage = (row["storage"] as Int?).flatMap(ChannelStorage.init(rawValue:)),
-            let createdAt = row.time("createdAt")
-        else { throw DamagedRow(table: "channel") }
-        var channel = ChannelRecord(
-            id: id,
-            app: app,
-            environment: environment,
-            storage: storage,
+extension ChannelRecord: StoredRecord {
+    static let table = "channel"
+
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.get("id"),
+            app: try row.get("app"),
+            environment: try row.get("environment"),
+            storage: try row.get(raw: "storage"),
             name: row["name"],
-            createdAt: createdAt
+            createdAt: try row.get("createdAt")
         )
-        channel.deletedAt = row.time("deletedAt")
-        return channel
+        self.deletedAt = row["deletedAt"]
     }
 }

@@ -37,9 +37,7 @@ struct RawStatement {
         _ third: Int64? = nil,
         _ fourth: Int64? = nil,
         _ fifth: Int64? = nil,
-        _ sixth: Int64? = nil,
-        _ seventh: Int64? = nil,
-        _ eighth: Int64? = nil
+        _ sixth: Int64? = nil
     ) {
         self.bind(first, at: 1)
         if let second { self.bind(second, at: 2) }
@@ -47,8 +45,6 @@ struct RawStatement {
         if let fourth { self.bind(fourth, at: 4) }
         if let fifth { self.bind(fifth, at: 5) }
         if let sixth { self.bind(sixth, at: 6) }
-        if let seventh { self.bind(seventh, at: 7) }
-        if let eighth { self.bind(eighth, at: 8) }
     }
 
     /// Binds a text. It ends at its first NUL, as the texts that GRDB binds do: what one writes the other finds.
@@ -148,15 +144,10 @@ extension Database {
         _ second: Int64? = nil,
         _ third: Int64? = nil,
         _ fourth: Int64? = nil,
-        _ fifth: Int64? = nil,
-        _ sixth: Int64? = nil,
-        _ seventh: Int64? = nil,
-        _ eighth: Int64? = nil,
-        _ ninth: Int64? = nil
+        _ fifth: Int64? = nil
     ) throws -> Int {
         let statement = try RawStatement(sql: sql, in: self)
-        statement.bind(first, second, third, fourth, fifth, sixth, seventh, eighth)
-        if let ninth { statement.bind(ninth, at: 9) }
+        statement.bind(first, second, third, fourth, fifth)
         return try statement.run()
     }
 
@@ -173,4 +164,41 @@ extension Database {
         statement.bind(first, second, third, fourth)
         return try statement.step()
     }
+}
+
+/// The columns of rows that a prepared statement adds: an enumeration, so that each value is bound by the name of its column.
+extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawValue == Int {
+    /// The place of the column's value in the statement.
+    var place: String { "?\(self.rawValue + 1)" }
+
+    /// Returns a statement that adds a row.
+    /// - Parameters:
+    ///   - condition: The condition on which it is added; `nil` for none.
+    ///   - conflict: The clause for a row that is there already; empty makes it an error.
+    static func insertion(into table: String, if condition: String? = nil, _ conflict: String = "") -> String {
+        let names = Self.allCases.map(\.stringValue).joined(separator: ", ")
+        let places = Self.allCases.map(\.place).joined(separator: ", ")
+        let row = condition.map { "SELECT \(places) WHERE \($0)" } ?? "VALUES (\(places))"
+        return "INSERT INTO \(table) (\(names)) \(row) \(conflict)"
+    }
+}
+
+/// A prepared statement that adds a row. A value that is not bound is NULL.
+struct RowInsertion<Column: RawRepresentable> where Column.RawValue == Int {
+    private let statement: RawStatement
+
+    /// - Parameter sql: The statement that the columns make.
+    init(_ sql: String, in database: Database) throws { self.statement = try RawStatement(sql: sql, in: database) }
+
+    func bind(_ value: Int64?, to column: Column) { self.statement.bind(value, at: Self.position(column)) }
+    func bind(_ text: String?, to column: Column) { self.statement.bind(text, at: Self.position(column)) }
+    func bind(_ bytes: Data?, to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
+    func bind(_ bytes: [UInt8], to column: Column) { self.statement.bind(bytes, at: Self.position(column)) }
+
+    /// Adds the row.
+    /// - Returns: The number of changed rows.
+    @discardableResult
+    func run() throws -> Int { try self.statement.run() }
+
+    private static func position(_ column: Column) -> Int32 { Int32(column.rawValue) + 1 }
 }

@@ -2,12 +2,6 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// An error for a row that holds something else than was written.
-package struct DamagedRow: Error, CustomStringConvertible {
-    package var table: String
-    package var description: String { "a row of table \(self.table) is damaged" }
-}
-
 /// Values of a column; `nil` for NULL and for what is not a value of the type.
 extension Row {
     func topic(_ column: String) -> Topic? { (self[column] as String?).flatMap { Topic($0) } }
@@ -29,7 +23,19 @@ extension Row {
 }
 
 /// Columns of a row with their values.
-typealias Columns = KeyValuePairs<String, (any DatabaseValueConvertible)?>
+struct Columns: ExpressibleByDictionaryLiteral {
+    fileprivate var names: [String]
+    fileprivate var values: [(any DatabaseValueConvertible)?]
+
+    init(dictionaryLiteral columns: (String, (any DatabaseValueConvertible)?)...) {
+        (self.names, self.values) = (columns.map(\.0), columns.map(\.1))
+    }
+
+    static func += (columns: inout Columns, others: Columns) {
+        columns.names += others.names
+        columns.values += others.values
+    }
+}
 
 /// Statements, each of them prepared once per connection unless its text has many variants.
 extension Database {
@@ -42,20 +48,30 @@ extension Database {
     }
 
     /// Adds a row.
+    /// - Parameter conflict: The clause for a row that is there already; empty makes it an error.
     /// - Returns: Its number.
     @discardableResult
-    func insert(into table: String, _ values: Columns) throws -> Int64 {
-        let (names, places) = (values.map(\.key), values.map { _ in "?" })
-        let sql = "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))"
-        try self.run(sql: sql, StatementArguments(values.map(\.value)))
+    func insert(into table: String, _ columns: Columns, _ conflict: String = "") throws -> Int64 {
+        try self.run(sql: Self.insertion("INSERT", table, columns, conflict), StatementArguments(columns.values))
         return self.lastInsertedRowID
     }
 
+    /// Adds a row in place of those with the same keys.
+    func replace(in table: String, _ columns: Columns) throws {
+        let sql = Self.insertion("INSERT OR REPLACE", table, columns, "")
+        try self.run(sql: sql, StatementArguments(columns.values))
+    }
+
+    private static func insertion(_ verb: String, _ table: String, _ columns: Columns, _ conflict: String) -> String {
+        let places = columns.names.map { _ in "?" }.joined(separator: ", ")
+        return "\(verb) INTO \(table) (\(columns.names.joined(separator: ", "))) VALUES (\(places)) \(conflict)"
+    }
+
     /// Changes columns of the row with an id.
-    func update(_ table: String, _ values: Columns, id: any DatabaseValueConvertible) throws {
-        let assignments = values.map { "\($0.key) = ?" }.joined(separator: ", ")
+    func update(_ table: String, _ columns: Columns, id: any DatabaseValueConvertible) throws {
+        let assignments = columns.names.map { "\($0) = ?" }.joined(separator: ", ")
         let sql = "UPDATE \(table) SET \(assignments) WHERE id = ?"
-        try self.run(sql: sql, StatementArguments(values.map(\.value) + [id]))
+        try self.run(sql: sql, StatementArguments(columns.values + [id]))
     }
 
     /// Returns the first row; `nil` if there is none.

@@ -182,9 +182,8 @@ struct StoreReaders: Sendable {
                     return nil
                 }
                 defer { group.cancelAll() }
-                guard let permit = try await group.next() ?? nil else {
-                    throw StoreError.queryTooExpensive(budget: caller.budget)
-                }
+                guard let permit = try await group.next() ?? nil
+                else { throw StoreError.queryTooExpensive(budget: caller.budget) }
                 return permit
             }
         } catch is BudgetEnded {
@@ -280,4 +279,29 @@ struct StoreReaders: Sendable {
         try self.lookupPool.database.close()
         try self.queryPool.database.close()
     }
+}
+
+/// A pool of connections whose readers wait for a free one without a thread.
+///
+/// GRDB's own pool blocks a thread of libdispatch while all its connections are in use. With many databases in one
+/// process, those threads could leave none for the readers that are to free the connections.
+struct ReaderPool: Sendable {
+    let database: DatabasePool
+    private let connections: CountingSemaphore
+
+    init(_ database: DatabasePool) {
+        self.database = database
+        self.connections = CountingSemaphore(count: database.configuration.maximumReaderCount)
+    }
+
+    /// Reads one snapshot.
+    func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+        try await self.connections.run { try await self.database.read(body) }
+    }
+}
+
+/// The result of one step of a query that reads each in a snapshot of its own, so that none gets old.
+enum QueryStep<State: Sendable, Value: Sendable>: Sendable {
+    case next(State)
+    case done(Value)
 }

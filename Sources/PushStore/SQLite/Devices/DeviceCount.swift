@@ -35,7 +35,7 @@ struct DeviceCount: Sendable {
     init(_ audience: AudienceExpression, environment: PushEnvironment?, kind: TokenKind?, app: Int64) {
         (self.app, self.audience, self.kind) = (app, audience, kind)
         let filter = AudienceSQL(audience, app: app)
-        self.condition = "app = ? AND isActive = 1\(SQLiteStore.only(environment, kind)) AND \(filter.sql)"
+        self.condition = "app = ? AND isActive = 1\(AudienceSQL.only(environment, kind)) AND \(filter.sql)"
         self.arguments = [app.databaseValue] + filter.arguments
     }
 

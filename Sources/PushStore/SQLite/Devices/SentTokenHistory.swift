@@ -74,10 +74,7 @@ struct SentTokenHistory {
     /// Returns `true` if a notification goes at most once.
     private func isAtMostOnce(_ notification: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM notification WHERE number = ? AND guarantee = ?"
-        return try self.database.hasRow(
-            sql: sql,
-            [notification, NotificationRecord.Guarantee.atMostOnce.rawValue]
-        )
+        return try self.database.hasRow(sql: sql, [notification, NotificationRecord.Guarantee.atMostOnce.rawValue])
     }
 
     /// Returns `true` if a notification went to a token by a device that has given it up.

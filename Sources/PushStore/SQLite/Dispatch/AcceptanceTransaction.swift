@@ -34,12 +34,11 @@ struct AcceptanceTransaction {
             if let token = draft.tokenOfOtherKind {
                 return .success(AcceptanceResult(.tokenOfOtherKind(token.token, token.kind)))
             }
-            if let token = try SQLiteStore.inactiveToken(of: request.notification, in: self.database) {
+            if let token = try TokenStandings.inactiveToken(of: request.notification, in: self.database) {
                 return .success(AcceptanceResult(.inactiveToken(token)))
             }
-            guard try self.hasOriginal(request.notification) else {
-                return .success(AcceptanceResult(.originalForgotten))
-            }
+            guard try self.hasOriginal(request.notification)
+            else { return .success(AcceptanceResult(.originalForgotten)) }
             let opening = draft.tokens == nil || request.shards.isEmpty ? nil : try self.registrationClock()
             number = try NotificationRow.insert(
                 request.notification,
@@ -62,11 +61,13 @@ struct AcceptanceTransaction {
     private func earlier(_ request: AcceptanceRequest) throws -> Acceptance? {
         let notification = request.notification
         if let idempotency = request.idempotency,
-            let earlier = try SQLiteStore.accepted(idempotency, app: notification.app, in: self.database)
+            let earlier = try NotificationRow.accepted(idempotency, app: notification.app, in: self.database)
         {
             return earlier
         }
-        if let issue = request.issue, try SQLiteStore.issue(issue, in: self.database)?.state != .published {
+        if let issue = request.issue,
+            try PublishingRows(database: self.database).issue(issue)?.state != .published
+        {
             return .issueWithdrawn
         }
         if let session = request.session, try !self.hasRecord(session, app: notification.app) { return .sessionRemoved }
@@ -76,7 +77,7 @@ struct AcceptanceTransaction {
             return .repeated(try NotificationRow.record(row, in: self.database))
         }
         guard let version = request.scheduleVersion else { return nil }
-        let isCurrent = try SQLiteStore.isCurrent(run.schedule, version: version, in: self.database)
+        let isCurrent = try ScheduleRows(database: self.database).isCurrent(run.schedule, version: version)
         return isCurrent ? nil : .scheduleChanged
     }
 

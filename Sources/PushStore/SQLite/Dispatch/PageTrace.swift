@@ -29,45 +29,57 @@ struct PageTrace {
         return StoredTrip.number(connection: connection, milliseconds: trip.milliseconds)
     }
 
+    private enum PageColumn: Int, CodingKey, CaseIterable {
+        case notification, answeredAt, first, last, recipients, claimedAt, sentAt, committedAt, isRetry, block
+    }
+
+    private static let insertion = PageColumn.insertion(into: "page", "ON CONFLICT DO NOTHING")
+
     /// Writes the page.
     /// - Parameters:
     ///   - recipients: Those that it ends.
     ///   - block: The block of its events.
     func write(_ recipients: [Int64], block: Int64?) throws {
         guard let times = self.page.times, let first = recipients.min(), let last = recipients.max() else { return }
-        let sql = """
-            INSERT INTO page (notification, answeredAt, first, last, recipients, claimedAt, sentAt, committedAt, isRetry, block)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-            """
-        let statement = try RawStatement(sql: sql, in: self.database)
-        let (claimedAt, sentAt) = (times.claimedAt?.milliseconds, times.sentAt.milliseconds)
-        statement.bind(
-            self.number,
-            times.answeredAt.milliseconds,
-            first,
-            last,
-            Int64(recipients.count),
-            claimedAt,
-            sentAt,
-            self.now.milliseconds
-        )
-        statement.bind(self.page.step == nil ? 1 : 0, at: 9)
-        statement.bind(block, at: 10)
-        try statement.run()
+        let row = try RowInsertion<PageColumn>(Self.insertion, in: self.database)
+        row.bind(self.number, to: .notification)
+        row.bind(times.answeredAt.milliseconds, to: .answeredAt)
+        row.bind(first, to: .first)
+        row.bind(last, to: .last)
+        row.bind(Int64(recipients.count), to: .recipients)
+        row.bind(times.claimedAt?.milliseconds, to: .claimedAt)
+        row.bind(times.sentAt.milliseconds, to: .sentAt)
+        row.bind(self.now.milliseconds, to: .committedAt)
+        row.bind(self.page.step == nil ? 1 : 0, to: .isRetry)
+        row.bind(block, to: .block)
+        try row.run()
     }
+
+    private enum AttemptColumn: Int, CodingKey, CaseIterable {
+        case notification, recipient, number, firstAt, at, times, reason, trip
+    }
+
+    private static let attemptInsertion = AttemptColumn.insertion(
+        into: "attempt",
+        """
+        ON CONFLICT (notification, recipient, number) DO UPDATE
+        SET at = excluded.at, times = times + 1, reason = excluded.reason, trip = excluded.trip
+        """
+    )
 
     /// Writes the try that led to another one.
     func write(_ retry: RetryResult, _ reasons: ReasonLookup) throws {
         guard let attempt = retry.attempt, let times = self.page.times else { return }
-        let sql = """
-            INSERT INTO attempt (notification, recipient, number, firstAt, at, times, reason, trip)
-            VALUES (?1, ?2, ?3, ?4, ?4, 1, ?5, ?6)
-            ON CONFLICT (notification, recipient, number) DO UPDATE
-            SET at = excluded.at, times = times + 1, reason = excluded.reason, trip = excluded.trip
-            """
-        let number = Int64(retry.attempts) * 2 + (attempt.wasSent ? 0 : 1)
-        let reason = try reasons.id(of: attempt.reason, in: self.database)
-        let at = times.answeredAt.milliseconds
-        try self.database.run(sql: sql, self.number, retry.recipient, number, at, reason, self.trip(attempt.trip))
+        let reason = try reasons.id(of: DeliveryReason(attempt.reason), in: self.database)
+        let row = try RowInsertion<AttemptColumn>(Self.attemptInsertion, in: self.database)
+        row.bind(self.number, to: .notification)
+        row.bind(retry.recipient, to: .recipient)
+        row.bind(Int64(retry.attempts) * 2 + (attempt.wasSent ? 0 : 1), to: .number)
+        row.bind(times.answeredAt.milliseconds, to: .firstAt)
+        row.bind(times.answeredAt.milliseconds, to: .at)
+        row.bind(1, to: .times)
+        row.bind(reason, to: .reason)
+        row.bind(self.trip(attempt.trip), to: .trip)
+        try row.run()
     }
 }

@@ -38,6 +38,12 @@ enum Shards {
         var cursor, last: Int64
     }
 
+    private enum Column: Int, CodingKey, CaseIterable {
+        case notification, number, lane, zoneKind, zone, cursor, upTo, notBefore, lease
+    }
+
+    private static let insertion = Column.insertion(into: "shard")
+
     /// Adds a shard.
     /// - Parameter lease: The lease under which it is claimed; `nil` for none.
     static func add(
@@ -49,21 +55,17 @@ enum Shards {
         lease: Int64?,
         in database: Database
     ) throws {
-        let sql = """
-            INSERT INTO shard (notification, number, lane, zoneKind, zone, cursor, upTo, notBefore, lease)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        var row = RowBinder(try RawStatement(sql: sql, in: database))
-        row.add(number)
-        row.add(shard)
-        row.add(notification.lane.rawValue)
-        row.add(plan.zone.code)
-        row.add(plan.zone.name)
-        row.add(range.cursor)
-        row.add(range.last)
-        row.add(plan.notBefore.milliseconds)
-        row.add(lease)
-        try row.statement.run()
+        let row = try RowInsertion<Column>(Self.insertion, in: database)
+        row.bind(number, to: .notification)
+        row.bind(shard, to: .number)
+        row.bind(notification.lane.rawValue, to: .lane)
+        row.bind(plan.zone.code, to: .zoneKind)
+        row.bind(plan.zone.name, to: .zone)
+        row.bind(range.cursor, to: .cursor)
+        row.bind(range.last, to: .upTo)
+        row.bind(plan.notBefore.milliseconds, to: .notBefore)
+        row.bind(lease, to: .lease)
+        try row.run()
     }
 
     /// Returns `true` if other indexes find the recipients faster than a visit of all devices.

@@ -48,12 +48,8 @@ extension SQLiteStore {
             """
         guard let number = try database.integer(sql: first, [before.milliseconds]) else { return 0 }
         var count = 0
-        for (table, key) in NotificationErasure.ledger {
-            let sql = """
-                DELETE FROM \(table) WHERE notification = ?1 AND (\(key)) IN (
-                    SELECT \(key) FROM \(table) WHERE notification = ?1 LIMIT ?2)
-                """
-            count += try database.run(sql: sql, number, Int64(limit - count))
+        for table in StoredTable.all where table.owner == .notification(isLedger: true) {
+            count += try table.deleteRows(of: number, limit: limit - count, in: database)
             guard count < limit else {
                 try database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", number)
                 return count

@@ -61,9 +61,8 @@ package struct SQLiteStoreFile: Sendable {
                 let faults = damage.joined(separator: "; ")
                 throw StoreError.cannotBackUp(path: target, why: "the copy is damaged: \(faults)")
             }
-            guard DurableFile.sync(part.path), DurableFile.place(part.path, at: target) else {
-                throw StoreError.cannotBackUp(path: target, why: "it cannot be written: \(DurableFile.lastError)")
-            }
+            guard DurableFile.sync(part.path), DurableFile.place(part.path, at: target)
+            else { throw StoreError.cannotBackUp(path: target, why: "it cannot be written: \(DurableFile.lastError)") }
             return condition
         } catch {
             try? part.remove()
@@ -105,9 +104,8 @@ package struct SQLiteStoreFile: Sendable {
         defer { try? queue.close() }
         do {
             return try await queue.read { database in
-                guard try database.tableExists("grdb_migrations"), try database.tableExists("notification") else {
-                    throw StoreError.cannotOpen(path: self.path, why: "it is not the database of a provider")
-                }
+                guard try database.tableExists("grdb_migrations"), try database.tableExists("notification")
+                else { throw StoreError.cannotOpen(path: self.path, why: "it is not the database of a provider") }
                 let migrations = try SQLiteSchema.migrations(in: database)
                 let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
                 let isKnown = migrations == SQLiteSchema.migrator.migrations
@@ -132,8 +130,7 @@ package struct SQLiteStoreFile: Sendable {
         do {
             return try await queue.read { database in
                 guard try database.tableExists("file") else { return [] }
-                return try database.rows(sql: "SELECT * FROM file WHERE unusedSince IS NULL ORDER BY hash")
-                    .compactMap { try $0.readable(SQLiteStore.usedFile) }
+                return try database.records(sql: "SELECT * FROM file WHERE unusedSince IS NULL ORDER BY hash")
             }
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
@@ -150,7 +147,7 @@ package struct SQLiteStoreFile: Sendable {
         defer { try? queue.close() }
         do {
             return try queue.read { database in
-                try SealedTable.all.contains { try $0.holdsSecrets(in: database) }
+                try StoredTable.all.contains { try $0.holdsSecrets(in: database) }
             }
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
@@ -172,12 +169,15 @@ package struct SQLiteStoreFile: Sendable {
     /// Removes all secrets that need the master key, in one transaction. No other process may have the file open.
     /// - Returns: The number of secrets of each table that had any.
     /// - Throws: ``StoreError``.
-    package func resetSecrets() throws -> [(table: SealedTable, count: Int)] {
+    package func resetSecrets() throws -> [(secrets: SealedColumn, count: Int)] {
         let queue = try self.open(isReadOnly: false)
         defer { try? queue.close() }
         do {
             return try queue.write { database in
-                try SealedTable.all.map { (table: $0, count: try $0.reset(in: database)) }.filter { $0.count > 0 }
+                try StoredTable.all.compactMap { table -> (secrets: SealedColumn, count: Int)? in
+                    let count = try table.resetSecrets(in: database)
+                    return count > 0 ? table.secrets.map { ($0, count) } : nil
+                }
             }
         } catch let error as DatabaseError {
             throw StoreError.cannotOpen(path: self.path, why: Self.text(error))
@@ -209,9 +209,8 @@ package struct SQLiteStoreFile: Sendable {
     /// Makes an empty file that only its owner can read.
     private func create() throws {
         let mode = [FileAttributeKey.posixPermissions: 0o600]
-        guard FileManager.default.createFile(atPath: self.path, contents: nil, attributes: mode) else {
-            throw StoreError.cannotBackUp(path: self.path, why: "it cannot be written: \(DurableFile.lastError)")
-        }
+        guard FileManager.default.createFile(atPath: self.path, contents: nil, attributes: mode)
+        else { throw StoreError.cannotBackUp(path: self.path, why: "it cannot be written: \(DurableFile.lastError)") }
     }
 
     private func remove() throws {

@@ -91,7 +91,7 @@ private struct ConsentGroupQuery {
         let groups = selected.names.indices.map { "\($0 + 2)" }.joined(separator: ", ")
         let sql = """
             SELECT count(*), \(selected.names.joined(separator: ", ")) FROM device \(index)
-            WHERE app = ? AND isActive = 1\(SQLiteStore.only(self.environment, self.kind)) AND \(filter.sql)\
+            WHERE app = ? AND isActive = 1\(AudienceSQL.only(self.environment, self.kind)) AND \(filter.sql)\
             \(driver.condition) GROUP BY \(groups) LIMIT \(SQLiteStore.maximumConsentGroups + 1)
             """
         var arguments = selected.arguments + [self.app.id.databaseValue] + filter.arguments

@@ -2,24 +2,18 @@ package import Foundation
 import GRDB
 package import PushTypes
 
-extension SQLiteStore {
+/// The states of recipients, within a transaction.
+struct DeliveryRows {
+    let database: Database
+
     /// Reads deliveries with what is known of their recipients.
     /// - Parameters:
     ///   - keys: A query for the keys of the deliveries, with which SQLite's planner must begin, and not with the ledger.
     ///   - condition: The end of the statement, from its WHERE clause.
-    private func deliveries(
+    fileprivate func deliveries(
         keys: String? = nil,
         _ condition: String,
-        _ arguments: [any DatabaseValueConvertible & Sendable]
-    ) async throws -> [DeliveryRecord] {
-        try await self.database.query { try Self.deliveries(keys: keys, condition, arguments, in: $0) }
-    }
-
-    private static func deliveries(
-        keys: String? = nil,
-        _ condition: String,
-        _ arguments: [any DatabaseValueConvertible & Sendable],
-        in database: Database
+        _ arguments: StatementArguments
     ) throws -> [DeliveryRecord] {
         let source = keys.map {
             """
@@ -38,15 +32,45 @@ extension SQLiteStore {
             LEFT JOIN reason ON reason.id = delivery.reason
             \(condition)
             """
-        return try database.rows(sql: sql, StatementArguments(arguments)).map { row in
-            var delivery = try Self.delivery(row)
+        return try self.database.rows(sql: sql, arguments).map { row in
+            var delivery = try DeliveryRecord(row: row)
             guard row.value("receipts") == ReceiptPrivacy.device else { return delivery }
             let (number, subject) = (delivery.position.number, delivery.device ?? delivery.recipient)
-            delivery.receipts = try Self.receipts(of: number, subject: subject, in: database)
+            delivery.receipts = try ReceiptRows(database: self.database).receipts(of: number, subject: subject)
             return delivery
         }
     }
 
+    func deliveries(
+        of notification: UUID,
+        state: DeliveryRecord.State?,
+        reason: String?,
+        after: Int64?,
+        limit: Int
+    ) throws -> [DeliveryRecord] {
+        var filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
+        // These have an index of their own.
+        if let state, state != .sending, state != .accepted { filter += " AND delivery.state > 1" }
+        if reason != nil { filter += " AND delivery.reason = (SELECT id FROM reason WHERE text = :reason)" }
+        let condition = """
+            WHERE delivery.notification = (SELECT number FROM notification WHERE id = :id)
+                AND delivery.recipient > :after\(filter)
+            ORDER BY delivery.recipient LIMIT :limit
+            """
+        var arguments: StatementArguments = ["id": notification.uuidString, "after": after ?? .min, "limit": limit]
+        if let reason { arguments += ["reason": reason] }
+        return try self.deliveries(condition, arguments)
+    }
+
+    func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) throws -> DeliveryRecord? {
+        let condition = """
+            WHERE delivery.notification = (SELECT number FROM notification WHERE prefix = ?) AND delivery.recipient = ?
+            """
+        return try self.deliveries(condition, [notificationPrefix.bits, recipient]).first
+    }
+}
+
+extension SQLiteStore {
     package func deliveries(
         of notification: UUID,
         state: DeliveryRecord.State?,
@@ -55,53 +79,20 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> [DeliveryRecord] {
         try await self.database.query { database in
-            try Self.deliveries(
+            try DeliveryRows(database: database).deliveries(
                 of: notification,
                 state: state,
                 reason: reason,
                 after: after,
-                limit: limit,
-                in: database
+                limit: limit
             )
         }
     }
 
-    static func deliveries(
-        of notification: UUID,
-        state: DeliveryRecord.State?,
-        reason: String?,
-        after: Int64?,
-        limit: Int,
-        in database: Database
-    ) throws -> [DeliveryRecord] {
-        var filter = state.map { " AND delivery.state = \($0.rawValue)" } ?? ""
-        // These have an index of their own.
-        if let state, state != .sending, state != .accepted { filter += " AND delivery.state > 1" }
-        if reason != nil { filter += " AND delivery.reason = (SELECT id FROM reason WHERE text = ?)" }
-        let condition = """
-            WHERE delivery.notification = (SELECT number FROM notification WHERE id = ?)
-                AND delivery.recipient > ?\(filter)
-            ORDER BY delivery.recipient LIMIT ?
-            """
-        let reasons = reason.map { [$0 as any DatabaseValueConvertible & Sendable] } ?? []
-        let key: [any DatabaseValueConvertible & Sendable] = [notification.uuidString, after ?? .min]
-        let arguments = key + reasons + [limit]
-        return try Self.deliveries(condition, arguments, in: database)
-    }
-
     package func delivery(of notificationPrefix: DeliveryPrefix, recipient: Int64) async throws -> DeliveryRecord? {
-        try await self.database.query { try Self.delivery(of: notificationPrefix, recipient: recipient, in: $0) }
-    }
-
-    static func delivery(
-        of notificationPrefix: DeliveryPrefix,
-        recipient: Int64,
-        in database: Database
-    ) throws -> DeliveryRecord? {
-        let condition = """
-            WHERE delivery.notification = (SELECT number FROM notification WHERE prefix = ?) AND delivery.recipient = ?
-            """
-        return try Self.deliveries(condition, [notificationPrefix.bits, recipient], in: database).first
+        try await self.database.query {
+            try DeliveryRows(database: $0).delivery(of: notificationPrefix, recipient: recipient)
+        }
     }
 
     package func horizon(app: Int64, before: NotificationCursor?, campaigns: Int) async throws -> NotificationCursor? {
@@ -122,16 +113,18 @@ extension SQLiteStore {
     ) async throws -> [DeliveryRecord] {
         // The deliveries of campaigns have no index by device: each campaign is searched for this one.
         let keys = """
-            SELECT notification, recipient FROM delivery WHERE device = ?1 AND notification < ?4 AND notification >= ?5
-            UNION SELECT number, ?1 FROM notification
-            WHERE app = ?2 AND lane = 1 AND number < ?4 AND number >= ?5
+            SELECT notification, recipient FROM delivery
+            WHERE device = :device AND notification < :before AND notification >= :horizon
+            UNION SELECT number, :device FROM notification
+            WHERE app = :app AND lane = 1 AND number < :before AND number >= :horizon
             """
-        let (last, first) = (before?.number ?? .max, horizon?.number ?? .min)
-        let (since, until) = (period.since?.milliseconds ?? .min, period.until?.milliseconds ?? .max)
-        return try await self.deliveries(
-            keys: keys,
-            Self.newestFirst,
-            [period.device, app, limit, last, first, since, until]
+        return try await self.newestDeliveries(
+            keys,
+            [
+                "device": period.device, "app": app, "before": before?.number ?? .max,
+                "horizon": horizon?.number ?? .min, "since": period.since?.milliseconds ?? .min,
+                "until": period.until?.milliseconds ?? .max, "limit": limit,
+            ]
         )
     }
 
@@ -145,40 +138,46 @@ extension SQLiteStore {
     ) async throws -> [DeliveryRecord] {
         let keys = """
             SELECT notification, -position AS recipient FROM target
-            WHERE token = ?1 AND notification < ?4 AND notification >= ?5
+            WHERE token = :token AND notification < :before AND notification >= :horizon
             """
-        let (last, first) = (before?.number ?? .max, horizon?.number ?? .min)
-        return try await self.deliveries(
-            keys: keys,
-            Self.newestFirst,
-            [Data(token.bytes), app, limit, last, first, since?.milliseconds ?? .min, Int64.max]
+        return try await self.newestDeliveries(
+            keys,
+            [
+                "token": token.databaseValue, "app": app, "before": before?.number ?? .max,
+                "horizon": horizon?.number ?? .min, "since": since?.milliseconds ?? .min, "until": Int64.max,
+                "limit": limit,
+            ]
         )
     }
 
-    private static let newestFirst = """
-        WHERE notification.app = ?2
-            AND (?6 = \(Int64.min) AND ?7 = \(Int64.max)
-                OR \(DeviceUsers.sentAt) > ?6 AND \(DeviceUsers.sentAt) <= ?7)
-        ORDER BY delivery.notification DESC, delivery.at DESC LIMIT ?3
-        """
+    private func newestDeliveries(_ keys: String, _ arguments: StatementArguments) async throws -> [DeliveryRecord] {
+        let condition = """
+            WHERE notification.app = :app
+                AND (:since = \(Int64.min) AND :until = \(Int64.max)
+                    OR \(DeviceUsers.sentAt) > :since AND \(DeviceUsers.sentAt) <= :until)
+            ORDER BY delivery.notification DESC, delivery.at DESC LIMIT :limit
+            """
+        return try await self.database.query {
+            try DeliveryRows(database: $0).deliveries(keys: keys, condition, arguments)
+        }
+    }
+}
 
-    private static func delivery(_ row: Row) throws -> DeliveryRecord {
-        guard let notification = row.uuid("notificationID"), let recipient = row["recipient"] as Int64?,
-            let position = row["position"] as Int64?,
-            let state = row.value("state") as DeliveryRecord.State?,
-            let attempts = row["attempts"] as Int?, let at = row.time("at")
-        else { throw DamagedRow(table: "delivery") }
-        return DeliveryRecord(
-            notification: notification,
-            position: NotificationCursor(number: position),
-            recipient: recipient,
+extension DeliveryRecord: StoredRecord {
+    static let table = "delivery"
+
+    init(_ row: StoredRow) throws {
+        self.init(
+            notification: try row.get("notificationID"),
+            position: NotificationCursor(number: try row.get("position")),
+            recipient: try row.get("recipient"),
             device: row["device"],
-            token: row.token("token"),
-            environment: row.environment("environment"),
-            state: state,
+            token: row["token"],
+            environment: row["environment"],
+            state: try row.get(raw: "state"),
             reason: row["reason"],
-            attempts: attempts,
-            at: at
+            attempts: try row.get("attempts"),
+            at: try row.get("at")
         )
     }
 }

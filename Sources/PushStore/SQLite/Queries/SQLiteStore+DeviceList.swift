@@ -11,16 +11,14 @@ extension SQLiteStore {
         limit: Int
     ) async throws -> ListPage<DeviceRecord> {
         try await self.database.query { database in
-            guard let scan = try Self.scan(search, sort, after: after, in: database) else {
-                return ListPage(entries: [], next: nil)
-            }
+            guard let scan = try Self.scan(search, sort, after: after, in: database)
+            else { return ListPage(entries: [], next: nil) }
             let result = try scan.run(limit: limit, rows: KeysetScan.maximumRows, in: database)
             var page = ListPage<DeviceRecord>(entries: [], next: result.end.map(ListPosition.init))
             var length = 0
             for entry in result.found {
-                let arguments = [entry.number.databaseValue]
-                guard let device = try Self.devices(database, where: "id = ?", arguments: arguments).devices.first
-                else { continue }
+                let found = try DeviceRows(database: database).devices(where: "id = ?", [entry.number.databaseValue])
+                guard let device = found.first else { continue }
                 page.entries.append(device)
                 length += device.profile.length
                 if length > KeysetScan.maximumBytes {

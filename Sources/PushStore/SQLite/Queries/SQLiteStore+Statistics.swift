@@ -1,7 +1,5 @@
 import GRDB
-import PushSupport
 package import PushTypes
-import Synchronization
 
 extension SQLiteStore {
     package func statistics(
@@ -50,24 +48,7 @@ extension SQLiteStore {
     }
 
     package func writeStatistics() async throws {
-        guard self.pendingStatistics.needsWrite else { return }
-        let taken = Mutex<PendingStatistics.Numbers>([:])
-        do {
-            // Taken in the transaction: one that has taken them before ends before this one begins.
-            let reasons = try await self.database.write { database in
-                let (numbers, reasons) = (self.pendingStatistics.take(), ReasonLookup(known: self.reasons.values))
-                taken.withLock { $0 = numbers }
-                for (minute, apps) in numbers {
-                    try StatisticCounter.write(apps, minute: minute, reasons, in: database)
-                }
-                return reasons.found
-            }
-            self.pendingStatistics.written(taken.withLock { $0 })
-            self.reasons.merge(reasons)
-        } catch {
-            self.pendingStatistics.restore(taken.withLock { $0 })
-            throw error
-        }
+        try await self.pageWriter.writeStatistics(to: self.database)
     }
 
     package func rollUpStatistics(now: Timestamp) async throws -> Int {

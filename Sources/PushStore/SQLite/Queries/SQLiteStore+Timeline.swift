@@ -44,7 +44,8 @@ extension SQLiteStore {
         try await self.database.lookup { database in
             guard let key = try TimelineQuery.Subject(notification, in: database) else { return nil }
             let query = TimelineQuery(subject: key, database: database)
-            let delivery = try Self.delivery(of: DeliveryPrefix(of: notification), recipient: recipient, in: database)
+            let delivery = try DeliveryRows(database: database)
+                .delivery(of: DeliveryPrefix(of: notification), recipient: recipient)
             var history = DeliveryHistory(
                 beginning: try query.beginning(),
                 delivery: delivery,
@@ -105,9 +106,8 @@ struct TimelineQuery {
 
     func beginning() throws -> NotificationBeginning {
         let sql = "SELECT receivedAt, checkedIn, warnings, openedAt, origin FROM notification WHERE number = ?"
-        guard let row = try self.database.row(sql: sql, [self.subject.number]) else {
-            return NotificationBeginning(acceptance: AcceptanceRecord())
-        }
+        guard let row = try self.database.row(sql: sql, [self.subject.number])
+        else { return NotificationBeginning(acceptance: AcceptanceRecord()) }
         var record = AcceptanceRecord(receivedAt: row.time("receivedAt"), checkedIn: row["checkedIn"])
         record.origin = (row["origin"] as String?).flatMap(NotificationOrigin.init)
         if let text = row["warnings"] as Data?, case .array(let values)? = try? JSONValue(parsing: text) {
@@ -147,11 +147,7 @@ struct TimelineQuery {
             lastCommittedAt: committedAt,
             longest: .milliseconds(max(0, longest))
         )
-        return Pages(
-            summary: summary,
-            firstEventsAt: row.time("firstEventsAt"),
-            lastEventsAt: row.time("lastEventsAt")
-        )
+        return Pages(summary: summary, firstEventsAt: row.time("firstEventsAt"), lastEventsAt: row.time("lastEventsAt"))
     }
 
     /// An end of the list of pages.
@@ -175,9 +171,8 @@ struct TimelineQuery {
     /// Returns the transmission of the push that decided a delivery.
     func trip(of recipient: Int64) throws -> (OpenedConnection?, milliseconds: Int?) {
         let sql = "SELECT trip FROM delivery WHERE notification = ? AND recipient = ?"
-        guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient]) else {
-            return (nil, nil)
-        }
+        guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient])
+        else { return (nil, nil) }
         return try self.trip(number)
     }
 
@@ -252,7 +247,7 @@ struct TimelineQuery {
         let arguments: StatementArguments = [
             token.databaseValue, self.subject.app, self.subject.id.uuidString, Self.maximumTokenEvents,
         ]
-        return try self.database.rows(sql: sql, arguments).compactMap { try $0.readable(TokenEventWriter.record) }
+        return try self.database.records(sql: sql, arguments)
     }
 
     /// Returns the time of the next try, by the steady clock; `nil` if there is none, or its time is not known yet. One that

@@ -4,6 +4,12 @@ import PushTypes
 
 /// Writes the history of tokens within one transaction, and announces it to webhooks.
 struct TokenEventWriter {
+    private enum Column: Int, CodingKey, CaseIterable {
+        case app, device, token, environment, action, reason, notification, since, at
+    }
+
+    private static let insertion = Column.insertion(into: "tokenEvent")
+
     let app: Int64
     let now: Timestamp
     let database: Database
@@ -26,16 +32,17 @@ struct TokenEventWriter {
         notification: UUID? = nil,
         since: Timestamp? = nil
     ) throws {
-        // A text of its own, as a campaign may add one for each recipient.
-        let sql = """
-            INSERT INTO tokenEvent (app, device, token, environment, action, reason, notification, since, at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        let arguments: StatementArguments = [
-            self.app, device, Data(token.bytes), environment.code, action.rawValue, reason, notification?.uuidString,
-            since?.milliseconds, self.now.milliseconds,
-        ]
-        try self.database.run(sql: sql, arguments)
+        let row = try RowInsertion<Column>(Self.insertion, in: self.database)
+        row.bind(self.app, to: .app)
+        row.bind(device, to: .device)
+        row.bind(token.bytes, to: .token)
+        row.bind(environment.code, to: .environment)
+        row.bind(action.rawValue, to: .action)
+        row.bind(reason, to: .reason)
+        row.bind(notification?.uuidString, to: .notification)
+        row.bind(since?.milliseconds, to: .since)
+        row.bind(self.now.milliseconds, to: .at)
+        try row.run()
     }
 
     /// Returns the latest id; 0 before the first event.
@@ -49,41 +56,41 @@ struct TokenEventWriter {
     /// Adds a block with the transaction's events for the app's webhooks, if any of them wants token events.
     func announce() throws {
         let latest = try Self.last(in: self.database)
-        guard latest > self.last, try SQLiteStore.wants(.token, app: self.app, in: self.database) else { return }
+        guard latest > self.last, try EventBlockRow.isWanted(.token, app: self.app, in: self.database) else { return }
         let sql = """
-            INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken) VALUES (?, 'token', ?, x'', ?, ?)
+            INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken)
+            VALUES (:app, 'token', :at, x'', :first, :last)
             """
         for first in stride(from: self.last + 1, through: latest, by: Int(Self.maximumAnnounced)) {
             let end = min(latest, first + Self.maximumAnnounced - 1)
-            try self.database.run(sql: sql, self.app, self.now.milliseconds, first, end)
+            let block: StatementArguments = [
+                "app": self.app, "at": self.now.milliseconds, "first": first, "last": end,
+            ]
+            try self.database.run(sql: sql, block)
         }
     }
 
     /// Returns the readable events of an app in a range of ids.
     static func fetch(_ ids: ClosedRange<Int64>, app: Int64, in database: Database) throws -> [TokenEventRecord] {
         let sql = "SELECT * FROM tokenEvent WHERE id BETWEEN ? AND ? AND app = ? ORDER BY id"
-        let rows = try database.rows(sql: sql, [ids.lowerBound, ids.upperBound, app])
-        return try rows.compactMap { try $0.readable(Self.record) }
+        return try database.records(sql: sql, [ids.lowerBound, ids.upperBound, app])
     }
+}
 
-    /// Reads an event's row.
-    /// - Throws: ``DamagedRow``.
-    static func record(_ row: Row) throws -> TokenEventRecord {
-        guard let id = row["id"] as Int64?, let app = row["app"] as Int64?, let device = row["device"] as Int64?,
-            let token = row.token("token"), let environment = row.environment("environment"),
-            let action = row.value("action") as TokenEventRecord.Action?,
-            let at = row.time("at")
-        else { throw DamagedRow(table: "tokenEvent") }
-        return TokenEventRecord(
-            id: id,
-            app: app,
-            device: device,
-            token: token,
-            environment: environment,
-            action: action,
+extension TokenEventRecord: StoredRecord {
+    static let table = "tokenEvent"
+
+    init(_ row: StoredRow) throws {
+        self.init(
+            id: try row.get("id"),
+            app: try row.get("app"),
+            device: try row.get("device"),
+            token: try row.get("token"),
+            environment: try row.get("environment"),
+            action: try row.get(raw: "action"),
             reason: row["reason"],
-            notification: row.uuid("notification"),
-            at: at
+            notification: row["notification"],
+            at: try row.get("at")
         )
     }
 }

@@ -20,4 +20,21 @@ import Testing
             }
         }
     }
+
+    private enum Column: Int, CodingKey, CaseIterable { case id, name, note }
+
+    /// A column that is not bound is NULL.
+    @Test func aRowIsAddedByTheNamesOfItsColumns() throws {
+        try DatabaseQueue().write { database in
+            try database.execute(sql: "CREATE TABLE thing (note TEXT, name TEXT, id INTEGER PRIMARY KEY)")
+            let sql = Column.insertion(into: "thing", if: "\(Column.id.place) > 0", "ON CONFLICT DO NOTHING")
+            for (id, name) in [(Int64(1), "first"), (1, "again"), (0, "none")] {
+                let row = try RowInsertion<Column>(sql, in: database)
+                row.bind(name, to: .name)
+                row.bind(id, to: .id)
+                try row.run()
+            }
+            #expect(try String.fetchAll(database, sql: "SELECT name FROM thing WHERE note IS NULL") == ["first"])
+        }
+    }
 }
