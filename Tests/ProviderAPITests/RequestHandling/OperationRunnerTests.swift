@@ -229,10 +229,10 @@ import Testing
     /// 49 of the 50 devices have no deliveries, and still each campaign is searched for each of them.
     @Test func aUsersHistoryReachesBackInPages() async throws {
         try await self.withServer(devices: 50) { server in
-            let app = try #require(try await server.core.store.apps().first)
+            let app = try #require(try await server.store.apps().first)
             for _ in 0..<120 {
-                let campaign = try await server.core.store.start(app: app.id, shards: []) { $0.lane = .bulk }
-                try await server.core.store.database.write { database in
+                let campaign = try await server.store.start(app: app.id, shards: []) { $0.lane = .bulk }
+                try await server.store.database.write { database in
                     try database.execute(
                         sql: """
                             INSERT INTO delivery (notification, recipient, state, attempts, at)
