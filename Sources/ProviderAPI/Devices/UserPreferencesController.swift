@@ -1,7 +1,7 @@
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
-import PushStore
+package import PushStore
 import PushSupport
 import PushTypes
 
@@ -25,7 +25,7 @@ struct UserPreferencesController: Controller {
 
     private func show(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
-        return try .json(try await self.store.preferences(app: app.id, user: try request.user()).json)
+        return try .json(try await self.store.preferences(app: app.id, user: try request.user()))
     }
 
     private func set(_ request: OperationRequest) async throws -> Response {
@@ -40,4 +40,8 @@ struct UserPreferencesController: Controller {
         members["underWay"] = .integer(Int64(underWay))
         return try .json(JSONValue.object(members))
     }
+}
+
+extension Preferences: JSONRepresentable {
+    package static var schema: Schema { .preferences }
 }
