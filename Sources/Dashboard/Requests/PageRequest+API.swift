@@ -32,8 +32,6 @@ extension PageRequest {
         try await self.call(.get(path), as: type)
     }
 
-    func get(_ path: String) async throws -> JSONValue { try await self.call(.get(path)) }
-
     /// Returns a list of the API, or one page of it.
     func list<Entry>(_ path: String, of entry: Entry.Type) async throws -> ResponsePage<Entry> {
         try await self.get(path, as: ResponsePage<Entry>.self)

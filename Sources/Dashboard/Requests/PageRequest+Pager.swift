@@ -1,4 +1,3 @@
-import PushSupport
 import WebPages
 
 extension PageRequest {
@@ -12,9 +11,5 @@ extension PageRequest {
             model["next"] = "\(Dashboard.root)\(path)\(query)\(join)cursor=\(FormText.encoded(next))"
         }
         return model.isEmpty ? nil : model
-    }
-
-    func pager(_ next: JSONValue, path: String, _ filters: KeyValuePairs<String, String?> = [:]) -> PageModel? {
-        self.pager(next.stringValue, path: path, filters)
     }
 }

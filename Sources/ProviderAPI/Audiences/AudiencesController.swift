@@ -1,5 +1,5 @@
 import Hummingbird
-import PushHTTP
+package import PushHTTP
 import PushProvider
 import PushStore
 import PushSupport
@@ -33,17 +33,8 @@ struct AudiencesController: Controller {
                         optional: ["environment": .environment, "kind": .choice(of: TokenKind.self), "limit": limit]
                     )
                 )
-                .responses(.ok(Preview.schema)),
+                .responses(.ok(AudiencePreviewResponse.schema)),
         ]
-    }
-
-    /// The number of devices, and some of them.
-    private struct Preview: ResponseObject {
-        let count: Int
-        let devices: [DeviceResponse]
-
-        static let schemaName: String? = "AudiencePreview"
-        static let members: [ResponseMember<Self>] = [.required("count", \.count), .required("devices", \.devices)]
     }
 
     /// Counts the active devices of an audience, in one environment or in both.
@@ -72,7 +63,7 @@ struct AudiencesController: Controller {
             limit: limit
         )
         let count = try await self.store.count(app: app.id, audience: audience, environment: environment, kind: kind)
-        return try .json(Preview(count: count, devices: devices.map(DeviceResponse.init)))
+        return try .json(AudiencePreviewResponse(count: count, devices: devices.map(DeviceResponse.init)))
     }
 
     /// Returns the audience in the body, which is required, so that an empty body does not select every device.
@@ -88,4 +79,15 @@ struct AudiencesController: Controller {
             named: library.audiences
         )
     }
+}
+
+/// The number of an audience's devices in a response, and some of them.
+package struct AudiencePreviewResponse: ResponseObject {
+    package let count: Int
+    package let devices: [DeviceResponse]
+
+    package static let schemaName: String? = "AudiencePreview"
+    package static let members: [ResponseMember<Self>] = [
+        .required("count", \.count), .required("devices", \.devices),
+    ]
 }
