@@ -10,7 +10,8 @@ import WebPages
 /// The dashboard: pages for people, beside the REST API on the same listener.
 ///
 /// A page is made of requests to the API, which are carried out in process as the person who is signed in. So scopes, apps,
-/// limits, audit and errors are the API's own, and each page can show its requests as `curl`.
+/// limits, audit and errors are the API's own, and each page can show its requests as `curl`. A page reads the values that the
+/// responses are made of, see `ResponseValue`.
 package struct Dashboard: ProviderPages {
     /// The path of all pages.
     static let root = "/dashboard"
@@ -22,19 +23,24 @@ package struct Dashboard: ProviderPages {
     /// - Throws: An error of a template or of a file of texts, which the tests of this module find.
     package init(_ interface: ProviderInterface) throws {
         self.interface = interface
-        self.frame = try PageFrame(isSecure: interface.isSecure, places: interface.budgets[.livePages])
+        // The entries of the navigation are in the order of the areas.
         self.areas = [
-            SignInPages(), OverviewPages(), AccountPages(), AppPages(), AppSettingsPages(),
+            SignInPages(), OverviewPages(), AccountPages(), AppPages(),
             // These precede the page of one notification, whose path has a name in the place of theirs.
             NotificationPages(), ComposePages(), NotificationDetailPages(),
             AudiencePages(), TemplatePages(), SchedulePages(),
-            DevicesPages(), DevicePages(), UserPages(), DeliveryPages(),
-            TokensPages(), CredentialsPages(), WebhooksPages(), WebhookPages(),
             // The page of one publication has a name in the place of theirs.
             PublicationsPages(), IssuePages(), IssueUploadPages(), NotifyPages(), FilesPages(), CataloguePages(),
             EntitlementPages(), PublicationPages(),
+            DevicesPages(), DevicePages(), UserPages(), DeliveryPages(),
+            TokensPages(), CredentialsPages(), WebhooksPages(), WebhookPages(), AppSettingsPages(),
             KeysPages(), KeyPages(), PeoplePages(), PersonPages(), AuditPages(), SystemPages(),
         ]
+        self.frame = try PageFrame(
+            isSecure: interface.isSecure,
+            places: interface.budgets[.livePages],
+            menu: self.areas.compactMap(\.menuEntry)
+        )
     }
 
     package func addRoutes(to router: Router<APIContext>) {

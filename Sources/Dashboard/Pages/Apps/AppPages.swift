@@ -16,6 +16,7 @@ struct AppPages: PageArea {
             .post("/add-app", self.add),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "app", path: "") }
 
     private func show(_ request: PageRequest) async throws -> Response {
         let app = try await request.get(request.api, as: AppResponse.self)

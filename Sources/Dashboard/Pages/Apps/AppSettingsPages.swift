@@ -17,6 +17,7 @@ struct AppSettingsPages: PageArea {
             .post("/apps/{app}/erase", self.erase),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "appSettings", path: "/settings") }
 
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
 

@@ -10,6 +10,7 @@ struct AudiencePages: LibraryPages {
     private static let sample = 5
     let library = LibraryItemPages<NamedAudienceResponse>(plural: "audiences")
     let previewTemplate = "audience-preview"
+    var menuEntry: MenuEntry? { MenuEntry(.app, "audiences") }
 
     func form(of body: JSONValue) -> AudienceForm { AudienceForm(body) }
 

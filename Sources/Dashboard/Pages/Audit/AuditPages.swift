@@ -10,6 +10,7 @@ struct AuditPages: PageArea {
     private static let results = ["", "done", "rejected"]
 
     var routes: [PageRoute] { [.get("/audit", self.show)] }
+    var menuEntry: MenuEntry? { MenuEntry(.server, "audit", scope: .admin) }
 
     private func show(_ request: PageRequest) async throws -> Response {
         let (name, action) = (request.query("name"), request.query("action"))

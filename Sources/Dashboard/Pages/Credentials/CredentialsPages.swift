@@ -25,6 +25,7 @@ struct CredentialsPages: PageArea {
             .post("/apps/{app}/credentials/{environment}/resume", self.resume),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "credentials") }
 
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, nil) }
 

@@ -40,6 +40,7 @@ struct DevicesPages: PageArea {
     }
 
     var routes: [PageRoute] { [.get("/apps/{app}/devices", self.list)] }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "devices") }
 
     /// Lists devices. A search for a user or for a whole token goes to its page at once, where the history is.
     private func list(_ request: PageRequest) async throws -> Response {

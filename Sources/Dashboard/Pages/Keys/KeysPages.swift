@@ -14,6 +14,7 @@ struct KeysPages: PageArea {
     var routes: [PageRoute] {
         [.get("/keys", self.show), .post("/keys", self.add), .post("/keys/{key}/remove", self.remove)]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.server, "keys", scope: .admin) }
 
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
 

@@ -43,6 +43,7 @@ struct NotificationPages: PageArea {
     var routes: [PageRoute] {
         [.get("/apps/{app}/notifications", self.list), .get("/apps/{app}/notifications/live", self.live)]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "notifications") }
 
     private func list(_ request: PageRequest) async throws -> Response {
         let search = Search(request)

@@ -8,6 +8,7 @@ import WebPages
 /// The first page: what is wrong, what is sent now, today's figures, and the apps.
 struct OverviewPages: PageArea {
     var routes: [PageRoute] { [.get("", self.show), .get("/overview/live", self.live)] }
+    var menuEntry: MenuEntry? { MenuEntry(.top, "overview", path: "") }
 
     private func show(_ request: PageRequest) async throws -> Response {
         let overview = try await request.get("/v1/overview", as: OverviewResponse.self)

@@ -10,6 +10,7 @@ struct PeoplePages: PageArea {
     static let roles = ["viewer", "author", "operator", "admin"]
 
     var routes: [PageRoute] { [.get("/people", self.show), .post("/people", self.add)] }
+    var menuEntry: MenuEntry? { MenuEntry(.server, "people", scope: .admin) }
 
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
 

@@ -13,6 +13,7 @@ struct PublicationsPages: PageArea {
     var routes: [PageRoute] {
         [.get("/apps/{app}/publishing", self.show), .post("/apps/{app}/publishing", self.add)]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "publishing") }
 
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
 

@@ -22,6 +22,7 @@ struct SchedulePages: PageArea {
             .post("/apps/{app}/schedules/{schedule}/delete", self.delete),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "schedules") }
 
     // MARK: Pages
 

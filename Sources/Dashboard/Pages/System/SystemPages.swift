@@ -5,6 +5,7 @@ import WebPages
 /// The server itself: the store, the lanes, what waits, and the nodes.
 struct SystemPages: PageArea {
     var routes: [PageRoute] { [.get("/system", self.show)] }
+    var menuEntry: MenuEntry? { MenuEntry(.server, "system") }
 
     private func show(_ request: PageRequest) async throws -> Response {
         let system = try await request.get("/v1/system", as: SystemResponse.self)

@@ -8,6 +8,7 @@ import WebPages
 struct TemplatePages: LibraryPages {
     let library = LibraryItemPages<TemplateResponse>(plural: "templates")
     let previewTemplate = "push-preview"
+    var menuEntry: MenuEntry? { MenuEntry(.app, "templates") }
 
     func form(of body: JSONValue) -> ComposeForm { ComposeForm(request: body) }
 

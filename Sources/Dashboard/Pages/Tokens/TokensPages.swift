@@ -18,6 +18,7 @@ struct TokensPages: PageArea {
             .post("/apps/{app}/tokens/{environment}/{decision}", self.settle),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "tokens") }
 
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
 

@@ -1,6 +1,7 @@
 import Hummingbird
 import ProviderAPI
 import PushHTTP
+import PushStore
 import PushSupport
 import WebPages
 
@@ -14,6 +15,7 @@ struct WebhooksPages: PageArea {
             .post("/apps/{app}/webhooks", self.add),
         ]
     }
+    var menuEntry: MenuEntry? { MenuEntry(.app, "webhooks", scope: .operate) }
 
     private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
 
