@@ -10,15 +10,13 @@ import WebPages
 struct AccountPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/account", self.show), .post("/account/language", self.setLanguage),
+            .get("/account", { try await self.page($0) }), .post("/account/language", self.setLanguage),
             .post("/account/password", self.setPassword), .post("/account/sessions/{session}/end", self.end),
             .post("/account/sign-out-everywhere", self.endAll),
         ]
     }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let me = try await request.get("/v1/me", as: MeResponse.self)
         let sessions = try await request.list("/v1/me/sessions", of: SessionResponse.self).entries
         let texts = request.texts

@@ -10,7 +10,7 @@ import WebPages
 struct AppSettingsPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/settings", self.show),
+            .get("/apps/{app}/settings", { try await self.page($0) }),
             .post("/apps/{app}/settings", self.save),
             .post("/apps/{app}/pause", self.pause),
             .post("/apps/{app}/resume", self.resume),
@@ -19,9 +19,7 @@ struct AppSettingsPages: PageArea {
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "appSettings", path: "/settings") }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let app = try await request.get(request.api, as: AppResponse.self)
         let path = "\(request.api)/notifications?state=sending&limit=100"
         let sending = try await request.list(path, of: NotificationResponse.self).entries

@@ -18,7 +18,7 @@ struct CredentialsPages: PageArea {
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/credentials", self.show),
+            .get("/apps/{app}/credentials", { try await self.page($0) }),
             .post("/apps/{app}/credentials/{environment}", self.set),
             .post("/apps/{app}/credentials/{environment}/test", self.test),
             .post("/apps/{app}/credentials/{environment}/remove", self.remove),
@@ -27,9 +27,7 @@ struct CredentialsPages: PageArea {
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "credentials") }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, nil) }
-
-    private func page(_ request: PageRequest, _ extra: Extra?) async throws -> Response {
+    private func page(_ request: PageRequest, _ extra: Extra? = nil) async throws -> Response {
         let app = try await request.get(request.api, as: AppResponse.self)
         let credentials = try await request.list("\(request.api)/credentials", of: CredentialResponse.self).entries
         let sections = PushEnvironment.allCases.map { environment -> PageModel in

@@ -14,16 +14,14 @@ struct DevicePages: PageArea {
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/devices/{token}", self.show),
+            .get("/apps/{app}/devices/{token}", { try await self.page($0) }),
             .post("/apps/{app}/devices/{token}/test", self.test),
             .post("/apps/{app}/devices/{token}/activate", self.activate),
             .post("/apps/{app}/devices/{token}/remove", self.remove),
         ]
     }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let token = request.parameter("token")
         let path = "\(request.appPath)/devices/\(FormText.encoded(token))"
         let query = FormText.query(["limit": "20", "cursor": request.query("cursor")])

@@ -9,15 +9,13 @@ import WebPages
 struct UserPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/users/{user}", self.show),
+            .get("/apps/{app}/users/{user}", { try await self.page($0) }),
             .post("/apps/{app}/users/{user}/badge", self.setBadge),
             .post("/apps/{app}/users/{user}/erase", self.erase),
         ]
     }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let user = request.parameter("user")
         let path = "\(request.appPath)/users/\(FormText.encoded(user))"
         let api = "\(request.api)/users/\(FormText.encoded(user))"

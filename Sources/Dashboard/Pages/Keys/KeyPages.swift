@@ -12,11 +12,11 @@ struct KeyPages: PageArea {
     /// The choice of a lifetime that leaves the expiry as it is.
     private static let keeps = "keep"
 
-    var routes: [PageRoute] { [.get("/keys/{key}", self.show), .post("/keys/{key}/edit", self.change)] }
+    var routes: [PageRoute] {
+        [.get("/keys/{key}", { try await self.page($0) }), .post("/keys/{key}/edit", self.change)]
+    }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let id = request.parameter("key")
         let keys = try await request.list("/v1/keys", of: KeyResponse.self).entries
         guard let key = keys.first(where: { $0.record.id.uuidString.lowercased() == id.lowercased() }) else {

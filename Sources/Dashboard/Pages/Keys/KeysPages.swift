@@ -12,13 +12,14 @@ struct KeysPages: PageArea {
     static let lifetimes = ["", "1", "30", "90", "365"]
 
     var routes: [PageRoute] {
-        [.get("/keys", self.show), .post("/keys", self.add), .post("/keys/{key}/remove", self.remove)]
+        [
+            .get("/keys", { try await self.page($0) }), .post("/keys", self.add),
+            .post("/keys/{key}/remove", self.remove),
+        ]
     }
     var menuEntry: MenuEntry? { MenuEntry(.server, "keys", scope: .admin) }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let keys = try await request.list("/v1/keys", of: KeyResponse.self).entries
         let form = request.form
         let model: PageModel = [

@@ -22,7 +22,7 @@ struct NotificationDetailPages: PageArea {
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/notifications/{notification}", self.show),
+            .get("/apps/{app}/notifications/{notification}", { try await self.page($0) }),
             .get("/apps/{app}/notifications/{notification}/live", self.live),
             .post("/apps/{app}/notifications/{notification}/pause", { try await self.change("pause", $0) }),
             .post("/apps/{app}/notifications/{notification}/resume", { try await self.change("resume", $0) }),
@@ -32,8 +32,6 @@ struct NotificationDetailPages: PageArea {
     }
 
     // MARK: Pages
-
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
 
     private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let response = try await self.notification(request)

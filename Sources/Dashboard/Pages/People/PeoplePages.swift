@@ -9,12 +9,10 @@ import WebPages
 struct PeoplePages: PageArea {
     static let roles = ["viewer", "author", "operator", "admin"]
 
-    var routes: [PageRoute] { [.get("/people", self.show), .post("/people", self.add)] }
+    var routes: [PageRoute] { [.get("/people", { try await self.page($0) }), .post("/people", self.add)] }
     var menuEntry: MenuEntry? { MenuEntry(.server, "people", scope: .admin) }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let query = FormText.query(["cursor": request.query("cursor"), "limit": "50"])
         let found = try await request.list("/v1/people\(query)", of: PersonResponse.self)
         var model: PageModel = [

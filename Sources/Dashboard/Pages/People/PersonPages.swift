@@ -9,7 +9,7 @@ import WebPages
 struct PersonPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/people/{person}", self.show),
+            .get("/people/{person}", { try await self.page($0) }),
             .post("/people/{person}/edit", self.edit),
             .post("/people/{person}/invite", self.invite),
             .post("/people/{person}/disable", self.disable),
@@ -23,9 +23,7 @@ struct PersonPages: PageArea {
         "/people/\(FormText.encoded(request.parameter("person")))"
     }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let path = Self.path(request)
         let person = try await request.get("/v1\(path)", as: PersonResponse.self)
         let sessions = try await request.list("/v1\(path)/sessions", of: SessionResponse.self).entries

@@ -11,13 +11,11 @@ struct PublicationsPages: PageArea {
     private static let newest = 3
 
     var routes: [PageRoute] {
-        [.get("/apps/{app}/publishing", self.show), .post("/apps/{app}/publishing", self.add)]
+        [.get("/apps/{app}/publishing", { try await self.page($0) }), .post("/apps/{app}/publishing", self.add)]
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "publishing") }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let publications = try await request.list("\(request.api)/publications", of: PublicationResponse.self).entries
         var rows: [PageModel] = []
         for (index, publication) in publications.enumerated() {

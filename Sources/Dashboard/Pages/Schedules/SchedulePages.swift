@@ -15,7 +15,7 @@ struct SchedulePages: PageArea {
     var routes: [PageRoute] {
         [
             .get("/apps/{app}/schedules", self.list), .get("/apps/{app}/schedules/calendar", self.calendar),
-            .get("/apps/{app}/schedules/{schedule}", self.show),
+            .get("/apps/{app}/schedules/{schedule}", { try await self.page($0) }),
             .get("/apps/{app}/schedules/{schedule}/live", self.live),
             .post("/apps/{app}/schedules/{schedule}/pause", { try await self.change("pause", $0) }),
             .post("/apps/{app}/schedules/{schedule}/resume", { try await self.change("resume", $0) }),
@@ -44,8 +44,6 @@ struct SchedulePages: PageArea {
         model["pager"] = request.pager(list.next, path: "\(request.appPath)/schedules")
         return request.page("schedules", title: "schedules.title", model)
     }
-
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
 
     private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let schedule = try await request.schedule()

@@ -13,14 +13,12 @@ struct TokensPages: PageArea {
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/tokens", self.show),
+            .get("/apps/{app}/tokens", { try await self.page($0) }),
             .post("/apps/{app}/tokens/reactivate", self.reactivate),
             .post("/apps/{app}/tokens/{environment}/{decision}", self.settle),
         ]
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "tokens") }
-
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
 
     /// - Parameters:
     ///   - figure: The number of devices of a dry run, which the next button makes active.

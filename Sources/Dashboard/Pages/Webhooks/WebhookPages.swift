@@ -11,7 +11,7 @@ import WebPages
 struct WebhookPages: PageArea {
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/webhooks/{webhook}", self.show),
+            .get("/apps/{app}/webhooks/{webhook}", { try await self.page($0) }),
             .post("/apps/{app}/webhooks/{webhook}/edit", self.edit),
             .post("/apps/{app}/webhooks/{webhook}/test", self.test),
             .post("/apps/{app}/webhooks/{webhook}/replay", self.replay),
@@ -38,8 +38,6 @@ struct WebhookPages: PageArea {
         guard webhook.app?.name == request.app else { throw RequestError.noSuch("webhook") }
         return webhook
     }
-
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request) }
 
     private func page(
         _ request: PageRequest,

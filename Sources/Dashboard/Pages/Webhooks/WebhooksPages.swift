@@ -11,15 +11,13 @@ struct WebhooksPages: PageArea {
 
     var routes: [PageRoute] {
         [
-            .get("/apps/{app}/webhooks", self.show),
+            .get("/apps/{app}/webhooks", { try await self.page($0) }),
             .post("/apps/{app}/webhooks", self.add),
         ]
     }
     var menuEntry: MenuEntry? { MenuEntry(.app, "webhooks", scope: .operate) }
 
-    private func show(_ request: PageRequest) async throws -> Response { try await self.page(request, error: nil) }
-
-    private func page(_ request: PageRequest, error: RequestError?) async throws -> Response {
+    private func page(_ request: PageRequest, error: RequestError? = nil) async throws -> Response {
         let webhooks = try await request.list("\(request.api)/webhooks", of: WebhookResponse.self).entries
         let model: PageModel = [
             "webhooks": webhooks.map { Self.row($0, request) }, "may": request.permissions,
